@@ -7,7 +7,8 @@
 //! frequency (Sparck Jones 1972): code that many programs have is no evidence.
 //!
 //! For each of both, the measure is the geometric mean of resemblance and containment (Broder 1997,
-//! section 2) of the lighter program in the other. In both together, code counts for two thirds.
+//! section 2) of the lighter program in the other. In both together, code counts for two thirds;
+//! less, where hardly a name, number or text in quotes is in both programs.
 //!
 //! A run is kept in 32 bits. Document frequencies are counted in a table, at the place that some of
 //! the bits name: a row of the count-min sketch of Cormode and Muthukrishnan (2005, section 3).
@@ -21,14 +22,21 @@ use crate::error::Result;
 use crate::hash::mix64;
 use crate::number::ln;
 use crate::runtime::Stop;
-use crate::scheme::run_values;
+use crate::text::written::{own_words, shared_words};
 use crate::text::{Analyzer, Tokens};
+
+use super::runs::unmasked_runs;
 
 /// The tokens of a run of code.
 const CODE_TOKENS: usize = 5;
 
 /// The words of a run of words.
 const WORD_TOKENS: usize = 3;
+
+/// Code is full evidence where at least this share of the names, numbers and texts in quotes of the
+/// program with fewer of them is in the other. A copy with other names keeps those of the language
+/// and its library; tables of other numbers have the same code and none of them.
+pub(crate) const OWN_WORDS_MIN: f64 = 0.1;
 
 /// The maximum number of places of a table of frequencies: 16 MiB, enough for a million distinct
 /// runs with few collisions.
@@ -46,6 +54,8 @@ const UNIT: f64 = (1u64 << 20) as f64;
 pub(crate) struct ProgramRuns {
     /// Those of code and of words, each ascending.
     kinds: [Vec<u32>; 2],
+    /// The names, numbers and texts in quotes, ascending.
+    own_words: Vec<u32>,
 }
 
 impl ProgramRuns {
@@ -64,18 +74,18 @@ impl ProgramRuns {
     }
 
     /// Makes the runs of a program with these tokens of code, without those of tokens that are all
-    /// in the ranges of `masked`.
+    /// in the ranges of `of_code`.
     ///
     /// # Errors
     /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of_tokens(
         text: &str,
         tokens: &Tokens,
-        masked: &[Range<usize>],
+        of_code: &[Range<usize>],
         stop: &Stop,
     ) -> Result<ProgramRuns> {
-        let code = distinct(&tokens.hashes, CODE_TOKENS, masked);
-        let bytes = masked.iter().map(|range| {
+        let code = distinct(&tokens.hashes, CODE_TOKENS, of_code);
+        let bytes = of_code.iter().map(|range| {
             let (first, last) = (tokens.spans[range.start], tokens.spans[range.end - 1]);
             first.start..last.end
         });
@@ -83,26 +93,23 @@ impl ProgramRuns {
         Analyzer::default().analyze(text, &mut words, stop)?;
         let place = |byte: u32| words.spans.partition_point(|span| span.start < byte);
         let masked: Vec<_> = bytes.map(|bytes| place(bytes.start)..place(bytes.end)).collect();
-        Ok(ProgramRuns { kinds: [code, distinct(&words.hashes, WORD_TOKENS, &masked)] })
+        let own_words = own_words(text, tokens, of_code);
+        let kinds = [code, distinct(&words.hashes, WORD_TOKENS, &masked)];
+        Ok(ProgramRuns { kinds, own_words })
     }
 
     /// Returns the memory that the runs take, in bytes.
     pub fn bytes(&self) -> usize {
-        self.kinds.iter().map(|runs| runs.capacity() * size_of::<u32>()).sum()
+        let kinds = self.kinds.iter().map(Vec::capacity).sum::<usize>();
+        (kinds + self.own_words.capacity()) * size_of::<u32>()
     }
 }
 
 /// Returns the distinct runs of `k` of these tokens, ascending, without those that are masked as a
 /// whole.
 fn distinct(tokens: &[u64], k: usize, masked: &[Range<usize>]) -> Vec<u32> {
-    let len = k.min(tokens.len());
-    let mut masked = masked.iter().peekable();
-    let mut is_masked = |at: usize| {
-        while masked.next_if(|range| range.end < at + len).is_some() {}
-        masked.peek().is_some_and(|range| range.start <= at)
-    };
-    let runs = run_values(tokens, k).enumerate().filter(|&(at, _)| !is_masked(at));
-    let mut runs: Vec<u32> = runs.map(|(_, hash)| (mix64(hash) >> 32) as u32).collect();
+    let runs = unmasked_runs(tokens, k, masked);
+    let mut runs: Vec<u32> = runs.map(|hash| (mix64(hash) >> 32) as u32).collect();
     runs.sort_unstable();
     runs.dedup();
     runs.shrink_to_fit();
@@ -201,7 +208,8 @@ impl RunWeights {
             }
             measure(shared, a.1[kind], b.1[kind])
         };
-        Likeness { code: of(0), words: of(1) }
+        let evidence = shared_words(&a.0.own_words, &b.0.own_words) / OWN_WORDS_MIN;
+        Likeness { code: of(0) * evidence.min(1.0), words: of(1) }
     }
 }
 
@@ -315,7 +323,10 @@ mod tests {
             let expected = (2.0 * code + words) / 3.0;
             let runs = |set: &BTreeSet<u32>| set.iter().copied().collect();
             let programs: Vec<ProgramRuns> = (0..programs.len())
-                .map(|at| ProgramRuns { kinds: kinds.map(|kind| runs(&kind[at])) })
+                .map(|at| ProgramRuns {
+                    kinds: kinds.map(|kind| runs(&kind[at])),
+                    own_words: Vec::new(),
+                })
                 .collect();
             let found = likeness(&programs);
             prop_assert!((found - expected).abs() < 1e-5, "{found} {expected}");

@@ -23,6 +23,17 @@ pub(crate) struct RunSet {
     /// Each hash at the first free place from the one that its low bits name; [`FREE`] elsewhere.
     table: Vec<u64>,
     count: u32,
+    /// What tells programs apart that have the same runs; empty for other texts.
+    program: Option<ProgramWords>,
+}
+
+/// What a program has besides the runs of its tokens, which have neither names nor numbers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProgramWords {
+    /// The number of its tokens, boilerplate included.
+    pub tokens: u32,
+    /// Its names, numbers and texts in quotes, ascending.
+    pub own: Vec<u32>,
 }
 
 /// The minimum number of bytes of a word of most texts, including the separator after it.
@@ -48,9 +59,32 @@ impl RunSet {
             return RunSet::without(&kept.collect::<Vec<_>>(), k, is_left_out);
         }
         let runs = (tokens.len() + 1).saturating_sub(k).max(1);
-        let mut set = RunSet { table: vec![FREE; (2 * runs).next_power_of_two()], count: 0 };
+        let mut set = RunSet::with_room(runs);
         run_values(tokens, k).filter(|&hash| !is_left_out(hash)).for_each(|hash| set.insert(hash));
         set
+    }
+
+    /// Makes the set of the runs of a program without those that are in the `masked` ranges of
+    /// tokens as a whole.
+    pub fn of_program(
+        tokens: &[u64],
+        k: usize,
+        masked: &[Range<usize>],
+        program: ProgramWords,
+    ) -> RunSet {
+        let mut set = RunSet::with_room((tokens.len() + 1).saturating_sub(k).max(1));
+        unmasked_runs(tokens, k, masked).for_each(|hash| set.insert(hash));
+        RunSet { program: Some(program), ..set }
+    }
+
+    fn with_room(runs: usize) -> RunSet {
+        let table = vec![FREE; (2 * runs).next_power_of_two()];
+        RunSet { table, count: 0, program: None }
+    }
+
+    /// Returns what the text has as a program, if it is read as one.
+    pub fn program(&self) -> Option<&ProgramWords> {
+        self.program.as_ref()
     }
 
     fn insert(&mut self, hash: u64) {
@@ -129,8 +163,26 @@ impl RunSet {
 
     /// Returns the memory that the set takes, in bytes.
     pub fn bytes(&self) -> usize {
-        self.table.capacity() * size_of::<u64>()
+        let words = self.program.as_ref().map_or(0, |program| program.own.capacity());
+        self.table.capacity() * size_of::<u64>() + words * size_of::<u32>()
     }
+}
+
+/// Returns the hashes of the runs of `k` of these tokens, without those that are in `masked` ranges
+/// as a whole; the ranges ascend.
+pub(crate) fn unmasked_runs<'a>(
+    tokens: &'a [u64],
+    k: usize,
+    masked: &'a [Range<usize>],
+) -> impl Iterator<Item = u64> + use<'a> {
+    let len = k.min(tokens.len());
+    let mut masked = masked.iter().peekable();
+    let mut is_masked = move |at: usize| {
+        while masked.next_if(|range| range.end < at + len).is_some() {}
+        masked.peek().is_some_and(|range| range.start <= at)
+    };
+    let runs = run_values(tokens, k).enumerate().filter(move |&(at, _)| !is_masked(at));
+    runs.map(|(_, hash)| hash)
 }
 
 /// Returns a hash as it is stored in a table.
@@ -155,6 +207,13 @@ impl Runs {
     /// Adds those of a text.
     pub(crate) fn add(&mut self, tokens: &[u64]) {
         self.hashes.extend(run_values(tokens, self.k));
+    }
+
+    /// Returns their hashes, ascending.
+    pub(crate) fn sorted(&self) -> Vec<u64> {
+        let mut hashes: Vec<u64> = self.hashes.iter().copied().collect();
+        hashes.sort_unstable();
+        hashes
     }
 
     /// Returns whether there are no runs.
@@ -340,7 +399,7 @@ mod tests {
 
     #[test]
     fn the_hash_of_a_free_place_is_a_hash_too() {
-        let mut set = RunSet { table: vec![FREE; 8], count: 0 };
+        let mut set = RunSet { table: vec![FREE; 8], count: 0, program: None };
         [FREE, FREE, 8, 16].into_iter().for_each(|hash| set.insert(hash));
         assert_eq!(set.overlap(&set), Overlap::new(3, 3, 3));
     }

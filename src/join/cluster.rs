@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use super::copies;
 use super::numbering::Numbering;
+use super::pair::is_too_short;
 use super::pairs::{DocumentPairs, pairs};
 use super::preference::Preference;
 use super::sets::Sets;
@@ -289,8 +290,9 @@ impl<'a> Documents<'a> {
                     continue;
                 }
             }
-            if !thresholds.is_of_texts()
-                || thresholds.meets(&verification.with(&mut own, (found, size), stop)?)
+            if (!thresholds.is_of_texts()
+                || thresholds.meets(&verification.with(&mut own, (found, size), stop)?))
+                && verification.is_evident(&mut own, found.address, stop)?
             {
                 similar.push(found);
             }
@@ -300,6 +302,7 @@ impl<'a> Documents<'a> {
         let mut similar: Vec<usize> = similar.into_iter().map(place).collect();
         // The first of some copies gathers the others, unless it is gathered with them.
         let meets = thresholds.meet_copies(own.size.fingerprints);
+        let meets = meets && !is_too_short(self.searcher, address)?;
         let copies = self.copies.get(&own_place).filter(|_| meets);
         similar.extend(copies.into_iter().flatten());
         Ok(similar)

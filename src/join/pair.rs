@@ -5,6 +5,7 @@ use crate::compare::{PairPassage, Passages};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
+use crate::search::Searcher;
 use crate::similarity::Similarity;
 
 /// Two documents that share text.
@@ -38,6 +39,16 @@ pub struct Pair {
 /// of IR-Plag where one has fewer, 47 in 100 had a resemblance of .8 or more, and of 135 with 50 to
 /// 99 tokens 2 in 100 (research/RESULTS.md, "Copies of programs").
 pub const PROGRAM_TOKENS_MIN: u32 = 50;
+
+/// Tells whether a document is a program with too few tokens for meaningful numbers.
+///
+/// # Errors
+/// When it is damaged.
+pub(super) fn is_too_short(searcher: &Searcher, address: DocAddress) -> Result<bool> {
+    let snapshot = searcher.snapshot();
+    let tokens = snapshot.segment(address).signatures.document(address.doc)?.tokens;
+    Ok(snapshot.config().analyzer.is_of_programs() && tokens < PROGRAM_TOKENS_MIN)
+}
 
 impl Pair {
     /// Exchanges the documents.

@@ -8,7 +8,7 @@ use super::contenders::{Archive, Candidate, Contenders, Ranked, Seen, is_met};
 use super::copies::Copies;
 use super::margin::Margins;
 use super::numbering::Numbering;
-use super::pair::{PROGRAM_TOKENS_MIN, Pair};
+use super::pair::{Pair, is_too_short};
 use super::program_texts::{ProgramTexts, ScoredTexts};
 use super::score::Scores;
 use super::series::{Scope, Series};
@@ -487,12 +487,8 @@ impl<'a> PairSearch<'a> {
 
     /// Tells whether a program of a pair has too few tokens for meaningful numbers.
     fn is_too_short(&self, pair: &Pair) -> Result<bool> {
-        let tokens = |searcher: &Searcher, address: DocAddress| {
-            let segment = searcher.snapshot().segment(address);
-            segment.signatures.document(address.doc).map(|document| document.tokens)
-        };
         let other = self.against.unwrap_or(self.searcher);
-        Ok(tokens(self.searcher, pair.a)?.min(tokens(other, pair.b)?) < PROGRAM_TOKENS_MIN)
+        Ok(is_too_short(self.searcher, pair.a)? || is_too_short(other, pair.b)?)
     }
 
     /// Adds the pairs with copies that no fingerprint brings up, if copies are a pair.

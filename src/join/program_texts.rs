@@ -69,7 +69,7 @@ impl ProgramTexts {
         self.kept.get(self.owners[address.segment as usize], address.doc, || {
             self.made(&text, &tokens, stop)
         })?;
-        Ok(maker.of_tokens(&tokens.hashes))
+        Ok(maker.of_tokens(&text, &tokens))
     }
 
     /// Returns the text of a program, its tokens, and the memory for both if it is bounded.
@@ -86,7 +86,7 @@ impl ProgramTexts {
 
     fn made(&self, text: &str, tokens: &Tokens, stop: &Stop) -> Result<ProgramRuns> {
         let masked = match self.searcher.boilerplate() {
-            Some(boilerplate) => boilerplate.mask_as_signed(&tokens.hashes),
+            Some(boilerplate) => boilerplate.mask_as_signed(text, tokens),
             None => Vec::new(),
         };
         ProgramRuns::of_tokens(text, tokens, &masked, stop)

@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use super::pair::{PROGRAM_TOKENS_MIN, is_too_short};
+use crate::compare::programs::OWN_WORDS_MIN;
 use crate::compare::runs::RunSet;
 use crate::error::Result;
 use crate::index::{DocAddress, SignedDocument};
@@ -15,6 +17,7 @@ use crate::sampling::{Sampling, Size};
 use crate::scheme::Estimator;
 use crate::search::{Estimates, Neighbour, RunMaker, Searcher, StoredRuns};
 use crate::similarity::Similarity;
+use crate::text::written::shared_words;
 
 /// A document that is compared with others.
 pub(super) struct Own<'a> {
@@ -88,6 +91,26 @@ impl<'a> Own<'a> {
     /// Returns the runs of its text if they have been needed.
     pub fn made_runs(self) -> Option<Arc<RunSet>> {
         self.runs
+    }
+
+    /// Tells whether the words of this program and another, of these runs, are evidence that one is
+    /// a version of the other: at least this share of the names, numbers and texts in quotes of the
+    /// program with fewer of them is in both, and neither is too short to tell. Fingerprints and
+    /// runs have none of these words. `None` if a text is not at hand.
+    ///
+    /// # Errors
+    /// As [`runs`](Self::runs).
+    pub fn shares_words(
+        &mut self,
+        other: Option<&RunSet>,
+        least: f64,
+        stop: &Stop,
+    ) -> Result<Option<bool>> {
+        let Some(other) = other else { return Ok(None) };
+        let Some(own) = self.runs(stop)? else { return Ok(None) };
+        Ok(own.program().zip(other.program()).map(|(a, b)| {
+            a.tokens.min(b.tokens) >= PROGRAM_TOKENS_MIN && shared_words(&a.own, &b.own) >= least
+        }))
     }
 
     /// Takes the runs of its text, if they are known.
@@ -166,6 +189,39 @@ impl<'a> Verification<'a> {
     pub fn size(&self, found: Neighbour) -> Result<Size> {
         let Verifier { searched, sampling, .. } = self.verifier;
         searched.size_by(*sampling, found.address, found.fingerprints)
+    }
+
+    /// Tells whether the words of `own` and the program found are evidence, as
+    /// [`Own::shares_words`] does.
+    ///
+    /// # Errors
+    /// As [`with`](Self::with).
+    pub fn shares_words(
+        &self,
+        own: &mut Own<'_>,
+        address: DocAddress,
+        least: f64,
+        stop: &Stop,
+    ) -> Result<Option<bool>> {
+        let runs = self.verifier.runs.as_ref().map(|runs| runs.of(address, stop)).transpose()?;
+        own.shares_words(runs.as_deref(), least, stop)
+    }
+
+    /// Tells whether the document at this address, which is similar to `own`, may be a version of
+    /// it: programs that share hardly a word are none, and short ones resemble each other by
+    /// chance. Of programs without texts, the sizes decide.
+    ///
+    /// # Errors
+    /// As [`with`](Self::with).
+    pub fn is_evident(&self, own: &mut Own<'_>, address: DocAddress, stop: &Stop) -> Result<bool> {
+        let searched = self.verifier.searched;
+        if !searched.snapshot().config().analyzer.is_of_programs() {
+            return Ok(true);
+        }
+        match self.shares_words(own, address, OWN_WORDS_MIN, stop)? {
+            Some(shares) => Ok(shares),
+            None => Ok(!is_too_short(searched, address)?),
+        }
     }
 
     /// Returns the similarity of `own`, the first, and the document found, whose size is `size`.

@@ -6,6 +6,13 @@
 //! boilerplate, and if it is short, a document keeps others than the boilerplate by itself. Where
 //! texts are aligned, its words match nothing: no passage begins or ends in it, and no word of it
 //! counts as reused.
+//!
+//! Programs are different: their fingerprints have no names, and every run of five tokens that a
+//! template has is in many programs by itself. So the lines of a program are boilerplate of which
+//! all is in runs of [`WRITTEN_RUN`] words and signs that are written as in the template, but for
+//! layout and comments. The fingerprints of stored programs count all the same, those of a query
+//! where it is not written so; their texts decide. In an index without texts, fingerprints are
+//! removed as those of other texts are.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -17,15 +24,28 @@ use crate::error::Result;
 use crate::hash::{BuildKeyHasher, Digest};
 use crate::index::{Config, Snapshot};
 use crate::runtime::Stop;
-use crate::scheme::Estimator;
+use crate::scheme::{Estimator, Fingerprint};
 use crate::search::shared::terms_of;
+use crate::text::written::Written;
 use crate::text::{Analyzer, Tokens};
+
+/// The words and signs of a run of a program: a shorter stretch of code makes no passage by itself.
+const WRITTEN_RUN: usize = 9;
 
 /// The tokens of a run where the scheme does not set it.
 const RUN_TOKENS: usize = 5;
 
-/// Returns the tokens of a run of this configuration, as boilerplate has them.
+/// Tells whether boilerplate is what is written in programs, as the texts of the index show.
+pub(super) fn is_as_written(config: &Config) -> bool {
+    config.store_text && config.analyzer.is_of_programs()
+}
+
+/// Returns the tokens of a run of this configuration, as boilerplate has them; in programs the
+/// words and signs.
 pub(super) fn run_tokens_of(config: &Config) -> usize {
+    if is_as_written(config) {
+        return WRITTEN_RUN;
+    }
     config.scheme.run_tokens().unwrap_or(RUN_TOKENS)
 }
 
@@ -55,7 +75,7 @@ pub struct Boilerplate {
     keys: HashSet<u64, BuildKeyHasher>,
     /// Whether some of them come from unknown texts.
     has_keys_alone: bool,
-    /// The runs of tokens of its texts, as they are signed.
+    /// The runs of tokens of its texts, as they are signed; of programs, of what is written.
     runs: Runs,
     /// The analyzer that finds passages, and the runs by its tokens, if it is a different one.
     of_passages: Option<(Analyzer, Runs)>,
@@ -96,6 +116,10 @@ impl Boilerplate {
     pub fn add_part(&mut self, text: &str, bytes: Range<usize>, stop: &Stop) -> Result<()> {
         let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
         self.config.analyzer.analyze(text, &mut tokens, stop)?;
+        if is_as_written(&self.config) {
+            self.runs.add(tokens_between(&Written::of(text, &tokens).pieces, &bytes));
+            return Ok(());
+        }
         let part = tokens_between(&tokens, &bytes);
         let scheme = &self.config.scheme;
         let mut add = |part: &[u64]| -> Result<()> {
@@ -156,13 +180,14 @@ impl Boilerplate {
         Ok(())
     }
 
-    /// Tells whether it has no fingerprint.
+    /// Tells whether it has no text and no fingerprint.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+        self.keys.is_empty() && self.runs.is_empty()
     }
 
-    /// Returns its distinct fingerprints, ascending.
+    /// Returns its distinct fingerprints, ascending; none of programs whose texts are stored, where
+    /// it is what is written.
     #[must_use]
     pub fn keys(&self) -> Vec<u64> {
         let mut keys: Vec<u64> = self.keys.iter().copied().collect();
@@ -176,7 +201,8 @@ impl Boilerplate {
         self.keys.contains(&key)
     }
 
-    /// Tells whether its texts have the run of this hash, of tokens as they are signed.
+    /// Tells whether its texts have the run of this hash, of tokens as they are signed; in programs
+    /// whose texts are stored, of words and signs.
     #[must_use]
     pub fn has_run(&self, hash: u64) -> bool {
         self.runs.has(hash)
@@ -190,37 +216,77 @@ impl Boilerplate {
     /// Returns the estimator of the scheme if the fingerprints that documents have left are a
     /// sample of the runs that they have left: all runs of this are known, with their fingerprints.
     pub(super) fn estimator(&self) -> Option<Estimator> {
-        sampled(&self.config).filter(|_| self.knows_runs())
+        sampled(&self.config).filter(|_| self.knows_runs() && !is_as_written(&self.config))
     }
 
-    /// Returns a digest of its fingerprints: equal boilerplate has an equal one.
+    /// Returns a digest of its fingerprints, or of what is written in programs: equal boilerplate
+    /// has an equal one.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        let keys: Vec<[u8; 8]> = self.keys().into_iter().map(u64::to_le_bytes).collect();
+        let mut keys = self.keys();
+        if is_as_written(&self.config) {
+            keys.extend(self.runs.sorted());
+        }
+        let keys: Vec<[u8; 8]> = keys.into_iter().map(u64::to_le_bytes).collect();
         Digest::of(keys.as_flattened())
     }
 
     /// Returns the tokens of a text that are boilerplate, by the analyzer of passages.
-    pub(crate) fn mask(&self, tokens: &[u64]) -> Vec<Range<usize>> {
-        let runs = self.of_passages.as_ref().map_or(&self.runs, |(_, runs)| runs);
-        runs.mask(tokens)
+    pub(crate) fn mask(&self, text: &str, tokens: &Tokens) -> Vec<Range<usize>> {
+        match &self.of_passages {
+            Some((_, runs)) => runs.mask(&tokens.hashes),
+            None => self.mask_as_signed(text, tokens),
+        }
     }
 
     /// Returns the tokens of a text that are boilerplate, by the analyzer of the index.
-    pub(crate) fn mask_as_signed(&self, tokens: &[u64]) -> Vec<Range<usize>> {
-        self.runs.mask(tokens)
+    pub(crate) fn mask_as_signed(&self, text: &str, tokens: &Tokens) -> Vec<Range<usize>> {
+        if is_as_written(&self.config) {
+            let written = Written::of(text, tokens);
+            return written.tokens_in(&self.runs.mask(&written.pieces.hashes));
+        }
+        self.runs.mask(&tokens.hashes)
+    }
+
+    /// Removes fingerprints of a query that are no evidence; `text` returns its text if it is
+    /// known.
+    ///
+    /// # Errors
+    /// When its text cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
+    /// `stop`.
+    pub(super) fn leave_out(
+        &self,
+        signature: &mut Vec<Fingerprint>,
+        text: impl FnOnce() -> Result<Option<String>>,
+        stop: &Stop,
+    ) -> Result<()> {
+        signature.retain(|fingerprint| !self.has(fingerprint.key));
+        if !is_as_written(&self.config) || self.runs.is_empty() {
+            return Ok(());
+        }
+        let Some(text) = text()? else { return Ok(()) };
+        let mut tokens = Tokens::default();
+        self.config.analyzer.analyze(&text, &mut tokens, stop)?;
+        let masked = self.mask_as_signed(&text, &tokens);
+        let len = self.config.scheme.run_tokens().unwrap_or(1).min(tokens.hashes.len());
+        signature.retain(|fingerprint| {
+            let at = fingerprint.position as usize;
+            let place = masked.partition_point(|range| range.end < at + len);
+            masked.get(place).is_none_or(|range| at < range.start)
+        });
+        Ok(())
     }
 
     /// Hides boilerplate in tokens of the analyzer of the index: they match nothing.
-    pub(crate) fn hide_as_signed(&self, tokens: &mut Tokens, text: Place) {
-        let mask = self.mask_as_signed(&tokens.hashes);
-        hide(&mut tokens.hashes, &mask, text);
+    pub(crate) fn hide_as_signed(&self, text: &str, tokens: &mut Tokens, place: Place) {
+        let mask = self.mask_as_signed(text, tokens);
+        hide(&mut tokens.hashes, &mask, place);
     }
 
     /// Hides boilerplate in tokens of the analyzer of passages: they match nothing.
-    pub(crate) fn hide(&self, tokens: &mut Tokens, text: Place) {
-        let mask = self.mask(&tokens.hashes);
-        hide(&mut tokens.hashes, &mask, text);
+    pub(crate) fn hide(&self, text: &str, tokens: &mut Tokens, place: Place) {
+        let mask = self.mask(text, tokens);
+        hide(&mut tokens.hashes, &mask, place);
     }
 
     /// Returns the bytes of a text that are boilerplate: ascending and disjoint.
@@ -232,7 +298,7 @@ impl Boilerplate {
         let mut tokens = Tokens::default();
         analyzer.analyze(text, &mut tokens, stop)?;
         let mut found: Vec<(u32, u32)> = Vec::new();
-        for range in self.mask(&tokens.hashes) {
+        for range in self.mask(text, &tokens) {
             let (start, end) = bytes(&tokens, &range);
             match found.last_mut() {
                 // Tokens of scripts without spaces overlap.

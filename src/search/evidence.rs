@@ -140,7 +140,7 @@ impl<'a> Evidence<'a> {
                 *tokens = Tokens::with_room(count, text);
                 analyzer.analyze(text, tokens, query.stop())?;
                 if let Some(boilerplate) = boilerplate {
-                    boilerplate.hide(tokens, Place::Query);
+                    boilerplate.hide(text, tokens, Place::Query);
                 }
             }
         } else if query.options.verify.is_some() {
@@ -196,9 +196,9 @@ impl<'a> Evidence<'a> {
             return Ok(None);
         }
         let document = self.document(address, Purpose::Measures)?;
-        let Some(maker) = &self.run_maker else { return Ok(None) };
-        let own = self.runs.get_or_insert_with(|| maker.of_tokens(&self.tokens.hashes));
-        Ok(Some(Similarity::exact(own.overlap(&maker.of_tokens(&document.tokens.hashes)))))
+        let (Some(maker), Some(text)) = (&self.run_maker, &self.text) else { return Ok(None) };
+        let own = self.runs.get_or_insert_with(|| maker.of_tokens(text, &self.tokens));
+        Ok(Some(Similarity::exact(own.overlap(&maker.of_tokens(&document.text, &document.tokens)))))
     }
 
     /// Returns the query, if its text is known.
@@ -239,7 +239,7 @@ impl<'a> Evidence<'a> {
         let mut document =
             Analyzed::with_room(text, tokens, analyzer, self.stop)?.with_parts(parts);
         if let Some(boilerplate) = self.boilerplate.filter(|_| purpose == Purpose::Passages) {
-            boilerplate.hide(&mut document.tokens, Place::Document);
+            boilerplate.hide(&document.text, &mut document.tokens, Place::Document);
         }
         let document = Arc::new(document);
         self.last = Some(LastRead { address, purpose, document: document.clone(), room });

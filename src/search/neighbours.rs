@@ -221,7 +221,8 @@ impl<'a> Texts<'a> {
         let [_scratch, room] = room.transpose()?.unwrap_or_default();
         let mut text = Analyzed::new(text, &analyzer, stop)?.with_parts(parts);
         if let Some(boilerplate) = self.boilerplate {
-            boilerplate.hide(&mut text.tokens, [Place::Query, Place::Document][side]);
+            let place = [Place::Query, Place::Document][side];
+            boilerplate.hide(&text.text, &mut text.tokens, place);
         }
         let text = Arc::new(text);
         self.last[side] = Some(LastRead { address, text: text.clone(), _room: room });

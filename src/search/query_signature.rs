@@ -40,7 +40,7 @@ impl QuerySignature {
     pub fn of(searcher: &Searcher, query: &Query, part: &mut Vec<u64>) -> Result<QuerySignature> {
         let mut resolved = QuerySignature::of_all(&searcher.snapshot, query, part)?;
         if let Some(ignored) = &searcher.ignored {
-            resolved.leave_out(ignored);
+            resolved.leave_out(ignored, searcher, query)?;
         }
         Ok(resolved)
     }
@@ -73,20 +73,35 @@ impl QuerySignature {
     }
 
     fn new(tokens: u32, signature: Vec<Fingerprint>) -> QuerySignature {
-        let mut firsts = signature.clone();
-        firsts.sort_unstable();
-        firsts.dedup_by_key(|fingerprint| fingerprint.key);
-        let (keys, positions) = firsts.into_iter().map(|f| (f.key, f.position)).unzip();
-        let unseen = Unseen::default();
-        let (id, address, hidden) = (None, None, Vec::new());
-        QuerySignature { id, address, hidden, tokens, unseen, signature, keys, positions }
+        let mut resolved = QuerySignature {
+            id: None,
+            address: None,
+            hidden: Vec::new(),
+            tokens,
+            unseen: Unseen::default(),
+            signature: Vec::new(),
+            keys: Vec::new(),
+            positions: Vec::new(),
+        };
+        resolved.set(signature);
+        resolved
     }
 
     /// Removes fingerprints that are ignored.
-    fn leave_out(&mut self, ignored: &Ignored) {
-        self.signature.retain(|fingerprint| !ignored.has(fingerprint.key));
-        let kept = self.keys.iter().zip(&self.positions).filter(|(key, _)| !ignored.has(**key));
-        (self.keys, self.positions) = kept.unzip();
+    fn leave_out(&mut self, ignored: &Ignored, searcher: &Searcher, query: &Query) -> Result<()> {
+        let mut signature = std::mem::take(&mut self.signature);
+        let text = || self.text(&searcher.snapshot, query);
+        ignored.boilerplate.leave_out(&mut signature, text, query.stop())?;
+        self.set(signature);
+        Ok(())
+    }
+
+    fn set(&mut self, signature: Vec<Fingerprint>) {
+        let mut firsts = signature.clone();
+        firsts.sort_unstable();
+        firsts.dedup_by_key(|fingerprint| fingerprint.key);
+        (self.keys, self.positions) = firsts.into_iter().map(|f| (f.key, f.position)).unzip();
+        self.signature = signature;
     }
 
     /// Returns the documents that are never hits, ascending: the query itself, the hidden ones, and

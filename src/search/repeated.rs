@@ -4,7 +4,8 @@
 //! two that share it. Documents are compared by their runs of words, as they are signed, so the
 //! answer is exact and depends neither on the scheme nor on where documents are stored. Exact
 //! copies count as one document: a text that was handed in twenty times is not common by that. Nor
-//! is one that an author has in twenty tries: the documents of a group count once.
+//! is one that an author has in twenty tries: the documents of a group count once. Programs are
+//! compared by what is written in them, as boilerplate is.
 //!
 //! The texts are read three times, and the memory depends on the length of a document, not on
 //! their number. First, each document adds one to a counter for each of its runs. Several runs
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use cento_api::{BoilerplateShare, RepeatedPassage};
 
-use super::boilerplate::{Boilerplate, run_tokens_of};
+use super::boilerplate::{Boilerplate, is_as_written, run_tokens_of};
 use crate::error::{Error, Result};
 use crate::hash::{BuildKeyHasher, Digest};
 use crate::index::{DocAddress, Snapshot};
@@ -26,6 +27,7 @@ use crate::runtime::Stop;
 use crate::runtime::ordered::in_order;
 use crate::scheme::run_values;
 use crate::text::Tokens;
+use crate::text::written::Written;
 
 /// A passage in fewer documents is not proposed: a few people may have copied from each other, or
 /// all from one source, and their common text would be hidden.
@@ -114,12 +116,22 @@ impl Reader<'_> {
 
     fn tokens(&self, address: DocAddress) -> Result<Vec<u64>> {
         let text = self.snapshot.text(address)?.unwrap_or_default();
+        if is_as_written(self.snapshot.config()) {
+            return Ok(self.analyzed(&text)?.hashes);
+        }
         let (mut tokens, mut part) = (Vec::new(), Vec::new());
         let mut append = |part: &[u64]| tokens.extend_from_slice(part);
         let analyzer = &self.snapshot.config().analyzer;
         analyzer.for_each_part(&text, &mut part, &mut append, self.stop)?;
         tokens.extend_from_slice(&part);
         Ok(tokens)
+    }
+
+    /// Returns the tokens of a text; of a program, its words and signs as they are written.
+    fn analyzed(&self, text: &str) -> Result<Tokens> {
+        let (config, mut tokens) = (self.snapshot.config(), Tokens::default());
+        config.analyzer.analyze(text, &mut tokens, self.stop)?;
+        Ok(if is_as_written(config) { Written::of(text, &tokens).pieces } else { tokens })
     }
 
     /// Returns the hashes of the runs of these tokens.
@@ -367,11 +379,11 @@ impl Snapshot {
                 of_document.push(place);
             }
         }
-        let (mut found, mut tokens) = (Vec::new(), Tokens::default());
+        let mut found = Vec::new();
         for (address, places) in places {
             let stored = self.document(address)?;
             let text = stored.text.unwrap_or_default();
-            self.config().analyzer.analyze(&text, &mut tokens, reader.stop)?;
+            let tokens = reader.analyzed(&text)?;
             let runs: Vec<u64> = run_values(&tokens.hashes, reader.k).collect();
             for place in places {
                 let first = place.start as usize;

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use super::boilerplate::Boilerplate;
 use super::memory::{RUN_TOKEN_BYTES, StoredMemory};
 use super::searcher::Searcher;
-use crate::compare::runs::RunSet;
+use crate::compare::runs::{ProgramWords, RunSet};
 use crate::error::Result;
 use crate::index::{ByteLru, DocAddress, InMemory, Owner, Snapshot};
 use crate::runtime::{Permit, Stop};
-use crate::text::Analyzer;
+use crate::text::written::own_words;
+use crate::text::{Analyzer, Tokens};
 
 /// The memory for sets that are kept, in bytes.
 const KEPT_BYTES: usize = 64 << 20;
@@ -39,6 +40,11 @@ impl RunMaker {
     /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of_text(&self, text: &str, stop: &Stop) -> Result<RunSet> {
         match &self.boilerplate {
+            _ if self.analyzer.is_of_programs() => {
+                let mut tokens = Tokens::default();
+                self.analyzer.analyze(text, &mut tokens, stop)?;
+                Ok(self.of_tokens(text, &tokens))
+            }
             None => RunSet::of_text(text, &self.analyzer, self.k, |_| false, stop),
             Some(boilerplate) => {
                 let is_left_out = |hash| boilerplate.has_run(hash);
@@ -47,8 +53,17 @@ impl RunMaker {
         }
     }
 
-    /// Makes the set of the text that has these tokens.
-    pub fn of_tokens(&self, tokens: &[u64]) -> RunSet {
+    /// Makes the set of `text`, which has these tokens.
+    pub fn of_tokens(&self, text: &str, tokens: &Tokens) -> RunSet {
+        if self.analyzer.is_of_programs() {
+            let boilerplate = self.boilerplate.as_ref();
+            let masked = boilerplate.map(|own| own.mask_as_signed(text, tokens));
+            let masked = masked.unwrap_or_default();
+            let own = own_words(text, tokens, &masked);
+            let program = ProgramWords { tokens: tokens.hashes.len() as u32, own };
+            return RunSet::of_program(&tokens.hashes, self.k, &masked, program);
+        }
+        let tokens = &tokens.hashes;
         match &self.boilerplate {
             None => RunSet::new(tokens, self.k),
             Some(boilerplate) => RunSet::without(tokens, self.k, |hash| boilerplate.has_run(hash)),

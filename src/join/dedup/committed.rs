@@ -43,6 +43,11 @@ pub struct Committed<'a> {
     pub texts: &'a RecentTexts,
 }
 
+/// A program is a duplicate of another only if at least this share of the names, numbers and texts
+/// in quotes of the one with fewer of them is in both: a reader calls a program with all other names
+/// no duplicate, and tables of other numbers have the same code.
+const OWN_WORDS_OF_DUPLICATE: f64 = 0.5;
+
 /// The texts of documents that this run has kept, if texts decide.
 pub struct RecentTexts {
     /// The maker of their runs; `None` if their texts do not decide.
@@ -181,6 +186,10 @@ impl Committed<'_> {
         self.verifiers[0].sampling()
     }
 
+    fn is_of_programs(&self) -> bool {
+        self.own.snapshot().config().analyzer.is_of_programs()
+    }
+
     /// Returns a document to decide upon, with these keys.
     pub fn own<'b>(&'b self, signed: &'b SignedDocument, keys: &'b [u64]) -> Own<'b> {
         Own::signed(signed, keys, self.sampling(), self.texts.own.as_ref())
@@ -237,7 +246,14 @@ impl Committed<'_> {
             if self.options.may_drop(sampling, overlap, [size, other]) {
                 let similarity = verification.with(own, (found, other), Stop::NEVER)?;
                 let other = Reason::of(self.options, &similarity, &of)?;
-                reason = Reason::better(reason, other);
+                if other.is_none() || !self.is_of_programs() {
+                    reason = Reason::better(reason, other);
+                } else if verification
+                    .shares_words(own, found.address, OWN_WORDS_OF_DUPLICATE, Stop::NEVER)?
+                    .unwrap_or(false)
+                {
+                    reason = Reason::better(reason, other);
+                }
             }
             if seeks_passages {
                 sources.push((found.overlap, Source { searcher: at, address: found.address }));
@@ -276,7 +292,15 @@ impl Committed<'_> {
             let similarity = self.with_recent(signed, own, (number, other), overlap)?;
             let of = || Ok(Holder::own(&other.id));
             let found = similarity.map(|found| Reason::of(self.options, &found, &of));
-            reason = Reason::better(reason, found.transpose()?.flatten());
+            let found = found.transpose()?.flatten();
+            if found.is_some() && self.is_of_programs() {
+                let runs = self.texts.runs(number, other)?;
+                let least = OWN_WORDS_OF_DUPLICATE;
+                if !own.shares_words(runs.as_deref(), least, Stop::NEVER)?.unwrap_or(false) {
+                    continue;
+                }
+            }
+            reason = Reason::better(reason, found);
         }
         Ok(reason)
     }

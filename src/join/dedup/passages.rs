@@ -28,7 +28,7 @@ pub fn cut(
     analyzer.analyze(text, &mut tokens, Stop::NEVER)?;
     if let Some(boilerplate) = boilerplate {
         // The others have no token that matches it.
-        boilerplate.hide_as_signed(&mut tokens, Place::Query);
+        boilerplate.hide_as_signed(text, &mut tokens, Place::Query);
     }
     let mut ranges: Vec<(Range<usize>, usize)> = Vec::new();
     for (at, (_, text)) in others.iter().enumerate() {

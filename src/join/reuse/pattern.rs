@@ -75,8 +75,8 @@ pub fn of(
         return Ok(Some(Pattern::ExactAlias));
     }
     if let Some(boilerplate) = searcher.boilerplate() {
-        boilerplate.hide(&mut a_text.tokens, Place::Query);
-        boilerplate.hide(&mut b_text.tokens, Place::Document);
+        boilerplate.hide(&a_text.text, &mut a_text.tokens, Place::Query);
+        boilerplate.hide(&b_text.text, &mut b_text.tokens, Place::Document);
     }
     let [x, y] = [&a_text.tokens.hashes[..], &b_text.tokens.hashes[..]];
     let genre = Genre::of(&snapshot.config().analyzer);

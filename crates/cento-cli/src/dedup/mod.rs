@@ -42,7 +42,8 @@ use tree::{TableInput, Tree};
 /// several duplicates is kept. A list names every dropped document, the reason, and the document
 /// that it duplicates. Fingerprints bring up candidates, and the texts decide: with --index, those
 /// that the index stores; without, those of this run, which wait in a temporary file. Without texts
-/// an estimate decides, and the list reports that. Fingerprints are not weighted by rarity, which
+/// an estimate decides, and the list reports that. Programs must also have half of their names,
+/// numbers and strings in common, and 50 tokens, unless their texts are equal. Fingerprints are not weighted by rarity, which
 /// changes with every batch: a verdict does not depend on the times of the commits.
 #[derive(Debug, Args)]
 pub struct Dedup {
@@ -217,7 +218,10 @@ impl Dedup {
         let index = self.open_or_create(&path, &against)?;
         let mut preset = PresetUse::of(index.config().preset);
         self.options = self.options.with_defaults(&mut preset);
-        let boilerplate = read(&boilerplate_paths, index.config())?.map(Arc::new);
+        // The texts of a temporary index are at hand, though it does not store them.
+        let config = index.config().clone();
+        let config = if temporary.is_some() { config.with_text(true)? } else { config };
+        let boilerplate = read(&boilerplate_paths, &config)?.map(Arc::new);
         let run = self.identify(&index, &against, boilerplate.as_deref());
         let from = self.start(&index, run)?;
         let is_done = from.done;
@@ -439,7 +443,7 @@ impl Dedup {
             ("scheme", config.scheme.to_string()),
             ("analyzer", config.analyzer.to_string()),
             ("options", serde_json::to_string(&self.options).expect("they are numbers")),
-            ("boilerplate", listed(boilerplate.iter().flat_map(|boilerplate| boilerplate.keys()))),
+            ("boilerplate", listed(boilerplate.iter().map(|own| format!("{:?}", own.digest())))),
             ("resumable", self.is_resumable().to_string()),
             ("id_field", id_field.clone()),
             ("text_field", text_field.clone()),

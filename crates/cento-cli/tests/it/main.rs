@@ -62,6 +62,7 @@ mod observed;
 mod outputs;
 mod preference;
 mod presets;
+mod programs;
 mod readers;
 mod recovered;
 // Without a feature the help lacks its verbs.
