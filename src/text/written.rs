@@ -150,16 +150,17 @@ mod tests {
         let parts = [("a", "i"), ("+=", "+="), ("", ""), ("\"b c\"", "s"), (";", ";"), ("d", "i")];
         let written = Written::of(text, &tokens(text, &parts));
         assert_eq!(written.pieces.hashes.len(), 9);
-        let check = |range: Range<usize>, expected: &[Range<usize>]| {
-            assert_eq!(written.tokens_in(std::slice::from_ref(&range)), expected, "{range:?}");
+        let check = |range: Range<usize>, expected: Option<Range<usize>>| {
+            let found = written.tokens_in(std::slice::from_ref(&range));
+            assert!(found.iter().eq(expected.iter()), "{range:?}: {found:?}");
         };
-        check(0..9, &[0..6]);
-        check(0..3, &[0..2]);
-        check(0..2, &[]);
-        check(2..7, &[3..4]);
-        check(2..6, &[]);
-        check(1..8, &[3..4]);
-        check(3..9, &[3..6]);
+        check(0..9, Some(0..6));
+        check(0..3, Some(0..2));
+        check(0..2, None);
+        check(2..7, Some(3..4));
+        check(2..6, None);
+        check(1..8, Some(3..4));
+        check(3..9, Some(3..6));
     }
 
     #[test]
@@ -170,7 +171,7 @@ mod tests {
         let tokens = tokens(text, &parts);
         let all = own_words(text, &tokens, &[]);
         assert_eq!(all.len(), 3);
-        assert_eq!(own_words(text, &tokens, &[1..5]).len(), 2);
+        assert_eq!(own_words(text, &tokens, std::slice::from_ref(&(1..5))).len(), 2);
         assert_eq!(shared_words(&all, &own_words(text, &tokens, &[0..1, 4..7])), 1.0);
         assert_eq!(shared_words(&all, &[]), 1.0);
         let others = own_words("z = z + y + 7", &tokens, &[]);

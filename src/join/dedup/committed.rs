@@ -246,12 +246,11 @@ impl Committed<'_> {
             if self.options.may_drop(sampling, overlap, [size, other]) {
                 let similarity = verification.with(own, (found, other), Stop::NEVER)?;
                 let other = Reason::of(self.options, &similarity, &of)?;
-                if other.is_none() || !self.is_of_programs() {
-                    reason = Reason::better(reason, other);
-                } else if verification
-                    .shares_words(own, found.address, OWN_WORDS_OF_DUPLICATE, Stop::NEVER)?
-                    .unwrap_or(false)
-                {
+                let needs_words = other.is_some() && self.is_of_programs();
+                let least = OWN_WORDS_OF_DUPLICATE;
+                let mut shares_words =
+                    || verification.shares_words(own, found.address, least, Stop::NEVER);
+                if !needs_words || shares_words()?.unwrap_or(false) {
                     reason = Reason::better(reason, other);
                 }
             }
