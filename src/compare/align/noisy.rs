@@ -51,7 +51,8 @@ const BAND_BITS: u32 = 4;
 /// words (`runs_bytes`), which are no longer needed, 20 bytes each.
 const LETTERS_MAX: usize = 3 << 19;
 
-/// The maximum number of tokens in all alignments, for each token of the query.
+/// The maximum number of tokens in all alignments that are kept, for each token of the query. The
+/// best ones have at most two, since half of each is in no better one.
 const ALIGNED_TOKENS_MAX: usize = 8;
 
 /// The maximum number of letters where words were joined, for each token and at least: their runs
@@ -151,18 +152,9 @@ pub fn passages(
     let query = Lettered { letters: &of_query, tokens: tokens[0] };
     let document = Lettered { letters: &of_document, tokens: tokens[1] };
     steps.begin_stage();
-    let mut found = alignments((&query, &runs), &document, kinds, steps)?;
-    found.sort_by_key(|(score, _)| Reverse(*score));
-    let mut taken = CoveredRanges::default();
-    let mut passages = Vec::new();
-    for (_, aligned) in found {
-        if !steps.take(TAKING_STEPS)? {
-            break;
-        }
-        if taken.take(&aligned.query) {
-            passages.push(aligned);
-        }
-    }
+    let found = alignments((&query, &runs), &document, kinds, steps)?;
+    let found = best(found, steps)?.into_iter().filter(|(_, found)| found.is_passage);
+    let mut passages: Vec<Aligned> = found.map(|(_, found)| found.aligned).collect();
     passages.sort_unstable_by_key(|aligned| aligned.query.start);
     Ok(passages)
 }
@@ -183,18 +175,39 @@ impl Kinds {
     }
 }
 
-/// Returns the alignments that are passages, each with its score.
+/// Returns the alignments that are the best for most of their places in the query, the best first.
+///
+/// In a text that repeats itself the places beside the one that was copied are less alike, and thus
+/// noisier: those that are no noisy passages hide others, too.
+fn best(mut found: Vec<(u32, Found)>, steps: &mut Steps<'_>) -> Result<Vec<(u32, Found)>> {
+    let enough = steps.take_each(found.len(), TAKING_STEPS)?;
+    found.sort_by_key(|(score, _)| Reverse(*score));
+    found.truncate(enough);
+    let mut taken = CoveredRanges::default();
+    found.retain(|(_, found)| taken.take(&found.aligned.query));
+    Ok(found)
+}
+
+/// An alignment of letters.
+struct Found {
+    aligned: Aligned,
+    /// Whether it is a noisy passage, or one of joined words, and not a copied one.
+    is_passage: bool,
+}
+
+/// Returns the alignments of at least a passage, each with its score.
 fn alignments(
     (query, runs): (&Lettered<'_>, &LetterRuns),
     document: &Lettered<'_>,
     kinds: Kinds,
     steps: &mut Steps<'_>,
-) -> Result<Vec<(u32, Aligned)>> {
+) -> Result<Vec<(u32, Found)>> {
     let (q, d) = (&query.letters.codes[..], &document.letters.codes[..]);
     let len = runs.len();
     let mut bands = Bands::new(q.len(), d.len());
     let (mut aligner, mut pairs, mut places) = (Aligner::default(), Vec::new(), Vec::new());
-    let (mut found, mut left) = (Vec::new(), query.tokens.len() * ALIGNED_TOKENS_MAX);
+    let aligned_max = query.tokens.len() * ALIGNED_TOKENS_MAX;
+    let (mut found, mut left) = (Vec::new(), aligned_max);
     let mut due = 0;
     for (j, hash) in runs.hashes(d).enumerate() {
         due += 1;
@@ -216,13 +229,19 @@ fn alignments(
             if score < kinds.score_min() {
                 continue;
             }
-            if let Some(aligned) = passage_of((&pairs, score), query, document, kinds) {
-                if aligned.query.len() > left {
+            if let Some(passage) = passage_of((&pairs, score), query, document, kinds) {
+                let tokens = passage.aligned.query.len();
+                if tokens > left {
+                    found = best(found, steps)?;
+                    let kept = found.iter().map(|(_, found)| found.aligned.query.len());
+                    left = aligned_max.saturating_sub(kept.sum());
+                }
+                if tokens > left {
                     steps.cut();
                     return Ok(found);
                 }
-                left -= aligned.query.len();
-                found.push((score, aligned));
+                left -= tokens;
+                found.push((score, passage));
             }
         }
     }
@@ -278,13 +297,14 @@ impl Bands {
     }
 }
 
-/// Returns the passage of an alignment of letters with this score, if it is of one of these kinds.
+/// Returns the alignment of letters with this score as one of words, if it is of one of these kinds
+/// or as long as a noisy passage.
 fn passage_of(
     (pairs, score): (&[Pair], u32),
     query: &Lettered<'_>,
     document: &Lettered<'_>,
     kinds: Kinds,
-) -> Option<Aligned> {
+) -> Option<Found> {
     let (first, last) = (pairs.first()?, pairs.last()?);
     let in_query = whole_tokens(query.letters, first.0 as usize..last.0 as usize + 1);
     let hit = whole_tokens(document.letters, first.1 as usize..last.1 as usize + 1);
@@ -327,11 +347,13 @@ fn passage_of(
     let is_long = in_query.len().min(hit.len()) >= PASSAGE_TOKENS_MIN && score >= SCORE_MIN;
     let equal: usize = matched.iter().map(Range::len).sum();
     if kinds.are_joined && in_joined * JOINED_ONE_IN >= inside.len() {
-        return joined((pairs, score), (query, in_query), (document, hit));
+        let aligned = joined((pairs, score), (query, in_query), (document, hit))?;
+        return Some(Found { aligned, is_passage: true });
     }
-    let is_noisy =
-        kinds.are_noisy && is_long && nearly_equal * NEARLY_EQUAL_ONE_IN >= nearly_equal + equal;
-    is_noisy.then_some(Aligned { query: in_query, hit, similarity: 0.0, matched })
+    let is_passage =
+        kinds.are_noisy && nearly_equal * NEARLY_EQUAL_ONE_IN >= nearly_equal + equal;
+    let aligned = Aligned { query: in_query, hit, similarity: 0.0, matched };
+    is_long.then_some(Found { aligned, is_passage })
 }
 
 /// Returns the tokens that have at least half of their letters in a range.
