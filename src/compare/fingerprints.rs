@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::align::{Chain, Chained, Genre, Match, chains, distinct, within};
+use super::align::{CHAINING_BYTES, Chain, Chained, Genre, Match, chains, distinct, within};
 use super::passages::Passages;
 use super::{Passage, Unit};
 use crate::error::Result;
@@ -23,9 +23,9 @@ const OCCURRENCES_MAX: usize = 16;
 /// a document that repeats itself reaches it.
 const MATCHES_MAX: usize = 1 << 15;
 
-/// The memory, in bytes, that a match takes at most, with its chain and the match before it, in
-/// vectors that may have twice the room they need.
-const MATCH_BYTES: usize = 2 * (size_of::<Match>() + size_of::<Chain>()) + size_of::<u32>();
+/// The memory, in bytes, that a match takes at most, with its chain, in vectors that may have twice
+/// the room they need.
+const MATCH_BYTES: usize = 2 * (size_of::<Match>() + size_of::<Chain>() + CHAINING_BYTES);
 
 /// The memory, in bytes, that a passage takes at most, with its chain, in such vectors.
 const PASSAGE_BYTES: usize = 2 * (size_of::<Chain>() + size_of::<Passage>());

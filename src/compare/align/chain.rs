@@ -5,6 +5,7 @@
 //! text; its bound grows with the number of matched tokens, so that a word in common after a long
 //! gap does not join two phrases into a passage.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -133,6 +134,66 @@ fn new_from((query, hit): (usize, usize), found: &Match) -> usize {
 /// a text repeats itself.
 const OPEN_MAX: usize = 64;
 
+/// The score of a matched token. A gap that is longer in one text than in the other costs 1 for each
+/// token of the difference.
+const TOKEN_SCORE: i64 = 4;
+
+/// The best chain that ends with a match.
+struct Open {
+    chain: Chain,
+    score: i64,
+    /// Whether another match continues it.
+    is_continued: bool,
+}
+
+/// How well a match continues a chain: the better of two is the greater.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Continuation {
+    score: i64,
+    /// The tokens in the gaps.
+    gaps: Reverse<usize>,
+    /// The last match of the chain: if several overlap, each follows the one before.
+    last: u32,
+}
+
+impl Open {
+    /// Returns how well a match continues this chain; `None` if the gap is too large.
+    fn continued_by(&self, found: &Match, gap_max: usize) -> Option<Continuation> {
+        let Chain { query, hit, matched, .. } = &self.chain;
+        // How much of the match is new on both sides; it may overlap the end of the chain.
+        let before = new_from((query.end, hit.end), found);
+        if found.hit < hit.start || before >= found.len {
+            return None;
+        }
+        let gap = |end: usize, start: usize| start.saturating_sub(end);
+        let gaps = (gap(query.end, found.query), gap(hit.end, found.hit));
+        let mut bound = gap_max.min((*matched).max(found.len) * 2);
+        if before > 0 {
+            // It has again what the chain ends with: a refrain, and not the text after a gap,
+            // unless it adds more than the gap.
+            bound = bound.min(found.len - before);
+        }
+        if gaps.0.max(gaps.1) > bound {
+            return None;
+        }
+        let distance = |end: usize, start: usize| start as i64 - end as i64;
+        let shift = distance(query.end, found.query) - distance(hit.end, found.hit);
+        let score = self.score + TOKEN_SCORE * (found.len - before) as i64 - shift.abs();
+        Some(Continuation { score, gaps: Reverse(gaps.0 + gaps.1), last: self.chain.last })
+    }
+}
+
+/// The end of a chain: its score, and its last match.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct End {
+    score: i32,
+    last: Reverse<u32>,
+}
+
+/// The memory, in bytes, that chaining takes for each match at most, beside the chains that are
+/// kept: the match before it, the end of a chain, and whether a chain has it.
+pub const CHAINING_BYTES: usize = size_of::<u32>() + size_of::<End>() + size_of::<bool>();
+
 /// Chains the `matches`, which are in ascending order of the query; gaps are at most `gap_max`
 /// tokens on either side.
 ///
@@ -145,6 +206,11 @@ pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Resul
 /// Chains like [`chains`], keeping only chains that satisfy `is_kept`: the others may be as many as
 /// the matches.
 ///
+/// Each match continues the chain that gives it the best score, and several may continue one: in a
+/// text that repeats itself, the right one of several places shows only further on. Then the best
+/// chain is taken out, and of each other one the matches that no better one has (Li 2018,
+/// "Minimap2: pairwise alignment for nucleotide sequences", section 2.1).
+///
 /// # Errors
 /// As [`chains`].
 pub fn chains_where(
@@ -153,65 +219,111 @@ pub fn chains_where(
     is_kept: &dyn Fn(&Chain) -> bool,
     steps: &mut Steps<'_>,
 ) -> Result<Chained> {
-    let mut open: Vec<Chain> = Vec::new();
-    let mut done = Vec::new();
+    let mut open: Vec<Open> = Vec::new();
+    let mut ends: Vec<End> = Vec::new();
+    let mut close = |open: &Open| {
+        if !open.is_continued && is_kept(&open.chain) {
+            let score = i32::try_from(open.score).unwrap_or(i32::MAX);
+            ends.push(End { score, last: Reverse(open.chain.last) });
+        }
+    };
     let mut previous = vec![FIRST; matches.len()];
     for (at, found) in (0u32..).zip(matches) {
         if !steps.take(2 + 2 * open.len() as u64)? {
             break;
         }
         // A chain that ended too far back can grow no more.
-        open.retain(|chain| {
-            let grows = chain.query.end + gap_max >= found.query;
-            if !grows && is_kept(chain) {
-                done.push(chain.clone());
+        open.retain(|open| {
+            let grows = open.chain.query.end + gap_max >= found.query;
+            if !grows {
+                close(open);
             }
             grows
         });
-        let gap = |chain: &Chain| {
-            // How much of the match is new on both sides; it may overlap the end of the chain.
-            let before = new_from((chain.query.end, chain.hit.end), found);
-            if found.hit < chain.hit.start || before >= found.len {
-                return None;
+        let continued = |(i, open): (usize, &Open)| Some((open.continued_by(found, gap_max)?, i));
+        let next = match open.iter().enumerate().filter_map(continued).max() {
+            Some((Continuation { score, .. }, i)) => {
+                open[i].is_continued = true;
+                let mut chain = open[i].chain.clone();
+                previous[at as usize] = chain.last;
+                chain.add(found, at);
+                Open { chain, score, is_continued: false }
             }
-            let gap = |end: usize, start: usize| start.saturating_sub(end);
-            let gaps = (gap(chain.query.end, found.query), gap(chain.hit.end, found.hit));
-            let mut bound = gap_max.min(chain.matched.max(found.len) * 2);
-            if before > 0 {
-                // It has again what the chain ends with: a refrain, and not the text after a gap,
-                // unless it adds more than the gap.
-                bound = bound.min(found.len - before);
+            None => {
+                let score = TOKEN_SCORE * found.len as i64;
+                Open { chain: Chain::of(found, at), score, is_continued: false }
             }
-            (gaps.0 <= bound && gaps.1 <= bound).then_some((gaps.0 + gaps.1, before))
         };
-        let best = open.iter().enumerate().filter_map(|(i, chain)| Some((gap(chain)?, i))).min();
-        if let Some(((_, before), i)) = best {
-            let chain = &mut open[i];
-            chain.query.end = chain.query.end.max(found.query + found.len);
-            chain.hit.end = chain.hit.end.max(found.hit + found.len);
-            chain.matched += found.len - before;
-            previous[at as usize] = chain.last;
-            chain.last = at;
-            continue;
-        }
         if open.len() == OPEN_MAX {
-            let ends = |(_, chain): &(usize, &Chain)| (chain.query.end, chain.matched);
-            let oldest = open.iter().enumerate().min_by_key(ends).map_or(0, |(i, _)| i);
-            let oldest = open.swap_remove(oldest);
-            if is_kept(&oldest) {
-                done.push(oldest);
+            let end = |(_, open): &(usize, &Open)| (open.chain.query.end, open.score);
+            let oldest = open.iter().enumerate().min_by_key(end).map_or(0, |(i, _)| i);
+            close(&open.swap_remove(oldest));
+        }
+        open.push(next);
+    }
+    open.iter().for_each(close);
+    let mut chained = Chained { chains: Vec::new(), previous };
+    let sorting = ends.len() as u64 * u64::from(ends.len().max(1).ilog2());
+    if steps.take(sorting)? {
+        ends.sort_unstable_by(|a, b| b.cmp(a));
+        chained.part(ends, matches, is_kept, steps)?;
+    }
+    Ok(chained)
+}
+
+impl Chained {
+    /// Takes the chains with these ends out of the matches, which are linked to those before them:
+    /// the first one whole, and of each other one the matches after those that are taken.
+    fn part(
+        &mut self,
+        ends: Vec<End>,
+        matches: &[Match],
+        is_kept: &dyn Fn(&Chain) -> bool,
+        steps: &mut Steps<'_>,
+    ) -> Result<()> {
+        let mut is_taken = vec![false; matches.len()];
+        let mut path: Vec<u32> = Vec::new();
+        for End { last: Reverse(last), .. } in ends {
+            path.clear();
+            let mut at = last;
+            while at != FIRST && !is_taken[at as usize] {
+                is_taken[at as usize] = true;
+                path.push(at);
+                at = self.previous[at as usize];
+            }
+            if !steps.take(1 + path.len() as u64)? {
+                break;
+            }
+            let first = path.pop().expect("no chain has the end of another one");
+            self.previous[first as usize] = FIRST;
+            let mut chain = Chain::of(&matches[first as usize], first);
+            path.iter().rev().for_each(|&at| chain.add(&matches[at as usize], at));
+            if is_kept(&chain) {
+                self.chains.push(chain);
             }
         }
-        open.push(Chain {
+        Ok(())
+    }
+}
+
+impl Chain {
+    /// The chain of a single match, which has this number.
+    fn of(found: &Match, number: u32) -> Chain {
+        Chain {
             query: found.query..found.query + found.len,
             hit: found.hit..found.hit + found.len,
             matched: found.len,
-            last: at,
-        });
+            last: number,
+        }
     }
-    open.retain(is_kept);
-    done.append(&mut open);
-    Ok(Chained { chains: done, previous })
+
+    /// Adds a match that follows the others.
+    fn add(&mut self, found: &Match, number: u32) {
+        self.matched += found.len - new_from((self.query.end, self.hit.end), found);
+        self.query.end = self.query.end.max(found.query + found.len);
+        self.hit.end = self.hit.end.max(found.hit + found.len);
+        self.last = number;
+    }
 }
 
 /// Returns the longest chains that are not redundant: where the document repeats itself, only one
@@ -220,21 +332,32 @@ pub fn chains_where(
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn distinct(mut chains: Vec<Chain>, steps: &mut Steps<'_>) -> Result<Vec<Chain>> {
-    chains.sort_unstable_by_key(|chain| {
-        (std::cmp::Reverse(chain.matched), chain.query.start, chain.hit.start)
-    });
-    let mut taken = CoveredRanges::default();
+    chains
+        .sort_unstable_by_key(|chain| (Reverse(chain.matched), chain.query.start, chain.hit.start));
+    let (mut in_query, mut in_hit) = (CoveredRanges::default(), CoveredRanges::default());
     let mut kept = Vec::new();
     for chain in chains {
-        if !steps.take(TAKING_STEPS)? {
+        if !steps.take(2 * TAKING_STEPS)? {
             break;
         }
-        if taken.take(&chain.query) {
+        let share = |taken: &CoveredRanges, range: &Range<usize>| {
+            taken.covered(range) as f64 / range.len() as f64
+        };
+        let of_query = share(&in_query, &chain.query);
+        if of_query <= 0.5 && of_query + share(&in_hit, &chain.hit) <= CROSSING_MAX {
+            in_query.insert(chain.query.clone());
+            in_hit.insert(chain.hit.clone());
             kept.push(chain);
         }
     }
     Ok(kept)
 }
+
+/// The maximum of the shares of both sides of a chain that longer ones have. A place of the
+/// document may be copied several times, so that all of it is in a longer chain. But if a quarter
+/// of the copy is in another one, too, then the texts repeat themselves, and the chain crosses
+/// better ones.
+const CROSSING_MAX: f64 = 1.25;
 
 /// The number of steps to look up a range among those taken, and to take it. A range that is looked
 /// up contains few others: those are about as long as their match in it, or longer.
@@ -312,6 +435,45 @@ mod tests {
         matches.sort_unstable();
         let longest = chains(&matches, 20).into_iter().map(|chain| chain.matched).max();
         assert_eq!(longest, Some(199));
+    }
+
+    fn best(matches: &[Match]) -> (Range<usize>, Range<usize>, usize) {
+        let best = chains(matches, 20).into_iter().max_by_key(|chain| chain.matched).unwrap();
+        (best.query, best.hit, best.matched)
+    }
+
+    #[test]
+    fn a_run_continues_the_better_chain_and_not_the_nearer_one() {
+        // One word was changed. The few words before it are again in the other text, a word on.
+        let matches = [found(0, 0, 25), found(21, 22, 4), found(26, 26, 14)];
+        assert_eq!(best(&matches), (0..40, 0..40, 39));
+    }
+
+    #[test]
+    fn a_run_at_a_wrong_place_does_not_end_the_chain() {
+        // The last run is before the second one in the other text.
+        let matches = [found(0, 0, 20), found(24, 34, 6), found(31, 31, 8)];
+        assert_eq!(best(&matches), (0..39, 0..39, 28));
+        // What no better chain has is a chain of its own.
+        let matched: Vec<usize> = chains(&matches, 20).iter().map(|chain| chain.matched).collect();
+        assert_eq!(matched, [28, 6]);
+    }
+
+    #[test]
+    fn a_chain_across_two_longer_ones_is_redundant_and_a_second_copy_is_not() {
+        let kept = |third: (Range<usize>, Range<usize>)| {
+            let chain = |(query, hit): (Range<usize>, Range<usize>)| {
+                let matched = query.len();
+                Chain { query, hit, matched, last: 0 }
+            };
+            let chains = [(0..100, 0..100), (130..230, 130..230), third].map(chain);
+            distinct(chains.to_vec(), &mut Steps::unbounded(Stop::NEVER)).unwrap().len()
+        };
+        assert_eq!(kept((90..125, 40..75)), 2);
+        // It is within other text, or another place, or shares a few words at an end.
+        assert_eq!(kept((101..125, 40..64)), 3);
+        assert_eq!(kept((90..125, 300..335)), 3);
+        assert_eq!(kept((95..125, 40..70)), 3);
     }
 
     #[test]

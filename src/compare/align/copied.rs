@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::chain::{Chain, Match, chains_where, distinct};
+use super::chain::{CHAINING_BYTES, Chain, Match, chains_where, distinct};
 use super::hash_filter::HashFilter;
 use super::{LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, ROOM};
 use crate::error::Result;
@@ -36,9 +36,7 @@ const GROWTH: usize = 8;
 pub fn runs_bytes(query_tokens: usize) -> usize {
     let runs = (SEED_OCCURRENCES_MAX as usize + 1).saturating_mul(query_tokens);
     let runs = runs.min(runs_max(query_tokens));
-    // Each run also stores the run before it in its chain.
-    (runs + runs / GROWTH).saturating_mul(size_of::<Match>())
-        + runs.saturating_mul(size_of::<u32>())
+    (runs + runs / GROWTH).saturating_mul(size_of::<Match>()) + runs.saturating_mul(CHAINING_BYTES)
 }
 
 fn runs_max(query_tokens: usize) -> usize {

@@ -19,6 +19,8 @@ mod alike;
 mod around;
 mod chain;
 mod copied;
+#[cfg(test)]
+mod formulaic;
 mod groups;
 mod hash_filter;
 #[cfg(test)]
@@ -53,7 +55,7 @@ use crate::text::{Analyzer, WORD, word_parts};
 use adjoining::Part;
 use alike::{seeds, seeds_max};
 use around::{Around, copies};
-pub(crate) use chain::{Chain, Chained, Match, chains, distinct};
+pub(crate) use chain::{CHAINING_BYTES, Chain, Chained, Match, chains, distinct};
 use chain::{CoveredRanges, TAKING_STEPS};
 use copied::Copied;
 pub(crate) use copied::runs_bytes;
