@@ -30,6 +30,20 @@ const REST_TOKENS_MIN: usize = 25;
 /// texts of one language have a quarter of their words in common, articles and prepositions.
 const REST_SIMILARITY_MIN: f64 = 0.4;
 
+/// A stretch of this many tokens that only one side of a rewritten passage has, at either end, is
+/// text of its own. Of 8, 12 and 16 tokens this is best for random edits of PAN 2013, and 16 miss a
+/// short sentence. With the next number, trimming lifts plagdet of random edits by .003, that of
+/// translations by .004, and costs summaries .0006.
+const STRETCH_TOKENS_MIN: usize = 12;
+
+/// The other side has at most this many tokens there, which may be words with wrong letters. As
+/// many remain on both.
+const COUNTERPART_TOKENS_MAX: usize = 8;
+
+/// A rewritten passage is trimmed if this share of the words that its sides have in common remains:
+/// otherwise words of the stretch were moved.
+const TRIMMED_SHARE: f64 = 0.9;
+
 /// Returns, for each of these rewritten passages of a query and a document, whether copied passages
 /// in it are all that its sides have in common, but for words that any two texts have.
 pub fn copies(
@@ -76,6 +90,72 @@ pub fn copies(
         is_copy[at] = is_much && similarity(&of_query, &of_hit) < REST_SIMILARITY_MIN;
     }
     Ok(is_copy)
+}
+
+/// Shortens the rewritten passages of a query and a document that begin or end with a stretch which
+/// only one of them has, outside of the `parts` that they have in common: copied passages and noisy
+/// ones, whose ends are known to the word.
+///
+/// A rewritten passage has whole sentences, and one of the two texts may have joined a sentence of
+/// its own to the one that both have.
+pub fn trim_ends(
+    rewritten: &mut [Aligned],
+    parts: &[(&Range<usize>, &Range<usize>)],
+    tokens: (&[u64], &[u64]),
+    steps: &mut Steps<'_>,
+) -> Result<()> {
+    let around = Around::new(rewritten);
+    let mut inside: Vec<Vec<usize>> = vec![Vec::new(); rewritten.len()];
+    for (number, &(query, hit)) in parts.iter().enumerate() {
+        let (query, hit) = (query.clone(), hit.clone());
+        let part = Aligned { query, hit, similarity: 1.0, matched: Vec::new() };
+        around.each(&part, steps, &mut |at| {
+            inside[at].push(number);
+            true
+        })?;
+    }
+    for (whole, inside) in rewritten.iter_mut().zip(inside) {
+        let inside = || inside.iter().map(|&number| parts[number]);
+        // The part that is first in both, and the one that is last in both.
+        let first = inside().min_by_key(|(query, _)| query.start);
+        if let Some((query, hit)) =
+            first.filter(|first| inside().all(|(_, hit)| first.1.start <= hit.start))
+        {
+            let before =
+                |whole: &Range<usize>, part: &Range<usize>| part.start.saturating_sub(whole.start);
+            let cut = without_stretch((before(&whole.query, query), before(&whole.hit, hit)));
+            let shorter = (
+                whole.query.start + cut.0..whole.query.end,
+                whole.hit.start + cut.1..whole.hit.end,
+            );
+            if !whole.shorten(shorter, tokens, steps)? {
+                break;
+            }
+        }
+        let last = inside().max_by_key(|(query, _)| query.end);
+        if let Some((query, hit)) =
+            last.filter(|last| inside().all(|(_, hit)| last.1.end >= hit.end))
+        {
+            let after =
+                |whole: &Range<usize>, part: &Range<usize>| whole.end.saturating_sub(part.end);
+            let cut = without_stretch((after(&whole.query, query), after(&whole.hit, hit)));
+            let shorter = (
+                whole.query.start..whole.query.end - cut.0,
+                whole.hit.start..whole.hit.end - cut.1,
+            );
+            if !whole.shorten(shorter, tokens, steps)? {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns how many tokens to cut off either side, of those beyond the part that both have.
+fn without_stretch((of_query, of_hit): (usize, usize)) -> (usize, usize) {
+    let (shorter, longer) = (of_query.min(of_hit), of_query.max(of_hit));
+    let is_stretch = shorter <= COUNTERPART_TOKENS_MAX && longer >= shorter + STRETCH_TOKENS_MIN;
+    if is_stretch { (of_query - shorter, of_hit - shorter) } else { (0, 0) }
 }
 
 /// Passages, searched for those that surround another.
@@ -151,6 +231,27 @@ impl<'a> Around<'a> {
 }
 
 impl Aligned {
+    /// Replaces the passage by a shorter one within it, if most of the common tokens remain. Returns
+    /// `false` if comparing the sides takes too many steps.
+    fn shorten(
+        &mut self,
+        (query, hit): (Range<usize>, Range<usize>),
+        tokens: (&[u64], &[u64]),
+        steps: &mut Steps<'_>,
+    ) -> Result<bool> {
+        if query == self.query && hit == self.hit {
+            return Ok(true);
+        }
+        let is_taken = steps.take(similarity_steps(&query, &hit))?;
+        if is_taken {
+            let shorter = Aligned::of((query, hit), tokens);
+            if shorter.common() >= TRIMMED_SHARE * self.common() {
+                *self = shorter;
+            }
+        }
+        Ok(is_taken)
+    }
+
     /// Returns the number of tokens that both sides have.
     fn common(&self) -> f64 {
         self.similarity * (self.query.len() + self.hit.len()) as f64 / 2.0
@@ -248,5 +349,50 @@ mod tests {
             found.passages.iter().map(|found| (found.query.clone(), found.hit.clone())).collect();
         let all = 0..15;
         assert_eq!(places, [(11..26, all.clone()), (37..52, all.clone()), (63..78, all)]);
+    }
+
+    /// Checks that two texts have one passage, between these words of both.
+    fn check_between([a, b]: [&str; 2], ends: [&str; 2]) {
+        let texts = [a, b]
+            .map(|text| Analyzed::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap());
+        let [query, document] = texts.each_ref().map(Analyzed::side);
+        let found = align(query, document, Genre::Prose, Stop::NEVER).unwrap().passages;
+        let [found] = &found[..] else { panic!("{found:?}") };
+        for (side, place) in [(query, &found.query), (document, &found.hit)] {
+            let spans = &side.tokens.spans[place.clone()];
+            let text = &side.text[spans[0].start as usize..spans[place.len() - 1].end as usize];
+            assert!(text.starts_with(ends[0]) && text.ends_with(ends[1]), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_joined_to_a_noisy_copy_is_not_part_of_the_passage() {
+        // It was 41 % of the passage, on one side alone.
+        let report = "Mr. Thompson moved that the amount be increased by twenty pounds a year, and \
+            pointed out that the district had grown by nearly four thousand souls since the last \
+            appointment was made, The Sheringham lifeboat, launched with great difficulty through \
+            a tremendous surf, succeeded in taking off eleven men, who were landed in an exhausted \
+            condition at Cromer and conveyed to the Red Lion inn, where every attention was paid \
+            to them by the inhabitants.";
+        let letter = "Extract from a private letter. The Sheringham lifeboat, launched with gteat \
+            difficulty through a tremendous surf, succeeded in taking off eleven men, who were \
+            1anded in an cxhausted condition at Cromer and conveyed to the Red Lion inn, where \
+            every attentian was paid to them by the inhabitants.";
+        let ends = ["The Sheringham lifeboat", "by the inhabitants"];
+        check_between([report, letter], ends);
+        check_between([letter, report], ends);
+    }
+
+    #[test]
+    fn a_sentence_that_goes_on_after_a_noisy_quotation_is_not_part_of_the_passage() {
+        let poem = "Shall I compare thee to a summer's day?\nThou art more lovely and more \
+            temperate:\nRough winds do shake the darling buds of May,\n";
+        let essay = "The poet writes as follows.\nShall I eompare thee to a summer's day?\nThou \
+            arl more lovely and more temperate:\nRough winds do shake the darling buds of May,\n\
+            Such were the lines that he addressed to his friend, and which every schoolboy has \
+            construed since.\n";
+        let ends = ["Shall I", "buds of May"];
+        check_between([poem, essay], ends);
+        check_between([essay, poem], ends);
     }
 }

@@ -54,7 +54,7 @@ use crate::text::{Analyzer, WORD, word_parts};
 
 use adjoining::Part;
 use alike::{seeds, seeds_max};
-use around::{Around, copies};
+use around::{Around, copies, trim_ends};
 pub(crate) use chain::{CHAINING_BYTES, Chain, Chained, Match, chains, distinct};
 use chain::{CoveredRanges, TAKING_STEPS};
 use copied::Copied;
@@ -286,6 +286,9 @@ fn chosen(
     steps.begin_stage();
     let mut is_copy = copies(&rewritten, &copied, (q, d), steps)?.into_iter();
     rewritten.retain(|_| is_copy.next() != Some(true));
+    let places = copied.iter().map(|one| (&one.query, &one.hit));
+    let places: Vec<_> = places.chain(noisy.iter().map(|one| (&one.query, &one.hit))).collect();
+    trim_ends(&mut rewritten, &places, (q, d), steps)?;
     // Copied text within a rewritten passage is part of that passage, and so is rewritten text
     // within a summary; a rewritten passage that is mostly copied adds nothing.
     let (rewritten, mut inside) = Around::new(&summaries).parted(rewritten, steps)?;
