@@ -114,27 +114,31 @@ fn expected(
     pairs
 }
 
-/// Whether several documents are all of one series, so that no pair is across series.
-fn are_one_group<'a>(scope: &Scope, mut docs: impl Iterator<Item = &'a Doc>) -> bool {
-    let first = docs.next().map(|doc| doc.1);
-    let others: Vec<u8> = docs.map(|doc| doc.1).collect();
-    matches!(scope, Scope::Across(_))
-        && first.is_some_and(|first| first > 0 && others.iter().all(|&other| other == first))
-        && !others.is_empty()
+/// Whether no two of several documents can be a pair: all are of one series and pairs are across
+/// series, or each is of another and pairs are within.
+fn are_unpaired<'a>(scope: &Scope, docs: impl Iterator<Item = &'a Doc>) -> bool {
+    let series: Vec<u8> = docs.map(|doc| doc.1).collect();
+    let different: BTreeSet<u8> = series.iter().copied().filter(|&one| one > 0).collect();
+    let without = series.iter().filter(|&&one| one == 0).count();
+    series.len() > 1
+        && match scope {
+            Scope::Everywhere => false,
+            Scope::Within(_) => different.len() + without == series.len(),
+            Scope::Across(_) => different.len() + without == 1,
+        }
 }
 
-/// The pairs that are found, each once; none where all documents are of one group, which is
-/// reported.
+/// The pairs that are found, each once; none where no two documents can be one, which is reported.
 fn found(
     searcher: &Searcher,
     against: Option<&Searcher>,
     options: &PairOptions,
-    are_one_group: bool,
+    are_unpaired: bool,
 ) -> BTreeSet<(usize, usize)> {
     let mut found = BTreeSet::new();
     let other = against.unwrap_or(searcher).snapshot();
     let mut given = against.into_iter().fold(pairs(searcher, options), Pairs::against);
-    if are_one_group {
+    if are_unpaired {
         let said = given.next().expect("an error").unwrap_err().to_string();
         assert!(said.contains("are of one group"), "{said}");
         return found;
@@ -194,8 +198,8 @@ proptest! {
         prop_assume!(scope == Scope::Everywhere || has_series(live.values()));
         let options = any_pair(&scope).max_df(MaxDf::Documents(max_df)).weighted(weighted);
         let expected = expected([&live, &live], false, &scope, max_df);
-        let are_one_group = are_one_group(&scope, live.values());
-        prop_assert_eq!(found(&searcher, None, &options, are_one_group), expected);
+        let are_unpaired = are_unpaired(&scope, live.values());
+        prop_assert_eq!(found(&searcher, None, &options, are_unpaired), expected);
         let stopped = stopped(&live, max_df);
         let hidden = |doc: &&Doc| !doc.0.is_empty() && doc.0.is_subset(&stopped);
         let counts = searcher.stop_counts(options.max_df, Stop::NEVER).unwrap();
@@ -217,8 +221,8 @@ proptest! {
         let all = || both[0].values().chain(both[1].values());
         prop_assume!(scope == Scope::Everywhere || has_series(all()));
         let options = any_pair(&scope).max_df(MaxDf::Documents(max_df));
-        let are_one_group = are_one_group(&scope, all());
-        let found = found(&searchers[0], Some(&searchers[1]), &options, are_one_group);
+        let are_unpaired = are_unpaired(&scope, all());
+        let found = found(&searchers[0], Some(&searchers[1]), &options, are_unpaired);
         prop_assert_eq!(found, expected(both, true, &scope, max_df));
     }
 
