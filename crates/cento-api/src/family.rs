@@ -153,8 +153,8 @@ pub struct Family {
     /// Whether the first carrier is the earliest by its date: all carriers have a date, and
     /// no other has the same one.
     pub first_is_certain: bool,
-    /// The number of different wordings, as the analyzer of the index compares words: it folds case,
-    /// punctuation and layout, and spellings if it is to.
+    /// The number of different wordings, as the analyzer of the index compares words: it folds
+    /// case, punctuation and layout, and spellings if it is to.
     pub versions: u64,
     /// Whether no search for passages of its documents was cut short. If one was, in long texts,
     /// carriers may be missing. Not all pairs of documents are compared, so carriers can be missing

@@ -9,8 +9,11 @@ use super::*;
 use crate::hash::mix64;
 use crate::text::{Analyzed, Analyzer};
 
-/// Returns the passages as ranges of tokens, with the number of matched tokens.
-fn passages(a: &str, b: &str) -> (Vec<(Range<usize>, Range<usize>, usize)>, [usize; 2]) {
+/// A passage as ranges of tokens, with the number of matched tokens.
+type Place = (Range<usize>, Range<usize>, usize);
+
+/// Returns the passages, and the numbers of tokens of both texts.
+fn passages(a: &str, b: &str) -> (Vec<Place>, [usize; 2]) {
     let texts = [a, b]
         .map(|text| Analyzed::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap());
     let [query, document] = texts.each_ref().map(Analyzed::side);
