@@ -10,7 +10,7 @@ use similar::DiffOp;
 
 use super::link::Place;
 use super::places::length;
-use super::version::{Version, versions, words};
+use super::version::{Previous, Version, versions, words};
 use crate::compare::place::Parted;
 use crate::error::Result;
 use crate::runtime::Stop;
@@ -195,29 +195,38 @@ pub fn settled_versions(
     analyzer: &Analyzer,
     stop: &Stop,
 ) -> Result<Vec<Version>> {
-    let mut rounds = 0;
-    loop {
-        let texts: Vec<&str> = excerpts.iter().map(Excerpt::text).collect();
-        let found = versions(&texts, analyzer, stop)?;
-        rounds += 1;
-        if rounds == ROUNDS_MAX || !extend(excerpts, &found, (analyzer, stop))? {
-            return Ok(found);
+    let texts: Vec<&str> = excerpts.iter().map(Excerpt::text).collect();
+    let mut found = versions(&texts, None, analyzer, stop)?;
+    let mut is_changed = vec![true; excerpts.len()];
+    for _ in 1..ROUNDS_MAX {
+        is_changed = extend(excerpts, (&found, &is_changed), (analyzer, stop))?;
+        if !is_changed.contains(&true) {
+            break;
         }
+        let texts: Vec<&str> = excerpts.iter().map(Excerpt::text).collect();
+        let previous = Previous { versions: &found, is_changed: &is_changed };
+        found = versions(&texts, Some(previous), analyzer, stop)?;
     }
+    Ok(found)
 }
 
 /// Extends the places that end before words of the version that they were compared with; tells
-/// whether there was one.
-fn extend(excerpts: &mut [Excerpt], versions: &[Version], by: (&Analyzer, &Stop)) -> Result<bool> {
+/// which. Versions are checked if they, or those that they were compared with, have changed.
+fn extend(
+    excerpts: &mut [Excerpt],
+    (versions, is_changed): (&[Version], &[bool]),
+    by: (&Analyzer, &Stop),
+) -> Result<Vec<bool>> {
     let mut places: Vec<Place> = excerpts.iter().map(|excerpt| excerpt.place).collect();
-    let mut has_grown = false;
     for (at, version) in versions.iter().enumerate() {
         let (Some(ends), Some(nearest)) = (&version.ends, version.nearest) else { continue };
+        if !is_changed[at] && !is_changed[nearest] {
+            continue;
+        }
         for (side, [earlier, later]) in SIDES.iter().map(|&side| (side, ends.of(side))) {
             for (first, own, wanted) in [(nearest, earlier, later), (at, later, earlier)] {
                 let of_excerpt = |excerpt| found_beside(excerpt, side, (own, wanted), by);
                 let Some(end) = of_excerpt(&excerpts[first])? else { continue };
-                has_grown = true;
                 set_end(&mut places[first], side, end);
                 // The other carriers of the wording, which is to remain one.
                 for copy in first + 1..excerpts.len() {
@@ -230,8 +239,11 @@ fn extend(excerpts: &mut [Excerpt], versions: &[Version], by: (&Analyzer, &Stop)
             }
         }
     }
-    excerpts.iter_mut().zip(places).for_each(|(excerpt, place)| excerpt.place = place);
-    Ok(has_grown)
+    let has_grown = excerpts.iter_mut().zip(places).map(|(excerpt, place)| {
+        let before = std::mem::replace(&mut excerpt.place, place);
+        before != place
+    });
+    Ok(has_grown.collect())
 }
 
 fn set_end(place: &mut Place, side: Side, end: u32) {

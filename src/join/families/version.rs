@@ -41,9 +41,27 @@ pub struct Version {
 
 impl Version {
     /// Creates a version that was not compared with another.
-    fn alone(number: usize, nearest: Option<usize>, similarity: Option<f64>) -> Version {
+    fn without_changes(number: usize, nearest: Option<usize>, similarity: Option<f64>) -> Version {
         let number = number as u64 + 1;
         Version { number, nearest, similarity, changes: Vec::new(), ends: None }
+    }
+}
+
+/// The versions of the texts before some were extended.
+pub struct Previous<'a> {
+    pub versions: &'a [Version],
+    /// The texts that were extended.
+    pub is_changed: &'a [bool],
+}
+
+impl Previous<'_> {
+    /// Returns the carrier that this one was compared with, and the version if both still have
+    /// their texts; `None` for a carrier that was not compared.
+    fn of(&self, carrier: usize) -> Option<(usize, Option<&Version>)> {
+        let version = &self.versions[carrier];
+        let nearest = version.nearest.filter(|_| version.ends.is_some())?;
+        let is_same = !self.is_changed[carrier] && !self.is_changed[nearest];
+        Some((nearest, is_same.then_some(version)))
     }
 }
 
@@ -57,27 +75,43 @@ struct Wording<'a> {
 }
 
 /// Returns the versions of the texts of a passage, in the order of the carriers, by the words of
-/// this analyzer.
+/// this analyzer. After `previous`, a version is compared with the nearest one of then alone.
 ///
 /// # Errors
 /// When a text is too large to be analyzed; [`Error::Cancelled`](crate::Error::Cancelled) soon
 /// after `stop`.
-pub fn versions(texts: &[&str], analyzer: &Analyzer, stop: &Stop) -> Result<Vec<Version>> {
+pub fn versions(
+    texts: &[&str],
+    previous: Option<Previous<'_>>,
+    analyzer: &Analyzer,
+    stop: &Stop,
+) -> Result<Vec<Version>> {
     let mut numbers: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut wordings: Vec<Wording<'_>> = Vec::new();
-    let mut versions = Vec::with_capacity(texts.len());
+    let mut versions: Vec<Version> = Vec::with_capacity(texts.len());
     for (carrier, &text) in texts.iter().enumerate() {
         stop.check()?;
         let tokens = words(analyzer, text, stop)?;
         if let Some(&number) = numbers.get(&tokens.hashes) {
-            versions.push(Version::alone(number, Some(wordings[number].carrier), Some(1.0)));
+            versions.push(Version::without_changes(
+                number,
+                Some(wordings[number].carrier),
+                Some(1.0),
+            ));
             continue;
         }
         numbers.insert(tokens.hashes.clone(), wordings.len());
         let mut sorted = tokens.hashes.clone();
         sorted.sort_unstable();
         let wording = Wording { carrier, text, tokens, sorted };
-        versions.push(wording.version(&wordings, stop)?);
+        versions.push(match previous.as_ref().and_then(|previous| previous.of(carrier)) {
+            Some((_, Some(same))) => Version { number: wordings.len() as u64 + 1, ..same.clone() },
+            Some((nearest, None)) => {
+                let nearest = versions[nearest].number as usize - 1;
+                wording.compared(&wordings, &[nearest], stop)?
+            }
+            None => wording.version(&wordings, stop)?,
+        });
         wordings.push(wording);
     }
     Ok(versions)
@@ -98,9 +132,8 @@ pub fn words(analyzer: &Analyzer, text: &str, stop: &Stop) -> Result<Tokens> {
 }
 
 impl Wording<'_> {
-    /// Compares a new wording with those before it.
+    /// Compares a new wording with those before it that have most words in common with it.
     fn version(&self, earlier: &[Wording<'_>], stop: &Stop) -> Result<Version> {
-        let number = earlier.len();
         let mut likely: Vec<(usize, f64)> = Vec::new();
         for (at, other) in
             earlier.iter().enumerate().skip(earlier.len().saturating_sub(EARLIER_MAX))
@@ -110,9 +143,16 @@ impl Wording<'_> {
             likely.push((at, similarity(common, self.sorted.len(), other.sorted.len())));
         }
         likely.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let likely: Vec<usize> = likely.into_iter().take(COMPARED_MAX).map(|(at, _)| at).collect();
+        self.compared(earlier, &likely, stop)
+    }
+
+    /// Compares a new wording with some of those before it.
+    fn compared(&self, earlier: &[Wording<'_>], some: &[usize], stop: &Stop) -> Result<Version> {
+        let number = earlier.len();
         let by = Comparisons::new(COMPARISONS_MAX, stop);
         let mut best: Option<(f64, usize, Vec<DiffOp>)> = None;
-        for &(at, _) in likely.iter().take(COMPARED_MAX) {
+        for &at in some {
             let other = &earlier[at];
             let Some(found) = by.differences(&other.tokens.hashes, &self.tokens.hashes)? else {
                 break;
@@ -127,8 +167,8 @@ impl Wording<'_> {
             }
         }
         let Some((alike, at, found)) = best else {
-            let nearest = likely.first().map(|&(at, _)| earlier[at].carrier);
-            return Ok(Version::alone(number, nearest, None));
+            let nearest = some.first().map(|&at| earlier[at].carrier);
+            return Ok(Version::without_changes(number, nearest, None));
         };
         let other = &earlier[at];
         let changes = found.iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
@@ -140,7 +180,7 @@ impl Wording<'_> {
         Ok(Version {
             changes: changes.collect(),
             ends: Some(ends),
-            ..Version::alone(number, Some(other.carrier), Some(alike))
+            ..Version::without_changes(number, Some(other.carrier), Some(alike))
         })
     }
 }
@@ -177,7 +217,7 @@ mod tests {
     use super::*;
 
     fn by(analyzer: &str, texts: &[&str]) -> Vec<Version> {
-        versions(texts, &analyzer.parse().unwrap(), Stop::NEVER).unwrap()
+        versions(texts, None, &analyzer.parse().unwrap(), Stop::NEVER).unwrap()
     }
 
     fn of(texts: &[&str]) -> Vec<Version> {
