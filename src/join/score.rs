@@ -328,7 +328,7 @@ fn no_scores(texts: &ScoredTexts) -> String {
              as programs, with `--for code`",
             config.analyzer
         ),
-        None => "the score is that of programs by their texts, and an index stores none".into(),
+        None => "the score is that of programs by their texts, and an index stores no texts".into(),
     }
 }
 

@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::hash::{BuildKeyHasher, Digest};
 use crate::index::{Config, Snapshot};
 use crate::runtime::Stop;
-use crate::scheme::{Estimator, Fingerprint};
+use crate::scheme::{Estimator, Fingerprint, distinct_keys};
 use crate::search::shared::terms_of;
 use crate::text::written::Written;
 use crate::text::{Analyzer, Tokens};
@@ -246,6 +246,16 @@ impl Boilerplate {
             return written.tokens_in(&self.runs.mask(&written.pieces.hashes));
         }
         self.runs.mask(&tokens.hashes)
+    }
+
+    /// Returns the distinct fingerprints of a text that are no boilerplate there, ascending.
+    ///
+    /// # Errors
+    /// When it is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn keys_left_in(&self, text: &str, stop: &Stop) -> Result<Vec<u64>> {
+        let (_, mut signature) = self.config.sign(text)?;
+        self.leave_out(&mut signature, || Ok(Some(text.to_owned())), stop)?;
+        Ok(distinct_keys(&signature))
     }
 
     /// Removes fingerprints of a query that are no evidence; `text` returns its text if it is

@@ -9,7 +9,7 @@ use cento::index::DocAddress;
 use cento::join::Scope;
 use cento::join::pairs::PairReport;
 use cento::search::Searcher;
-use cento::{Error, Overlap};
+use cento::{Error, Overlap, Stop};
 use cento_report::{Cluster, Group, Members};
 
 /// Two files of two documents that have fingerprints in common.
@@ -119,12 +119,13 @@ fn files_of(searcher: &Searcher, address: DocAddress) -> cento::Result<Vec<(Stri
             .collect(),
     };
     let keys = |text: &str| -> cento::Result<Vec<u64>> {
+        if let Some(boilerplate) = searcher.boilerplate() {
+            return boilerplate.keys_left_in(text, Stop::NEVER);
+        }
         let mut keys: Vec<u64> =
             snapshot.config().sign(text)?.1.iter().map(|found| found.key).collect();
         keys.sort_unstable();
         keys.dedup();
-        let boilerplate = searcher.boilerplate();
-        keys.retain(|&key| boilerplate.is_none_or(|boilerplate| !boilerplate.has(key)));
         Ok(keys)
     };
     parts.into_iter().map(|(name, text)| Ok((name, keys(text)?))).collect()

@@ -56,7 +56,7 @@ fn files_of_archives_and_directories_are_paired() {
         let long = dir.run(&["pairs", path, "--min-passage", "80", "--format", "json"]);
         assert_eq!(jsons(&long.out)[0]["passages"][0]["tokens"], 80);
         let human = dir.run(&["pairs", path, "--min-passage", "80"]).out;
-        assert!(human.contains("80 tokens"), "{human}");
+        assert!(human.contains("80 words"), "{human}");
         assert_eq!(dir.run(&["pairs", path, "--min-passage", "81"]).status, 1);
         let resemblance = pairs[0]["resemblance"].to_string();
         for (least, status) in [(&resemblance[..], 0), ("1", 1)] {

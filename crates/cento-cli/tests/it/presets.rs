@@ -363,7 +363,7 @@ fn pairs_of_programs_are_ranked_by_the_score_in_the_command_and_the_service() {
     let run = dir.run(&["pairs", "bare", "--limit", "3", "--format", "json"]);
     assert!(run.status == 0 && !run.err.contains("rank score"), "{}", run.err);
     let run = dir.run(&["pairs", "bare", "--rank", "score"]);
-    assert!(run.status == 2 && run.err.contains("read them as programs"), "{}", run.err);
+    assert!(run.status == 2 && run.err.contains("stores no texts"), "{}", run.err);
 }
 
 #[test]
