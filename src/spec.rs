@@ -272,7 +272,7 @@ fn parse<F: Family>(
     };
     let described = family.describe();
     if let (false, Some(feature)) = (described.is_built, described.feature) {
-        return Err(Refusal::unsupported(format!("`{name}`"), feature, PACKAGE));
+        return Err(Refusal::unsupported("it", feature, PACKAGE));
     }
     let parameters = described.parameters;
     let mut given = vec![None; parameters.len()];
@@ -300,7 +300,7 @@ fn parse<F: Family>(
         let value = given.unwrap_or(parameter.default);
         if let Some(Some(feature)) = parameter.missing.get(value as usize) {
             let value = parameter.written(value);
-            return Err(Refusal::unsupported(format!("`{name}({key}={value})`"), feature, PACKAGE));
+            return Err(Refusal::unsupported(format!("`{key}={value}`"), feature, PACKAGE));
         }
         values.push(value);
     }
@@ -451,8 +451,7 @@ mod tests {
         for text in ["Box", "boxx", "box w=1"] {
             check_error(text, &meant);
         }
-        let absent =
-            "`globe` needs the feature `round` of the package `cento`, which this build lacks";
+        let absent = "it needs the feature `round` of the package `cento`, which this build lacks";
         check_error("globe(r=1)", absent);
     }
 
@@ -486,7 +485,7 @@ mod tests {
         check_error("line(l=2)", ink);
         let length = "`l` must be given, a whole number from 1 to 9, as in `line(l=1)`";
         check_error("line(ink=red)", length);
-        let absent = "`line(ink=gold)` needs the feature `rich` of the package `cento`, which this \
+        let absent = "`ink=gold` needs the feature `rich` of the package `cento`, which this \
                       build lacks";
         check_error("line(ink=gold,l=1)", absent);
     }

@@ -299,10 +299,6 @@ impl fmt::Display for Error {
                 write!(f, "cannot {action} {}: {source}", path.display())
             }
             Error::Corrupt(corruption) => corruption.fmt(f),
-            // A message that begins with the specification needs no other name before it.
-            Error::Spec { spec, what, .. } if what.starts_with(&format!("`{spec}`")) => {
-                f.write_str(what)
-            }
             Error::Spec { spec, what, .. } => write!(f, "`{spec}`: {what}"),
             Error::Index { path, what, .. } => write!(f, "{}: {what}", path.display()),
             Error::Locked { path } => write!(

@@ -23,8 +23,8 @@ pub struct Passage {
     /// What the two ranges, which are half-open, count.
     #[serde(default, skip_serializing_if = "Unit::is_bytes")]
     pub unit: Unit,
-    /// The words of the query in it, of a program its tokens. All words count, also where the tokens
-    /// of the index are stems without stop words, or letters.
+    /// The words of the query in it, of a program its tokens. All words count, also where the
+    /// tokens of the index are stems without stop words, or letters.
     pub tokens: u32,
     /// Those of them that the document has too, in its range. If the passage was copied, they are
     /// in the same order there: the words that were not edited. Of a rewritten passage or a summary

@@ -44,8 +44,8 @@ pub struct Committed<'a> {
 }
 
 /// A program is a duplicate of another only if at least this share of the names, numbers and texts
-/// in quotes of the one with fewer of them is in both: a reader calls a program with all other names
-/// no duplicate, and tables of other numbers have the same code.
+/// in quotes of the one with fewer of them is in both: a reader calls a program with other words no
+/// duplicate, and tables of other numbers have the same code.
 const OWN_WORDS_OF_DUPLICATE: f64 = 0.5;
 
 /// The texts of documents that this run has kept, if texts decide.

@@ -9,8 +9,8 @@
 //! 2. *near*: a resemblance of at least the threshold.
 //! 3. *contained*: at least a given share of it is in the other document.
 //!
-//! Programs are *near* or *contained* only if their texts share words, too, and neither is too short
-//! to tell.
+//! Programs are *near* or *contained* only if their texts share words, too, and neither is too
+//! short to tell.
 //!
 //! Fingerprints bring up the candidate documents, and the texts decide. Texts are those of the
 //! documents at hand, stored ones, and, where the index is temporary, those of the run itself,

@@ -43,8 +43,9 @@ use tree::{TableInput, Tree};
 /// that it duplicates. Fingerprints bring up candidates, and the texts decide: with --index, those
 /// that the index stores; without, those of this run, which wait in a temporary file. Without texts
 /// an estimate decides, and the list reports that. Programs must also have half of their names,
-/// numbers and strings in common, and 50 tokens, unless their texts are equal. Fingerprints are not weighted by rarity, which
-/// changes with every batch: a verdict does not depend on the times of the commits.
+/// numbers and strings in common, and 50 tokens, unless their texts are equal. Fingerprints are not
+/// weighted by rarity, which changes with every batch: a verdict does not depend on the times of
+/// the commits.
 #[derive(Debug, Args)]
 pub struct Dedup {
     /// Files or directories, or - for standard input.
