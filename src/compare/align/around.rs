@@ -231,8 +231,8 @@ impl<'a> Around<'a> {
 }
 
 impl Aligned {
-    /// Replaces the passage by a shorter one within it, if most of the common tokens remain. Returns
-    /// `false` if comparing the sides takes too many steps.
+    /// Replaces the passage by a shorter one within it, if most of the common tokens remain.
+    /// Returns `false` if comparing the sides takes too many steps.
     fn shorten(
         &mut self,
         (query, hit): (Range<usize>, Range<usize>),

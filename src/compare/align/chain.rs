@@ -134,8 +134,8 @@ fn new_from((query, hit): (usize, usize), found: &Match) -> usize {
 /// a text repeats itself.
 const OPEN_MAX: usize = 64;
 
-/// The score of a matched token. A gap that is longer in one text than in the other costs 1 for each
-/// token of the difference.
+/// The score of a matched token. A gap that is longer in one text than in the other costs 1 for
+/// each token of the difference.
 const TOKEN_SCORE: i64 = 4;
 
 /// The best chain that ends with a match.

@@ -140,7 +140,8 @@ fn a_number_in_one_text_only_does_not_move_the_words_after_it() {
     // The second passage of these, which was the only one, began with "and the earth" again.
     let numbered = "IN the beginning God created the Heaven, and the Earth. 2 And the earth was \
         without form, and void, and darkness was upon the face of the deep: and the Spirit of God \
-        moved upon the face of the waters. 3 And God said, Let there be light: and there was light.";
+        moved upon the face of the waters. 3 And God said, Let there be light: and there was \
+        light.";
     let plain = numbered.replace(" 2 And", " And").replace(" 3 And", " And");
     let (found, [numbered_len, plain_len]) = passages(numbered, &plain);
     assert_eq!(found, [(0..numbered_len, 0..plain_len, plain_len)]);
