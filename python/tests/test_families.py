@@ -66,7 +66,7 @@ def test_later_documents_alone_are_searched_for(dated: cento.Index) -> None:
     (same,) = dated.families(document="new", limit=1, threads=1)
     expected = json.loads(family.to_json())
     for carrier in expected["carriers"]:
-        # Without dates nobody knows who had it before the document that was asked for.
+        # Without dates it is unknown which document had it before this one.
         if carrier["id"] != "new":
             carrier["relation"] = "unknown"
     assert json.loads(same.to_json()) == expected

@@ -96,7 +96,7 @@ impl<'a> Own<'a> {
     /// Tells whether the words of this program and another, of these runs, are evidence that one is
     /// a version of the other: at least this share of the names, numbers and texts in quotes of the
     /// program with fewer of them is in both, and neither is too short to tell. Fingerprints and
-    /// runs have none of these words. `None` if a text is not at hand.
+    /// runs lack these words. `None` if a text is not at hand.
     ///
     /// # Errors
     /// As [`runs`](Self::runs).
@@ -208,7 +208,7 @@ impl<'a> Verification<'a> {
     }
 
     /// Tells whether the document at this address, which is similar to `own`, may be a version of
-    /// it: programs that share hardly a word are none, and short ones resemble each other by
+    /// it: programs that share hardly a word are not, and short ones resemble each other by
     /// chance. Of programs without texts, the sizes decide.
     ///
     /// # Errors

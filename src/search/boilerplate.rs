@@ -8,8 +8,8 @@
 //! counts as reused.
 //!
 //! Programs are different: their fingerprints have no names, and every run of five tokens that a
-//! template has is in many programs by itself. So the lines of a program are boilerplate of which
-//! all is in runs of [`WRITTEN_RUN`] words and signs that are written as in the template, but for
+//! template has is in many programs by itself. So a line of a program is boilerplate if all
+//! of it is in runs of [`WRITTEN_RUN`] words and signs that are written as in the template, but for
 //! layout and comments. The fingerprints of stored programs count all the same, those of a query
 //! where it is not written so; their texts decide. In an index without texts, fingerprints are
 //! removed as those of other texts are.
@@ -35,7 +35,7 @@ const WRITTEN_RUN: usize = 9;
 /// The tokens of a run where the scheme does not set it.
 const RUN_TOKENS: usize = 5;
 
-/// Tells whether boilerplate is what is written in programs, as the texts of the index show.
+/// Tells whether boilerplate is known by the words of programs, as the texts of the index show.
 pub(super) fn is_as_written(config: &Config) -> bool {
     config.store_text && config.analyzer.is_of_programs()
 }
@@ -75,7 +75,7 @@ pub struct Boilerplate {
     keys: HashSet<u64, BuildKeyHasher>,
     /// Whether some of them come from unknown texts.
     has_keys_alone: bool,
-    /// The runs of tokens of its texts, as they are signed; of programs, of what is written.
+    /// The runs of tokens of its texts, as they are signed; of programs, as they are written.
     runs: Runs,
     /// The analyzer that finds passages, and the runs by its tokens, if it is a different one.
     of_passages: Option<(Analyzer, Runs)>,
@@ -187,7 +187,7 @@ impl Boilerplate {
     }
 
     /// Returns its distinct fingerprints, ascending; none of programs whose texts are stored, where
-    /// it is what is written.
+    /// it is known by its words.
     #[must_use]
     pub fn keys(&self) -> Vec<u64> {
         let mut keys: Vec<u64> = self.keys.iter().copied().collect();
@@ -219,7 +219,7 @@ impl Boilerplate {
         sampled(&self.config).filter(|_| self.knows_runs() && !is_as_written(&self.config))
     }
 
-    /// Returns a digest of its fingerprints, or of what is written in programs: equal boilerplate
+    /// Returns a digest of its fingerprints, or of the words of programs: equal boilerplate
     /// has an equal one.
     #[must_use]
     pub fn digest(&self) -> Digest {

@@ -5,7 +5,7 @@
 //! answer is exact and depends neither on the scheme nor on where documents are stored. Exact
 //! copies count as one document: a text that was handed in twenty times is not common by that. Nor
 //! is one that an author has in twenty tries: the documents of a group count once. Programs are
-//! compared by what is written in them, as boilerplate is.
+//! compared by their words as they are written, as boilerplate is.
 //!
 //! The texts are read three times, and the memory depends on the length of a document, not on
 //! their number. First, each document adds one to a counter for each of its runs. Several runs

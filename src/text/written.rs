@@ -1,8 +1,8 @@
-//! Programs as they are written: which words and signs does a text have, apart from layout and
-//! comments, and which of them say what it is about?
+//! Programs as they are written: the words and signs of a text, apart from layout and comments, and
+//! those of them that are its own.
 //!
 //! The analyzer `code` reads a name as `i`, a number as `0` and a text in quotes as `s`, so that
-//! unrelated programs have long runs of tokens in common. What was written there tells them apart.
+//! unrelated programs have long runs of tokens in common. The words there tell them apart.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::unicode::{is_letter, is_mark, is_number, is_white_space};
 use super::{Span, Tokens};
 use crate::hash::{BuildKeyHasher, hash_bytes, mix64};
 
-/// The tokens that stand for names, numbers and texts in quotes.
+/// The tokens for names, numbers and texts in quotes.
 pub(crate) const LETTERS: [&str; 3] = ["i", "0", "s"];
 
 /// Returns the words and signs of a text, in its order. A word is of letters, digits, marks and
@@ -109,7 +109,7 @@ pub(crate) fn own_words(text: &str, tokens: &Tokens, masked: &[Range<usize>]) ->
 }
 
 /// Returns which share of the words of the program with fewer of them the other has, of two
-/// ascending lists; 1 if one has none, as a program has whose names were not replaced.
+/// ascending lists; 1 if one has no such word, as a program whose names were not replaced.
 pub(crate) fn shared_words(a: &[u32], b: &[u32]) -> f64 {
     let least = a.len().min(b.len());
     if least == 0 {

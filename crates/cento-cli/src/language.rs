@@ -71,7 +71,7 @@ pub fn commonest_of(analyzer: &str, names: impl Iterator<Item = String>) -> cent
     }
 }
 
-/// Says why no name of some files, of which this is the first, tells a language.
+/// Says why no name of some files tells a language; this is the first name.
 fn no_language(first: Option<&str>) -> String {
     match first {
         None => "there are no files whose names would say it".into(),

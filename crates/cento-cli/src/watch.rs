@@ -373,7 +373,7 @@ impl Events {
         for event in &found.events {
             let hit = &event.hit;
             out.write(event, |out| {
-                // Without texts, or after a withdrawal, the passages of an event are unknown, not none.
+                // Without texts, or after a withdrawal, the passages are unknown, not none.
                 let found = hit.passages.as_deref().map_or(String::new(), |passages| {
                     let matched: u64 =
                         passages.iter().map(|passage| u64::from(passage.matched)).sum();

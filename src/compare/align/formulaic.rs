@@ -27,7 +27,7 @@ fn passages(a: &str, b: &str) -> (Vec<Place>, [usize; 2]) {
     (found.passages.into_iter().map(place).collect(), tokens)
 }
 
-/// Checks that two texts of equally many words are one passage, in which all but `changed` match.
+/// Checks that two texts of equally many words are one passage, where all words but `changed` match.
 fn check_one_passage(a: &str, b: &str, changed: usize) {
     let (found, [len, _]) = passages(a, b);
     assert_eq!(found, [(0..len, 0..len, len - changed)], "{b}");
@@ -157,7 +157,7 @@ proptest! {
         changed_of_100 in 0u64..100,
         is_letter in proptest::bool::ANY,
     ) {
-        // A clause of frequent words, some of which each clause has of its own.
+        // Each clause has frequent words and a few of its own.
         let (mut text, mut copy, mut changed) = (String::new(), String::new(), 0);
         let period = words / variable;
         for clause in 0..clauses {

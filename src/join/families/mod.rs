@@ -10,6 +10,7 @@
 //! their fingerprints only, and its families are those that have a place in one of them.
 
 mod describe;
+mod end_words;
 mod ends;
 mod grow;
 mod held;

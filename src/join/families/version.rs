@@ -1,13 +1,13 @@
 //! The versions of a passage, and the words that each changed.
 //!
-//! Words are those of the analyzer of the index: what it takes for equal is no change.
+//! Words are those of the analyzer of the index: another spelling of an equal word is no change.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use similar::DiffOp;
 
-use super::ends::Ends;
+use super::end_words::Ends;
 use super::settle::tokens;
 use crate::compare::difference::Comparisons;
 use crate::error::Result;

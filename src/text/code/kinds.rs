@@ -1,4 +1,4 @@
-//! What are the nodes of a tree, and where are they in the text?
+//! The kinds of the nodes of a tree, and their places in the text.
 
 use super::grammar::{Grammar, Kind, grammar};
 use super::{LANGUAGES, NAMES};

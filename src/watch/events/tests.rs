@@ -39,7 +39,7 @@ fn events_are_read_after_a_cursor_and_the_next_one_passes_those_of_other_watches
         let read = reader.read(2, Some(("b", 0)), 2).unwrap();
         assert_eq!((read.next, read.more, read.missed), (6, true, false));
         // Those of a watch of that name before.
-        let read = reader.read(0, Some(("b", 9)), 100).unwrap();
+        let read = reader.read(0, Some(("b", 4)), 100).unwrap();
         assert!(read.events.iter().map(|event| event.cursor).eq([6, 8]), "{read:?}");
         let read = reader.read(0, Some(("nobody", 0)), 2).unwrap();
         assert_eq!((read.events.len(), read.next, read.more), (0, 8, false));

@@ -124,7 +124,7 @@ fn programs_that_are_too_short_are_duplicates_only_of_equal_texts() {
     );
 }
 
-/// A template of which every run of five tokens of the program of Ann is a part, without its names.
+/// A template that has every run of five tokens of the program of Ann, without its names.
 fn template() -> String {
     let other = counting(["e", "t", "x", "m", "s"]);
     let lines: Vec<&str> = other.lines().collect();

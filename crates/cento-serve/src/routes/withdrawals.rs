@@ -19,8 +19,8 @@ use cento_api::http::{
 ///
 /// Copies are removed, and passages are cut out of other documents, in one commit; from then on the
 /// service refuses the document and its copies (`withdrawn`). All texts are read, and other changes
-/// wait meanwhile; searches continue. With `dry_run` nothing is changed; additions and removals that
-/// were accepted before are committed.
+/// wait meanwhile; searches continue. With `dry_run` nothing is changed; additions and removals
+/// that were accepted before are committed.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/withdrawals",
