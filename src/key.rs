@@ -188,7 +188,7 @@ impl Lock {
         self.key.get().ok_or_else(|| {
             let what = format!(
                 "its fingerprints depend on a key here, the one with the check value {}, without \
-                 which no text can be signed; name the file of the key with `--key-file`",
+                 which no text can be signed",
                 self.check_value
             );
             Error::spec(spec, Refusal::new(Reason::NeedsKey, what))

@@ -144,7 +144,7 @@ impl Analyzer {
     /// tokens: names and strings of any length are one token each. None if it does not read
     /// programs.
     ///
-    /// A token has its first byte; the break between paragraphs, which has no byte, is with the token
+    /// A token has its first byte; the break between paragraphs, without a byte, is with the token
     /// that it follows without a gap, or with the next one, so that it counts in a stretch of both.
     ///
     /// # Errors

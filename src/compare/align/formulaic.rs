@@ -27,7 +27,7 @@ fn passages(a: &str, b: &str) -> (Vec<Place>, [usize; 2]) {
     (found.passages.into_iter().map(place).collect(), tokens)
 }
 
-/// Checks that two texts of equally many words are one passage, where all words but `changed` match.
+/// Checks that two texts of equally many words are one passage, where all but `changed` match.
 fn check_one_passage(a: &str, b: &str, changed: usize) {
     let (found, [len, _]) = passages(a, b);
     assert_eq!(found, [(0..len, 0..len, len - changed)], "{b}");

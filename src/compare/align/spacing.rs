@@ -47,7 +47,8 @@ pub fn is_odd(side: Side<'_>, covered: &CoveredRanges, steps: &mut Steps<'_>) ->
     let mut end = count;
     for (from, to) in covered.touching(&(0..count)).chain([(0, 0)]) {
         for at in (to..end).rev() {
-            if window.is_odd_with(letters_of(side, at)) {
+            // Tables and diagrams have rows of numbers, of one digit or of many.
+            if !has_digit(side, at) && window.is_odd_with(letters_of(side, at)) {
                 return Ok(true);
             }
         }
@@ -77,6 +78,12 @@ fn letters_of(side: Side<'_>, at: usize) -> usize {
     let span = side.tokens.spans[at];
     let bytes = side.text.as_bytes().get(span.start as usize..span.end as usize);
     bytes.map_or(0, |bytes| bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count())
+}
+
+fn has_digit(side: Side<'_>, at: usize) -> bool {
+    let span = side.tokens.spans[at];
+    let bytes = side.text.as_bytes().get(span.start as usize..span.end as usize);
+    bytes.is_some_and(|bytes| bytes.iter().any(u8::is_ascii_digit))
 }
 
 fn is_joined(letters: usize, tokens: usize) -> bool {

@@ -124,7 +124,7 @@ fn a_passage_tells_its_page_where_texts_have_pages() {
     let found = &dir.json(&search)["hits"][0]["passages"][0];
     assert_eq!((&found["hit_page"], found.get("query_page")), (&json!(3), None));
     assert!(
-        dir.run(&search).out.contains(" of the hit, page 3: 40 tokens"),
+        dir.run(&search).out.contains(" of the hit, page 3: 40 words"),
         "{}",
         dir.run(&search).out
     );
