@@ -243,8 +243,16 @@ pub fn chains_where(
         let continued = |(i, open): (usize, &Open)| Some((open.continued_by(found, gap_max)?, i));
         let next = match open.iter().enumerate().filter_map(continued).max() {
             Some((Continuation { score, .. }, i)) => {
-                open[i].is_continued = true;
-                let mut chain = open[i].chain.clone();
+                let Chain { query, hit, .. } = &open[i].chain;
+                let new = found.len - new_from((query.end, hit.end), found);
+                let gain = TOKEN_SCORE * new as i64;
+                let mut chain = if score == open[i].score + gain {
+                    // On the same diagonal, whatever continues the shorter chain continues this.
+                    open.remove(i).chain
+                } else {
+                    open[i].is_continued = true;
+                    open[i].chain.clone()
+                };
                 previous[at as usize] = chain.last;
                 chain.add(found, at);
                 Open { chain, score, is_continued: false }
