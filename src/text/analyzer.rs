@@ -375,14 +375,14 @@ mod tests {
         ];
         #[cfg(feature = "code-all")]
         let more = [
-            ("code(language=javascript)", 0x6209_4cf1_7a89_2654),
-            ("code(language=typescript)", 0xb7d8_0f6b_6679_9f1f),
-            ("code(language=tsx)", 0x10be_3763_fc67_579a),
-            ("code(language=php)", 0xbff7_4ec3_00c7_25fa),
-            ("code(language=ruby)", 0x8f3b_4516_9ffc_5929),
-            ("code(language=go)", 0x3ae4_8a79_098f_9e8e),
-            ("code(language=csharp)", 0xe130_7c92_1543_79e9),
-            ("code(language=kotlin)", 0xb88b_015b_5ab2_658a),
+            ("code(language=javascript)", 0x5a19_27c8_86d6_d545),
+            ("code(language=typescript)", 0x5a19_27c8_86d6_d545),
+            ("code(language=tsx)", 0x5a19_27c8_86d6_d545),
+            ("code(language=php)", 0x8504_8b20_3169_5d37),
+            ("code(language=ruby)", 0x3cd1_c4be_a455_3c0c),
+            ("code(language=go)", 0x1074_4e5f_9395_ed48),
+            ("code(language=csharp)", 0xab66_dec3_8de9_d51b),
+            ("code(language=kotlin)", 0x50c5_0426_8ce6_35f1),
         ];
         #[cfg(not(feature = "code-all"))]
         let more: [(&str, u64); 0] = [];

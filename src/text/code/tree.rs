@@ -293,6 +293,8 @@ mod tests {
                 wrong.push(language);
             }
         }
+        // PHP takes a text without its opening tag for output, and Ruby words in a row for calls.
+        wrong.retain(|language| !["php", "ruby"].contains(language));
         assert_eq!(wrong, [""; 0]);
         // Two words in a row can be a declaration that lacks its end.
         for language in ["c", "cpp", "java", "rust", "python"] {
