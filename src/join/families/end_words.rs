@@ -12,8 +12,8 @@ pub enum Side {
     After,
 }
 
-/// The words at the ends of two wordings, the earlier one and the later one, outside of what both
-/// have in common; from the inside to the outside.
+/// The words at the ends of two wordings, the earlier one and the later one, beyond their common
+/// words; from the inside to the outside.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ends {
     before: [Vec<u64>; 2],
@@ -24,7 +24,7 @@ impl Ends {
     /// Finds them by the differences between the words of two wordings.
     ///
     /// Words that both have are outside too if no fewer differ further inside. They may be there by
-    /// chance, or once more: in "and the earth. And the earth was", of which one wording has half.
+    /// chance, or once more: in "and the earth. And the earth was", where one wording has half.
     pub fn new(differences: &[DiffOp], (earlier, later): (&[u64], &[u64])) -> Ends {
         let outside = |ops: &mut dyn Iterator<Item = &DiffOp>| {
             let (mut balance, mut least, mut outside) = (0i64, 0i64, [0, 0]);
