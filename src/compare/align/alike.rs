@@ -321,8 +321,9 @@ pub fn extent(seeds: &[Seed]) -> (Range<usize>, Range<usize>) {
 #[cfg(test)]
 mod tests {
     use super::super::sentences;
+    use super::super::testing::analyzed;
     use super::*;
-    use crate::text::{Analyzed, Analyzer};
+    use crate::text::Analyzed;
 
     /// Returns sentences of words that are drawn from many, except for one in seven; in one text of
     /// three, all words of every fourth sentence are drawn from a few.
@@ -337,8 +338,8 @@ mod tests {
             let words: String = (0..4 + mix64(seed ^ at) % 12).map(|i| word(at, i)).collect();
             words + "end. "
         };
-        let text = (0..sentences).map(sentence).collect();
-        Analyzed::new(text, &Analyzer::default(), Stop::NEVER).unwrap()
+        let text: String = (0..sentences).map(sentence).collect();
+        analyzed(text)
     }
 
     #[test]
@@ -374,8 +375,7 @@ mod tests {
             ("alpha b1 alpha b1 d1 d2 d3 d4 d5 d6.", false),
             ("alpha b1 alpha b2 d1 d2 d3 d4 d5 d6.", true),
         ] {
-            let [a, b] =
-                [a, b].map(|t| Analyzed::new(t.into(), &Analyzer::default(), Stop::NEVER).unwrap());
+            let [a, b] = [a, b].map(analyzed);
             let [q, d] = [&a, &b].map(|text| sentences::ranges(text.side(), Stop::NEVER).unwrap());
             let words = QueryWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
             let document = (&d[..], &b.tokens.hashes[..]);

@@ -271,10 +271,11 @@ fn shared(a: &Range<usize>, b: &Range<usize>) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::analyzed;
     use super::super::{Genre, align};
     use crate::hash::mix64;
     use crate::runtime::Stop;
-    use crate::text::{Analyzed, Analyzer};
+    use crate::text::Analyzed;
 
     fn words(seed: u64, count: usize) -> String {
         let word = |at| format!("{:05x}", mix64(seed << 32 | at) >> 44);
@@ -290,7 +291,7 @@ mod tests {
                 let own = |at: u64| words(seed << 8 | at, around);
                 let run = words(len as u64, len);
                 let text = format!("{}. {} {run} {}. {}.", own(1), own(2), own(3), own(4));
-                Analyzed::new(text, &Analyzer::default(), Stop::NEVER).unwrap()
+                analyzed(text)
             };
             let [query, document] = [text(71), text(72)];
             let found = align(query.side(), document.side(), Genre::Prose, Stop::NEVER).unwrap();
@@ -319,7 +320,7 @@ mod tests {
         };
         let text = |middle: String| {
             let text = format!("{first}. {middle} {last}.");
-            Analyzed::new(text, &Analyzer::default(), Stop::NEVER).unwrap()
+            analyzed(text)
         };
         let [query, document] = [text(own(71)), text(own(72))];
         let found = align(query.side(), document.side(), Genre::Prose, Stop::NEVER).unwrap();
@@ -342,8 +343,7 @@ mod tests {
              His daughter swept the wooden floor\nThe carter greased his axle\n{refrain}\n\
              The winter came, the water froze\nNo flour for the baker\n{refrain}"
         );
-        let [poem, refrain] = [poem, refrain.to_owned()]
-            .map(|text| Analyzed::new(text, &Analyzer::default(), Stop::NEVER).unwrap());
+        let [poem, refrain] = [poem, refrain.to_owned()].map(analyzed);
         let found = align(poem.side(), refrain.side(), Genre::Prose, Stop::NEVER).unwrap();
         let places: Vec<_> =
             found.passages.iter().map(|found| (found.query.clone(), found.hit.clone())).collect();
@@ -353,8 +353,7 @@ mod tests {
 
     /// Checks that two texts have one passage, between these words of both.
     fn check_between([a, b]: [&str; 2], ends: [&str; 2]) {
-        let texts = [a, b]
-            .map(|text| Analyzed::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap());
+        let texts = [a, b].map(analyzed);
         let [query, document] = texts.each_ref().map(Analyzed::side);
         let found = align(query, document, Genre::Prose, Stop::NEVER).unwrap().passages;
         let [found] = &found[..] else { panic!("{found:?}") };

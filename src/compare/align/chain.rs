@@ -154,6 +154,8 @@ struct Continuation {
     gaps: Reverse<usize>,
     /// The last match of the chain: if several overlap, each follows the one before.
     last: u32,
+    /// By how many tokens the gap is longer in one text than in the other.
+    shift: u64,
 }
 
 impl Open {
@@ -179,7 +181,8 @@ impl Open {
         let distance = |end: usize, start: usize| start as i64 - end as i64;
         let shift = distance(query.end, found.query) - distance(hit.end, found.hit);
         let score = self.score + TOKEN_SCORE * (found.len - before) as i64 - shift.abs();
-        Some(Continuation { score, gaps: Reverse(gaps.0 + gaps.1), last: self.chain.last })
+        let (gaps, shift) = (Reverse(gaps.0 + gaps.1), shift.unsigned_abs());
+        Some(Continuation { score, gaps, last: self.chain.last, shift })
     }
 }
 
@@ -242,11 +245,8 @@ pub fn chains_where(
         });
         let continued = |(i, open): (usize, &Open)| Some((open.continued_by(found, gap_max)?, i));
         let next = match open.iter().enumerate().filter_map(continued).max() {
-            Some((Continuation { score, .. }, i)) => {
-                let Chain { query, hit, .. } = &open[i].chain;
-                let new = found.len - new_from((query.end, hit.end), found);
-                let gain = TOKEN_SCORE * new as i64;
-                let mut chain = if score == open[i].score + gain {
+            Some((Continuation { score, shift, .. }, i)) => {
+                let mut chain = if shift == 0 {
                     // On the same diagonal, whatever continues the shorter chain continues this.
                     open.remove(i).chain
                 } else {

@@ -5,17 +5,17 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 
+use super::testing::analyzed;
 use super::*;
 use crate::hash::mix64;
-use crate::text::{Analyzed, Analyzer};
+use crate::text::Analyzed;
 
 /// A passage as ranges of tokens, with the number of matched tokens.
 type Place = (Range<usize>, Range<usize>, usize);
 
 /// Returns the passages, and the numbers of tokens of both texts.
 fn passages(a: &str, b: &str) -> (Vec<Place>, [usize; 2]) {
-    let texts = [a, b]
-        .map(|text| Analyzed::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap());
+    let texts = [a, b].map(analyzed);
     let [query, document] = texts.each_ref().map(Analyzed::side);
     let found = align(query, document, Genre::Prose, Stop::NEVER).unwrap();
     assert!(found.is_complete);

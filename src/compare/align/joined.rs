@@ -74,15 +74,11 @@ pub fn add(matched: &mut Vec<Range<usize>>, token: usize) {
 #[cfg(test)]
 pub mod testing {
     use super::super::chain::CoveredRanges;
+    use super::super::testing::analyzed;
     use super::super::{Aligned, Genre, align};
     use crate::runtime::Stop;
-    use crate::text::{Analyzed, Analyzer};
+    use crate::text::Analyzed;
     use std::ops::Range;
-
-    /// Analyzes a text.
-    pub fn analyzed(text: &str) -> Analyzed {
-        Analyzed::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap()
-    }
 
     /// The passages of two texts, with the shares of both that are in them.
     pub fn aligned(a: &str, b: &str) -> (Vec<Aligned>, [f64; 2]) {
@@ -102,7 +98,8 @@ pub mod testing {
 #[cfg(test)]
 mod tests {
     use super::super::noisy::testing::text;
-    use super::testing::{aligned, analyzed};
+    use super::super::testing::analyzed;
+    use super::testing::aligned;
     use super::*;
     use crate::hash::mix64;
 

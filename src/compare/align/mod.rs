@@ -38,6 +38,8 @@ mod sentences;
 mod spacing;
 mod summarised;
 mod sums;
+#[cfg(test)]
+mod testing;
 mod tiles;
 mod vocabulary;
 
@@ -75,7 +77,8 @@ pub struct Aligned {
     /// The tokens of the document.
     pub hit: Range<usize>,
     /// The tokens that both ranges have, however ordered, as a share of their mean length: 1 if
-    /// nothing was changed. A word with a wrong letter is another one.
+    /// nothing was changed. A word with a wrong letter is another one. Where words were joined or
+    /// cut, and no other passage adjoins, it is the share of letters that both have in order.
     pub similarity: f64,
     /// The tokens of the query that this place of the document has too, ascending and disjoint.
     /// They are in the same order there if the passage was copied, with or without wrong letters:
@@ -384,10 +387,7 @@ pub(crate) fn words_of_both(
     for at in place {
         let Some(count) = left.get_mut(&query[at]).filter(|count| **count > 0) else { continue };
         *count -= 1;
-        match matched.last_mut() {
-            Some(last) if last.end == at => last.end += 1,
-            _ => matched.push(at..at + 1),
-        }
+        joined::add(&mut matched, at);
     }
     matched
 }

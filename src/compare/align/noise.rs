@@ -163,16 +163,12 @@ fn common_letters(a: &str, b: &str) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::super::noisy::testing::{misread, text};
+    use super::super::testing::analyzed;
     use super::*;
-    use crate::text::{Analyzed, Analyzer};
     use proptest::prelude::*;
 
-    fn analyzed(text: String) -> Analyzed {
-        Analyzed::new(text, &Analyzer::default(), Stop::NEVER).unwrap()
-    }
-
     fn are_noisy(a: &str, b: &str) -> bool {
-        let [a, b] = [a, b].map(|text| analyzed(text.to_owned()));
+        let [a, b] = [a, b].map(analyzed);
         let words = Words::new(&a.tokens.hashes, Stop::NEVER).unwrap();
         words.are_noisy(a.side(), b.side(), &mut Steps::unbounded(Stop::NEVER)).unwrap()
     }

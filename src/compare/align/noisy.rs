@@ -415,15 +415,12 @@ pub mod testing {
 #[cfg(test)]
 mod tests {
     use super::super::joined::testing::aligned;
+    use super::super::testing::analyzed;
     use super::super::{Genre, align};
     use super::testing::{misread, text};
     use super::*;
     use crate::compare::runs::hide;
-    use crate::text::{Analyzed, Analyzer};
-
-    fn analyzed(text: &str) -> Analyzed {
-        Analyzed::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap()
-    }
+    use crate::text::Analyzed;
 
     fn passages(a: &Analyzed, b: &Analyzed) -> Vec<Aligned> {
         let noise = QueryNoise::default();
@@ -464,7 +461,7 @@ mod tests {
         for seed in 0..10 {
             let own = text(seed, 150);
             let other = misread(&own, 12, seed);
-            let [a, b] = [&own, &other].map(|text| analyzed(text));
+            let [a, b] = [&own, &other].map(analyzed);
             let found = align(a.side(), b.side(), Genre::Prose, Stop::NEVER).unwrap().passages;
             assert_eq!(found.len(), 1, "{seed}");
             let equal: Vec<usize> =
@@ -503,7 +500,7 @@ mod tests {
     fn texts_of_the_same_words_have_no_noisy_passage() {
         for seed in 0..20 {
             let own = text(seed, 400);
-            let (a, b) = (analyzed(&own), analyzed(&text(seed + 100, 400)));
+            let (a, b) = (analyzed(&own), analyzed(text(seed + 100, 400)));
             assert!(passages(&a, &b).is_empty(), "{seed}");
             // Not even if noise is expected.
             let [q, d] = [(&a, Place::Query), (&b, Place::Document)].map(|(text, place)| {
@@ -523,7 +520,7 @@ mod tests {
     #[test]
     fn a_clean_copy_is_no_noisy_passage() {
         let own = text(1, 300);
-        let (a, b) = (analyzed(&own), analyzed(&format!("{} {own}", text(2, 50))));
+        let (a, b) = (analyzed(&own), analyzed(format!("{} {own}", text(2, 50))));
         assert!(passages(&a, &b).is_empty());
         // Nor is one where words are others.
         let others = text(3, 300);
@@ -548,7 +545,7 @@ mod tests {
     #[test]
     fn hidden_words_are_in_no_noisy_passage() {
         let own = text(1, 200);
-        let (a, mut b) = (analyzed(&own), analyzed(&misread(&own, 12, 1)));
+        let (a, mut b) = (analyzed(&own), analyzed(misread(&own, 12, 1)));
         let hidden = 60..110;
         hide(&mut b.tokens.hashes, std::slice::from_ref(&hidden), Place::Document);
         let found = passages(&a, &b);

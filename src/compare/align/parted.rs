@@ -148,10 +148,11 @@ fn stretch(tokens: &Tokens, range: &Range<usize>, text: Place) -> Tokens {
 #[cfg(test)]
 mod tests {
     use super::super::copied::{self, Copied, Seeds};
+    use super::super::testing::analyzed;
     use super::*;
     use crate::hash::mix64;
     use crate::runtime::Stop;
-    use crate::text::{Analyzed, Analyzer};
+    use crate::text::Analyzed;
     use cento_api::Part;
     use proptest::prelude::*;
 
@@ -171,7 +172,7 @@ mod tests {
             all.push(Part::new(number.to_string(), text.len() as u32));
             text.push_str(&words.iter().map(word).collect::<Vec<_>>().join(" "));
         }
-        Analyzed::new(text, &Analyzer::default(), Stop::NEVER).unwrap().with_parts(all)
+        analyzed(text).with_parts(all)
     }
 
     /// Returns the copied passages of stretches of two texts.

@@ -117,10 +117,11 @@ fn cluster(
 mod tests {
     use std::fmt::Write;
 
+    use super::super::testing::analyzed;
     use super::super::{Aligned, Genre, align};
     use crate::hash::mix64;
     use crate::runtime::Stop;
-    use crate::text::{Analyzed, Analyzer};
+    use crate::text::Analyzed;
 
     /// Twenty sentences, each of `own` words of its own and as many `others` that all sentences of
     /// this text have. Of those from the eighth on, `alike` have the own words of text 0.
@@ -138,7 +139,7 @@ mod tests {
             }
             text.push_str(". ");
         }
-        Analyzed::new(text, &Analyzer::default(), Stop::NEVER).unwrap()
+        analyzed(text)
     }
 
     fn aligned(words: (u64, u64), alike: u64) -> Vec<Aligned> {
@@ -155,7 +156,7 @@ mod tests {
                 let [a, b, c, d] = [1, 2, 3, 4].map(number);
                 writeln!(text, "{year};{a};{b};{c};{d}").unwrap();
             }
-            Analyzed::new(text, &Analyzer::default(), Stop::NEVER).unwrap()
+            analyzed(text)
         };
         let found = |a: &Analyzed, b: &Analyzed| {
             align(a.side(), b.side(), Genre::Prose, Stop::NEVER).unwrap().passages

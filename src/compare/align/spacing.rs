@@ -20,6 +20,11 @@ const STRETCH: usize = 32;
 /// of English lost leave 9.4. Pages in Finnish have 8 at most.
 const JOINED_TENTHS_MIN: usize = 85;
 
+/// As [`JOINED_TENTHS_MIN`], for the number of words of fewer tokens than a stretch has: 12 to 20
+/// words of German in a row have more than 8.5 letters each in one of 75 to 250 places, and 12 in
+/// none.
+const SHORT_JOINED_TENTHS_MIN: usize = 120;
+
 /// A stretch of text that was cut into letters has fewer letters a token, in tenths.
 const CUT_TENTHS_MAX: usize = 18;
 
@@ -47,8 +52,9 @@ pub fn is_odd(side: Side<'_>, covered: &CoveredRanges, steps: &mut Steps<'_>) ->
     let mut end = count;
     for (from, to) in covered.touching(&(0..count)).chain([(0, 0)]) {
         for at in (to..end).rev() {
-            // Tables and diagrams have rows of numbers, of one digit or of many.
-            if !has_digit(side, at) && window.is_odd_with(letters_of(side, at)) {
+            // Rows of numbers, and lines that are drawn, are as long as words.
+            let letters = if has_letter(side, at) { letters_of(side, at) } else { WORD_LETTERS };
+            if window.is_odd_with(letters) {
                 return Ok(true);
             }
         }
@@ -67,27 +73,36 @@ pub fn words_by_letters(side: Side<'_>, tokens: Range<usize>) -> Option<usize> {
     let count = tokens.len();
     let spans = side.tokens.spans.get(tokens.clone())?;
     let bytes: usize = spans.iter().map(|span| (span.end - span.start) as usize).sum();
-    let letters: usize = tokens.map(|at| letters_of(side, at)).sum();
-    let is_odd = is_joined(letters, count) || letters * 10 <= CUT_TENTHS_MAX * count;
+    let letters: usize = tokens.clone().map(|at| letters_of(side, at)).sum();
+    // A row of numbers of one digit is not cut.
+    let is_cut = || {
+        letters * 10 <= CUT_TENTHS_MAX * count
+            && 2 * tokens.filter(|&at| has_letter(side, at)).count() > count
+    };
+    let tenths_min = if count < STRETCH { SHORT_JOINED_TENTHS_MIN } else { JOINED_TENTHS_MIN };
+    let is_odd = is_joined(letters, count, tenths_min) || is_cut();
     (is_odd && letters >= LETTERS_MIN && bytes < 3 * letters)
         .then(|| letters.div_ceil(WORD_LETTERS))
 }
 
+/// Returns the bytes of a token.
+fn bytes_of<'a>(side: Side<'a>, at: usize) -> &'a [u8] {
+    let span = side.tokens.spans[at];
+    side.text.as_bytes().get(span.start as usize..span.end as usize).unwrap_or_default()
+}
+
 /// Returns the number of characters of a token.
 fn letters_of(side: Side<'_>, at: usize) -> usize {
-    let span = side.tokens.spans[at];
-    let bytes = side.text.as_bytes().get(span.start as usize..span.end as usize);
-    bytes.map_or(0, |bytes| bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count())
+    bytes_of(side, at).iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }
 
-fn has_digit(side: Side<'_>, at: usize) -> bool {
-    let span = side.tokens.spans[at];
-    let bytes = side.text.as_bytes().get(span.start as usize..span.end as usize);
-    bytes.is_some_and(|bytes| bytes.iter().any(u8::is_ascii_digit))
+/// Tells whether a token has more than digits and low lines.
+fn has_letter(side: Side<'_>, at: usize) -> bool {
+    bytes_of(side, at).iter().any(|byte| !byte.is_ascii_digit() && *byte != b'_')
 }
 
-fn is_joined(letters: usize, tokens: usize) -> bool {
-    letters * 10 >= JOINED_TENTHS_MIN * tokens
+fn is_joined(letters: usize, tokens: usize, tenths_min: usize) -> bool {
+    letters * 10 >= tenths_min * tokens
 }
 
 /// The last tokens of a stretch.
@@ -118,6 +133,6 @@ impl Window {
     fn is_odd(&self) -> bool {
         let count = self.lens.len();
         let is_cut = self.letters * 10 <= CUT_TENTHS_MAX * count && count >= IDEOGRAPHS_MIN;
-        is_cut || is_joined(self.letters, count) && self.letters >= LETTERS_MIN
+        is_cut || is_joined(self.letters, count, JOINED_TENTHS_MIN) && self.letters >= LETTERS_MIN
     }
 }

@@ -224,12 +224,8 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::super::sentences::ranges;
+    use super::super::testing::analyzed;
     use super::*;
-    use crate::text::{Analyzed, Analyzer};
-
-    fn analyzed(text: &str) -> Analyzed {
-        Analyzed::new(text.into(), &Analyzer::default(), Stop::NEVER).unwrap()
-    }
 
     #[test]
     fn words_are_weighed_and_found_by_their_definition() {
