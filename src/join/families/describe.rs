@@ -79,8 +79,8 @@ impl Describing<'_> {
             carrier.direction_by = nearest.and_then(|nearest| self.direction(nearest, rank));
             (carrier.similarity, carrier.changes) = (found.similarity, found.changes);
         }
-        for ((carrier, excerpt), &(rank, _)) in carriers.iter_mut().zip(&excerpts).zip(settled) {
-            self.set_place(carrier, rank, excerpt.place)?;
+        for (carrier, excerpt) in carriers.iter_mut().zip(&excerpts) {
+            set_place(carrier, excerpt);
         }
         let text = excerpts[0].text().to_owned();
         Ok(Family {
@@ -94,18 +94,6 @@ impl Describing<'_> {
             text,
             carriers,
         })
-    }
-
-    /// Sets the place of a carrier, which may begin earlier than it did.
-    fn set_place(&self, carrier: &mut Carrier, rank: u32, place: Place) -> Result<()> {
-        if carrier.start != place.0 {
-            let document = self.snapshot.document(self.documents.address(rank))?;
-            let text = document.text.unwrap_or_default();
-            let on_pages = places_in_parts((&text, &document.parts), &[place.0]);
-            (carrier.page, carrier.line) = on_pages.first().copied().unwrap_or_default();
-        }
-        (carrier.start, carrier.end) = place;
-        Ok(())
     }
 
     /// Returns how the date of a document relates to that of the requested one.
@@ -122,6 +110,15 @@ impl Describing<'_> {
         };
         (nearest != rank).then_some(by)
     }
+}
+
+/// Sets the place of a carrier, which may begin earlier in its part than it did.
+fn set_place(carrier: &mut Carrier, excerpt: &Excerpt) {
+    let added = excerpt.until(carrier.start);
+    let count = |byte: u8| memchr::memchr_iter(byte, added).count() as u32;
+    carrier.page = carrier.page.map(|page| page - count(b'\x0c'));
+    carrier.line = carrier.line.map(|line| line - count(b'\n'));
+    (carrier.start, carrier.end) = excerpt.place;
 }
 
 /// Counts the documents of places that are in the order of their documents.

@@ -6,7 +6,7 @@ use similar::DiffOp;
 pub const SIDES: [Side; 2] = [Side::Before, Side::After];
 
 /// A side of a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     Before,
     After,

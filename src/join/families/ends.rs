@@ -4,12 +4,13 @@
 //! to pair. So a version can have words at an end that are in the other document too, directly
 //! beside its place there: they were neither added nor removed. The place is extended to them.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::end_words::{SIDES, Side};
 use super::link::Place;
 use super::places::length;
-use super::version::{Previous, Version, versions, words};
+use super::version::{Previous, Version, Words, versions, words};
 use crate::compare::place::Parted;
 use crate::error::Result;
 use crate::runtime::Stop;
@@ -39,6 +40,8 @@ pub struct Excerpt {
     /// Where the text begins in the document, and whether more of the part follows on each side.
     offset: u32,
     is_cut: [bool; 2],
+    /// Whether the excerpt before this one is of the same document.
+    follows: bool,
     /// The place in the document.
     pub place: Place,
 }
@@ -64,6 +67,7 @@ impl Excerpt {
         let range = text.floor_char_boundary(from)..text.ceil_char_boundary(to);
         Excerpt {
             is_cut: [start > least, end < most],
+            follows: beside.0.is_some(),
             offset: range.start as u32,
             text: text.get(range).unwrap_or_default().to_owned(),
             place,
@@ -73,6 +77,12 @@ impl Excerpt {
     /// Returns the text of the place.
     pub fn text(&self) -> &str {
         self.text.get(self.range()).unwrap_or_default()
+    }
+
+    /// Returns the bytes from the beginning of the place to this offset in the document.
+    pub fn until(&self, offset: u32) -> &[u8] {
+        let end = offset.saturating_sub(self.offset) as usize;
+        self.text.as_bytes().get(self.range().start..end).unwrap_or_default()
     }
 
     fn range(&self) -> Range<usize> {
@@ -129,19 +139,29 @@ pub fn settled_versions(
     analyzer: &Analyzer,
     stop: &Stop,
 ) -> Result<Vec<Version>> {
-    let texts: Vec<&str> = excerpts.iter().map(Excerpt::text).collect();
-    let mut found = versions(&texts, None, analyzer, stop)?;
+    let words_of = |excerpt: &Excerpt| Words::new(analyzer, excerpt.text(), stop);
+    let mut all = excerpts.iter().map(words_of).collect::<Result<Vec<Words>>>()?;
+    let mut found = versions(&with_words(excerpts, &all), None, stop)?;
     let mut is_changed = vec![true; excerpts.len()];
     for _ in 1..ROUNDS_MAX {
         is_changed = extend(excerpts, (&found, &is_changed), (analyzer, stop))?;
         if !is_changed.contains(&true) {
             break;
         }
-        let texts: Vec<&str> = excerpts.iter().map(Excerpt::text).collect();
+        for ((excerpt, words), _) in
+            excerpts.iter().zip(&mut all).zip(&is_changed).filter(|(_, changed)| **changed)
+        {
+            *words = words_of(excerpt)?;
+        }
         let previous = Previous { versions: &found, is_changed: &is_changed };
-        found = versions(&texts, Some(previous), analyzer, stop)?;
+        found = versions(&with_words(excerpts, &all), Some(previous), stop)?;
     }
     Ok(found)
+}
+
+/// Returns the texts of places with their words.
+fn with_words<'a>(excerpts: &'a [Excerpt], all: &'a [Words]) -> Vec<(&'a str, &'a Words)> {
+    excerpts.iter().map(Excerpt::text).zip(all).collect()
 }
 
 /// Extends the places that end before words of the version that they were compared with; tells
@@ -152,6 +172,8 @@ fn extend(
     by: (&Analyzer, &Stop),
 ) -> Result<Vec<bool>> {
     let mut places: Vec<Place> = excerpts.iter().map(|excerpt| excerpt.place).collect();
+    // Versions with the same nearest one often lack the same words; searches repeat nothing.
+    let mut searched: HashSet<(usize, Side, &[u64], &[u64])> = HashSet::new();
     for (at, version) in versions.iter().enumerate() {
         let (Some(ends), Some(nearest)) = (&version.ends, version.nearest) else { continue };
         if !is_changed[at] && !is_changed[nearest] {
@@ -159,6 +181,9 @@ fn extend(
         }
         for (side, [earlier, later]) in SIDES.iter().map(|&side| (side, ends.of(side))) {
             for (first, own, wanted) in [(nearest, earlier, later), (at, later, earlier)] {
+                if !searched.insert((first, side, &own[..], &wanted[..])) {
+                    continue;
+                }
                 let of_excerpt = |excerpt| found_beside(excerpt, side, (own, wanted), by);
                 let Some(end) = of_excerpt(&excerpts[first])? else { continue };
                 set_end(&mut places[first], side, end);
@@ -171,6 +196,20 @@ fn extend(
                     }
                 }
             }
+        }
+    }
+    // Text between two places of a document is added to one of them: the one that had it, or the
+    // first.
+    for at in 1..places.len() {
+        let [before, own] = [excerpts[at - 1].place, excerpts[at].place];
+        if !excerpts[at].follows {
+            continue;
+        }
+        if places[at - 1].1 > own.0 {
+            places[at - 1].1 = before.1;
+        }
+        if places[at].0 < places[at - 1].1 {
+            places[at].0 = own.0;
         }
     }
     let has_grown = excerpts.iter_mut().zip(places).map(|(excerpt, place)| {
@@ -309,6 +348,23 @@ mod tests {
             &[("eight three four five six one", ends), (whole, whole)],
             &["three four five six []", &format!("{whole} [>one two,>seven eight]")],
         );
+    }
+
+    #[test]
+    fn two_places_of_a_document_are_not_extended_to_the_same_words() {
+        // Both had the word between them.
+        let (passage, wanted) = ("one two three four five six", "x one two three four five six x");
+        let twice = format!("{passage} x {passage}");
+        let places = [(0, passage.len() as u32), (passage.len() as u32 + 3, twice.len() as u32)];
+        let [first, second] = places;
+        let mut excerpts = vec![
+            Excerpt::new((wanted, &[]), (0, wanted.len() as u32), u32::MAX, (None, None)),
+            Excerpt::new((&twice, &[]), first, u32::MAX, (None, Some(second))),
+            Excerpt::new((&twice, &[]), second, u32::MAX, (Some(first), None)),
+        ];
+        settled_versions(&mut excerpts, &Analyzer::default(), Stop::NEVER).unwrap();
+        let [_, first, second] = &excerpts[..] else { unreachable!("there are three") };
+        assert_eq!((first.text(), second.text()), (&*format!("{passage} x"), passage));
     }
 
     #[test]

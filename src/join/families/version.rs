@@ -55,13 +55,36 @@ pub struct Previous<'a> {
 }
 
 impl Previous<'_> {
-    /// Returns the carrier that this one was compared with, and the version if both still have
-    /// their texts; `None` for a carrier that was not compared.
+    /// Returns the carrier that this one was compared with, or was too long to be compared with,
+    /// and the version if both still have their texts; `None` for the first carrier and for one
+    /// that had the wording of another.
     fn of(&self, carrier: usize) -> Option<(usize, Option<&Version>)> {
         let version = &self.versions[carrier];
-        let nearest = version.nearest.filter(|_| version.ends.is_some())?;
+        let is_copy = version.ends.is_none() && version.similarity.is_some();
+        let nearest = version.nearest.filter(|_| !is_copy)?;
         let is_same = !self.is_changed[carrier] && !self.is_changed[nearest];
         Some((nearest, is_same.then_some(version)))
+    }
+}
+
+/// The words of a text.
+pub struct Words {
+    tokens: Tokens,
+    /// Their hashes, ascending.
+    sorted: Vec<u64>,
+}
+
+impl Words {
+    /// Finds the words of a text.
+    ///
+    /// # Errors
+    /// As those of [`words`].
+    pub fn new(analyzer: &Analyzer, text: &str, stop: &Stop) -> Result<Words> {
+        stop.check()?;
+        let tokens = words(analyzer, text, stop)?;
+        let mut sorted = tokens.hashes.clone();
+        sorted.sort_unstable();
+        Ok(Words { tokens, sorted })
     }
 }
 
@@ -69,43 +92,32 @@ impl Previous<'_> {
 struct Wording<'a> {
     carrier: usize,
     text: &'a str,
-    tokens: Tokens,
-    /// The hashes of its words, ascending.
-    sorted: Vec<u64>,
+    words: &'a Words,
 }
 
-/// Returns the versions of the texts of a passage, in the order of the carriers, by the words of
-/// this analyzer. After `previous`, a version is compared with the nearest one of then alone.
+/// Returns the versions of the texts of a passage, each with its words, in the order of the
+/// carriers. After `previous`, a version is compared with the nearest one of then alone.
 ///
 /// # Errors
-/// When a text is too large to be analyzed; [`Error::Cancelled`](crate::Error::Cancelled) soon
-/// after `stop`.
+/// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn versions(
-    texts: &[&str],
+    texts: &[(&str, &Words)],
     previous: Option<Previous<'_>>,
-    analyzer: &Analyzer,
     stop: &Stop,
 ) -> Result<Vec<Version>> {
-    let mut numbers: HashMap<Vec<u64>, usize> = HashMap::new();
+    let mut numbers: HashMap<&[u64], usize> = HashMap::new();
     let mut wordings: Vec<Wording<'_>> = Vec::new();
     let mut versions: Vec<Version> = Vec::with_capacity(texts.len());
-    for (carrier, &text) in texts.iter().enumerate() {
+    for (carrier, &(text, words)) in texts.iter().enumerate() {
         stop.check()?;
-        let tokens = words(analyzer, text, stop)?;
-        if let Some(&number) = numbers.get(&tokens.hashes) {
-            versions.push(Version::without_changes(
-                number,
-                Some(wordings[number].carrier),
-                Some(1.0),
-            ));
+        let number = *numbers.entry(&words.tokens.hashes[..]).or_insert(wordings.len());
+        if let Some(first) = wordings.get(number) {
+            versions.push(Version::without_changes(number, Some(first.carrier), Some(1.0)));
             continue;
         }
-        numbers.insert(tokens.hashes.clone(), wordings.len());
-        let mut sorted = tokens.hashes.clone();
-        sorted.sort_unstable();
-        let wording = Wording { carrier, text, tokens, sorted };
+        let wording = Wording { carrier, text, words };
         versions.push(match previous.as_ref().and_then(|previous| previous.of(carrier)) {
-            Some((_, Some(same))) => Version { number: wordings.len() as u64 + 1, ..same.clone() },
+            Some((_, Some(same))) => Version { number: number as u64 + 1, ..same.clone() },
             Some((nearest, None)) => {
                 let nearest = versions[nearest].number as usize - 1;
                 wording.compared(&wordings, &[nearest], stop)?
@@ -121,7 +133,8 @@ pub fn versions(
 /// of a program, which have no bytes.
 ///
 /// # Errors
-/// As those of [`versions`].
+/// When the text is too large to be analyzed; [`Error::Cancelled`](crate::Error::Cancelled) soon
+/// after `stop`.
 pub fn words(analyzer: &Analyzer, text: &str, stop: &Stop) -> Result<Tokens> {
     let mut tokens = tokens(analyzer, text, stop)?;
     let is_word: Vec<bool> = tokens.spans.iter().map(|span| span.start < span.end).collect();
@@ -139,8 +152,9 @@ impl Wording<'_> {
             earlier.iter().enumerate().skip(earlier.len().saturating_sub(EARLIER_MAX))
         {
             stop.check()?;
-            let common = common_count(&self.sorted, &other.sorted);
-            likely.push((at, similarity(common, self.sorted.len(), other.sorted.len())));
+            let common = common_count(&self.words.sorted, &other.words.sorted);
+            likely
+                .push((at, similarity(common, self.words.sorted.len(), other.words.sorted.len())));
         }
         likely.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let likely: Vec<usize> = likely.into_iter().take(COMPARED_MAX).map(|(at, _)| at).collect();
@@ -154,14 +168,16 @@ impl Wording<'_> {
         let mut best: Option<(f64, usize, Vec<DiffOp>)> = None;
         for &at in some {
             let other = &earlier[at];
-            let Some(found) = by.differences(&other.tokens.hashes, &self.tokens.hashes)? else {
+            let Some(found) =
+                by.differences(&other.words.tokens.hashes, &self.words.tokens.hashes)?
+            else {
                 break;
             };
             let equal = found.iter().map(|op| match op {
                 DiffOp::Equal { len, .. } => *len,
                 _ => 0,
             });
-            let alike = similarity(equal.sum(), other.sorted.len(), self.sorted.len());
+            let alike = similarity(equal.sum(), other.words.sorted.len(), self.words.sorted.len());
             if best.as_ref().is_none_or(|(most, ..)| alike > *most) {
                 best = Some((alike, at, found));
             }
@@ -173,10 +189,10 @@ impl Wording<'_> {
         let other = &earlier[at];
         let changes = found.iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
         let changes = changes.map(|op| Change {
-            removed: text_of(other.text, &other.tokens, op.old_range()),
-            added: text_of(self.text, &self.tokens, op.new_range()),
+            removed: text_of(other.text, &other.words.tokens, op.old_range()),
+            added: text_of(self.text, &self.words.tokens, op.new_range()),
         });
-        let ends = Ends::new(&found, (&other.tokens.hashes, &self.tokens.hashes));
+        let ends = Ends::new(&found, (&other.words.tokens.hashes, &self.words.tokens.hashes));
         Ok(Version {
             changes: changes.collect(),
             ends: Some(ends),
@@ -217,7 +233,11 @@ mod tests {
     use super::*;
 
     fn by(analyzer: &str, texts: &[&str]) -> Vec<Version> {
-        versions(texts, None, &analyzer.parse().unwrap(), Stop::NEVER).unwrap()
+        let analyzer: Analyzer = analyzer.parse().unwrap();
+        let all: Vec<Words> =
+            texts.iter().map(|text| Words::new(&analyzer, text, Stop::NEVER).unwrap()).collect();
+        let texts: Vec<(&str, &Words)> = texts.iter().copied().zip(&all).collect();
+        versions(&texts, None, Stop::NEVER).unwrap()
     }
 
     fn of(texts: &[&str]) -> Vec<Version> {
