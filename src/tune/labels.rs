@@ -156,17 +156,20 @@ pub fn labelled(mut documents: Vec<Document>, pairs: &[LabelledPair], seed: u64)
 }
 
 /// Refuses labels that call one of two documents with the same text the same as a query, and the
-/// other different: a search cannot tell them apart.
+/// other different: a search cannot tell them apart, nor queries with the same text.
 fn check_copies(cases: &Cases) -> Result<()> {
     let texts = Texts::of(&cases.documents);
-    for Case { same, different, itself, .. } in &cases.cases {
+    let mut all_same = HashMap::new();
+    for Case { query, same, .. } in &cases.cases {
+        all_same.extend(same.iter().map(|id| ((query.as_str(), texts.number(id)), id)));
+    }
+    for Case { query, different, itself, .. } in &cases.cases {
         for other in different {
-            let text = texts.number(other);
-            if let Some(one) = same.iter().find(|one| texts.number(one) == text) {
+            if let Some(one) = all_same.get(&(query.as_str(), texts.number(other))) {
                 let query = itself.as_ref().map_or("a text".to_owned(), |id| format!("`{id}`"));
                 let what = format!(
-                    "{query} is labelled the same as `{one}` and different from `{other}`, which \
-                     have one text; keep one label"
+                    "{query}, or another query with its text, is labelled the same as `{one}` and \
+                     different from `{other}`; documents with one text need one label"
                 );
                 return Err(Error::argument("pairs", what));
             }
@@ -235,6 +238,9 @@ mod tests {
         let pairs = [one.clone(), pair(id("d1"), id("copy"), false)];
         let error = labelled(copies.clone(), &pairs, 1).unwrap_err().to_string();
         assert!(error.contains("as `d2` and different from `copy`"), "{error}");
+        // The copy can be the query, too.
+        let pairs = [pair(id("d2"), id("d1"), true), pair(id("copy"), id("d1"), false)];
+        assert!(labelled(copies.clone(), &pairs, 1).is_err());
         let pairs = [one, pair(id("d1"), id("copy"), true)];
         assert_eq!(labelled(copies, &pairs, 1).unwrap().cases[0].same.len(), 2);
     }
