@@ -266,6 +266,9 @@ impl<'a> Documents<'a> {
     /// Returns the documents similar to the one at this place, with their places.
     fn similar(&self, own_place: usize, options: &ClusterOptions) -> Result<Vec<usize>> {
         let address = self.numbering.address(self.order[own_place]);
+        if is_too_short(self.searcher, address)? {
+            return Ok(Vec::new());
+        }
         let keys = self.searcher.keys_of(address, self.stop)?;
         let (sampling, thresholds) = (self.verifier.sampling(), options.thresholds);
         let mut own = self.own(address, &keys)?;
@@ -302,7 +305,6 @@ impl<'a> Documents<'a> {
         let mut similar: Vec<usize> = similar.into_iter().map(place).collect();
         // The first of some copies gathers the others, unless it is gathered with them.
         let meets = thresholds.meet_copies(own.size.fingerprints);
-        let meets = meets && !is_too_short(self.searcher, address)?;
         let copies = self.copies.get(&own_place).filter(|_| meets);
         similar.extend(copies.into_iter().flatten());
         Ok(similar)

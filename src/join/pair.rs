@@ -46,8 +46,11 @@ pub const PROGRAM_TOKENS_MIN: u32 = 50;
 /// When it is damaged.
 pub(super) fn is_too_short(searcher: &Searcher, address: DocAddress) -> Result<bool> {
     let snapshot = searcher.snapshot();
-    let tokens = snapshot.segment(address).signatures.document(address.doc)?.tokens;
-    Ok(snapshot.config().analyzer.is_of_programs() && tokens < PROGRAM_TOKENS_MIN)
+    if !snapshot.config().analyzer.is_of_programs() {
+        return Ok(false);
+    }
+    let document = snapshot.segment(address).signatures.document(address.doc)?;
+    Ok(document.tokens < PROGRAM_TOKENS_MIN)
 }
 
 impl Pair {

@@ -209,7 +209,8 @@ impl<'a> Verification<'a> {
 
     /// Tells whether the document at this address, which is similar to `own`, may be a version of
     /// it: programs that share hardly a word are not, and short ones resemble each other by
-    /// chance. Of programs without texts, the sizes decide.
+    /// chance. Of programs without texts, the size of the other decides; that of `own` was checked
+    /// before.
     ///
     /// # Errors
     /// As [`with`](Self::with).

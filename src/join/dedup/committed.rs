@@ -186,8 +186,17 @@ impl Committed<'_> {
         self.verifiers[0].sampling()
     }
 
-    fn is_of_programs(&self) -> bool {
-        self.own.snapshot().config().analyzer.is_of_programs()
+    /// Returns the reason if it is one: a program needs words in common, too.
+    fn with_words(
+        &self,
+        reason: Option<Reason>,
+        shares_words: impl FnOnce() -> Result<Option<bool>>,
+    ) -> Result<Option<Reason>> {
+        let is_of_programs = self.own.snapshot().config().analyzer.is_of_programs();
+        if reason.is_some() && is_of_programs && !shares_words()?.unwrap_or(false) {
+            return Ok(None);
+        }
+        Ok(reason)
     }
 
     /// Returns a document to decide upon, with these keys.
@@ -246,13 +255,11 @@ impl Committed<'_> {
             if self.options.may_drop(sampling, overlap, [size, other]) {
                 let similarity = verification.with(own, (found, other), Stop::NEVER)?;
                 let other = Reason::of(self.options, &similarity, &of)?;
-                let needs_words = other.is_some() && self.is_of_programs();
-                let least = OWN_WORDS_OF_DUPLICATE;
-                let mut shares_words =
-                    || verification.shares_words(own, found.address, least, Stop::NEVER);
-                if !needs_words || shares_words()?.unwrap_or(false) {
-                    reason = Reason::better(reason, other);
-                }
+                let other = self.with_words(other, || {
+                    let least = OWN_WORDS_OF_DUPLICATE;
+                    verification.shares_words(own, found.address, least, Stop::NEVER)
+                })?;
+                reason = Reason::better(reason, other);
             }
             if seeks_passages {
                 sources.push((found.overlap, Source { searcher: at, address: found.address }));
@@ -291,14 +298,10 @@ impl Committed<'_> {
             let similarity = self.with_recent(signed, own, (number, other), overlap)?;
             let of = || Ok(Holder::own(&other.id));
             let found = similarity.map(|found| Reason::of(self.options, &found, &of));
-            let found = found.transpose()?.flatten();
-            if found.is_some() && self.is_of_programs() {
+            let found = self.with_words(found.transpose()?.flatten(), || {
                 let runs = self.texts.runs(number, other)?;
-                let least = OWN_WORDS_OF_DUPLICATE;
-                if !own.shares_words(runs.as_deref(), least, Stop::NEVER)?.unwrap_or(false) {
-                    continue;
-                }
-            }
+                own.shares_words(runs.as_deref(), OWN_WORDS_OF_DUPLICATE, Stop::NEVER)
+            })?;
             reason = Reason::better(reason, found);
         }
         Ok(reason)
