@@ -253,8 +253,12 @@ impl Boilerplate {
     /// # Errors
     /// When it is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn keys_left_in(&self, text: &str, stop: &Stop) -> Result<Vec<u64>> {
-        let (_, mut signature) = self.config.sign(text)?;
-        self.leave_out(&mut signature, || Ok(Some(text.to_owned())), stop)?;
+        let mut tokens = Tokens::default();
+        let mut signature = self.config.sign_into(text, &mut tokens, stop)?;
+        signature.retain(|fingerprint| !self.has(fingerprint.key));
+        if self.leaves_out_lines() {
+            self.leave_out_lines(&mut signature, text, &tokens);
+        }
         Ok(distinct_keys(&signature))
     }
 
@@ -271,20 +275,30 @@ impl Boilerplate {
         stop: &Stop,
     ) -> Result<()> {
         signature.retain(|fingerprint| !self.has(fingerprint.key));
-        if !is_as_written(&self.config) || self.runs.is_empty() {
+        if !self.leaves_out_lines() {
             return Ok(());
         }
         let Some(text) = text()? else { return Ok(()) };
         let mut tokens = Tokens::default();
         self.config.analyzer.analyze(&text, &mut tokens, stop)?;
-        let masked = self.mask_as_signed(&text, &tokens);
+        self.leave_out_lines(signature, &text, &tokens);
+        Ok(())
+    }
+
+    /// Tells whether it has lines of programs, as they are written.
+    fn leaves_out_lines(&self) -> bool {
+        is_as_written(&self.config) && !self.runs.is_empty()
+    }
+
+    /// Removes the fingerprints of a program, of these tokens, that are in lines of boilerplate.
+    fn leave_out_lines(&self, signature: &mut Vec<Fingerprint>, text: &str, tokens: &Tokens) {
+        let masked = self.mask_as_signed(text, tokens);
         let len = self.config.scheme.run_tokens().unwrap_or(1).min(tokens.hashes.len());
         signature.retain(|fingerprint| {
             let at = fingerprint.position as usize;
             let place = masked.partition_point(|range| range.end < at + len);
             masked.get(place).is_none_or(|range| at < range.start)
         });
-        Ok(())
     }
 
     /// Hides boilerplate in tokens of the analyzer of the index: they match nothing.

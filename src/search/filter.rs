@@ -128,7 +128,10 @@ fn failed(snapshot: &Snapshot, filter: &str, error: TantivyError) -> Error {
 fn no_query(filter: &str) -> String {
     let (_, errors) = parse_query_lenient(filter);
     match errors.first() {
-        Some(error) => format!("it is no query: {}, at character {}", error.message, error.pos + 1),
+        Some(error) => {
+            let before = filter.get(..error.pos).map_or(error.pos, |before| before.chars().count());
+            format!("it is no query: {}, at character {}", error.message, before + 1)
+        }
         None => "it is no query".to_owned(),
     }
 }
