@@ -63,16 +63,15 @@ impl Route {
 /// be carried out.
 async fn without_parameters(request: Request, next: Next) -> Result<Response, Failure> {
     let query = request.uri().query().unwrap_or_default();
-    match query.split(['=', '&']).next() {
-        None | Some("") => Ok(next.run(request).await),
-        Some(name) => {
-            let what = format!(
-                "`{name}`: this route has no parameters in its address; see /openapi.json for the \
-                 fields of its body"
-            );
-            Err(Failure::argument(name.to_owned(), what))
-        }
-    }
+    let Some(parameter) = query.split('&').find(|parameter| !parameter.is_empty()) else {
+        return Ok(next.run(request).await);
+    };
+    let name = parameter.split('=').next().unwrap_or(parameter);
+    let what = format!(
+        "`{name}`: this route has no parameters in its address; see /openapi.json for the fields \
+         of its body"
+    );
+    Err(Failure::argument(name.to_owned(), what))
 }
 
 fn get<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {

@@ -98,6 +98,11 @@ fn what_a_route_does_not_know_is_refused_and_not_passed_over() {
             let reply = service.ask(&method, &format!("{path}?strange=1"), JSON, &body.to_string());
             assert_eq!(reply.status, 400, "{method} {path}: {reply:?}");
             assert!(reply.body.contains("strange"), "{method} {path}: {reply:?}");
+            for query in ["&strange=1", "=1&strange=1"] {
+                let reply =
+                    service.ask(&method, &format!("{path}?{query}"), JSON, &body.to_string());
+                assert_eq!(reply.status, 400, "{method} {path}?{query}: {reply:?}");
+            }
             addresses += 1;
             // A record of a collection may have fields that no index keeps; this service merges
             // nothing.
