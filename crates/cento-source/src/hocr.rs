@@ -46,7 +46,7 @@ const METAS: [&[u8]; 2] = [b"ocr-system", b"ocr-capabilities"];
 const LINES: [&str; 6] =
     ["ocr_line", "ocrx_line", "ocr_header", "ocr_footer", "ocr_caption", "ocr_textfloat"];
 
-/// The classes of paragraphs and what holds them.
+/// The classes of paragraphs, columns and areas.
 const BLOCKS: [&str; 4] = ["ocr_par", "ocr_carea", "ocrx_block", "ocr_column"];
 
 /// The class of words, which need no space between them.
@@ -64,9 +64,7 @@ fn is_hocr(start: &[u8]) -> bool {
         return false;
     }
     let start = String::from_utf8_lossy(start);
-    let mut emitter = DefaultEmitter::<usize>::new_with_span();
-    emitter.naively_switch_states(true);
-    Tokenizer::new_with_emitter(&*start, emitter).flatten().any(|token| match token {
+    tokens(&start).any(|token| match token {
         Token::StartTag(tag) => {
             let name = tag.attributes.get(&b"name"[..]).map(|name| name.to_vec());
             let is_meta = tag.name.as_slice() == b"meta"
@@ -75,6 +73,12 @@ fn is_hocr(start: &[u8]) -> bool {
         }
         _ => false,
     })
+}
+
+/// Returns the tokens of a page. The names of elements switch no state: hOCR is XHTML, where
+/// `<title/>` is a whole element, and the rest of the page would be its text.
+fn tokens(page: &str) -> impl Iterator<Item = Token<usize>> + '_ {
+    Tokenizer::new_with_emitter(page, DefaultEmitter::<usize>::new_with_span()).flatten()
 }
 
 /// Returns whether an element has one of these classes.
@@ -133,9 +137,7 @@ fn text_of(page: &str) -> String {
     let mut gap = Gap::None;
     // The element whose contents are no text of the page.
     let mut hidden: Option<Vec<u8>> = None;
-    let mut emitter = DefaultEmitter::<usize>::new_with_span();
-    emitter.naively_switch_states(true);
-    for token in Tokenizer::new_with_emitter(page, emitter).flatten() {
+    for token in tokens(page) {
         match token {
             Token::StartTag(tag) => {
                 gap = gap.max(Gap::before(&tag));
@@ -199,6 +201,15 @@ mod tests {
             <div class='ocr_page'><span class='ocr_line'>two</span></div></body></html>";
         assert!(is_hocr(page.as_bytes()));
         assert_eq!(text_of(page), "THE TIMES\n\nBirths & deaths\u{c}two");
+    }
+
+    #[test]
+    fn an_empty_title_ends_where_it_is() {
+        // As a page of HTML, all after it was its text.
+        let page = "<html><head><title/><meta name='ocr-system' content='x'/></head><body>\
+            <div class='ocr_page'><span class='ocr_line'>two</span></div></body></html>";
+        assert!(is_hocr(page.as_bytes()));
+        assert_eq!(text_of(page), "two");
     }
 
     #[test]
