@@ -126,7 +126,7 @@ impl Withdraw {
             _ => return Err(Error::argument("id", "name one document to withdraw").into()),
         };
         self.options.check()?;
-        self.earlier_record(id.as_deref())?;
+        let earlier = self.earlier_record(id.as_deref())?;
         if let Some(path) = &self.record {
             // Before anything is withdrawn.
             replace::beside(path).map_err(|e| Error::io("write the record", path, e))?;
@@ -154,7 +154,7 @@ impl Withdraw {
             };
         };
         let response = match target {
-            Target::Index(path) => self.withdraw(&path, &id)?,
+            Target::Index(path) => self.withdraw(&path, &id, earlier)?,
             Target::Service(client) => self.send(&client, id)?,
         };
         if let (Some(path), true) = (&self.record, response.done)
@@ -173,7 +173,12 @@ impl Withdraw {
 
     /// Withdraws a document from an index, and from the files that are named: from these first, so
     /// that a run that was cut off can be repeated while the index has the text.
-    fn withdraw(&self, path: &Path, id: &str) -> cento::Result<WithdrawResponse> {
+    fn withdraw(
+        &self,
+        path: &Path,
+        id: &str,
+        earlier: Option<Withdrawal>,
+    ) -> cento::Result<WithdrawResponse> {
         let stop = stop_flag();
         let index = key::open(path)?;
         let files = Files::open(&self.files, &self.id_field, &self.text_field)?;
@@ -202,7 +207,7 @@ impl Withdraw {
             plan => plan?,
         };
         let planned = plan.withdrawal().clone();
-        let earlier = self.earlier_files(&planned)?;
+        let earlier = self.earlier_files(earlier, &planned)?;
         let read = files.read(&plan, true, &stop)?;
         let mut done = Vec::new();
         let withdrawn = read.replace(&mut done).and_then(|()| {
@@ -219,22 +224,25 @@ impl Withdraw {
         }
     }
 
+    /// Refuses to overwrite the file of the record.
+    fn not_over(&self, what: &str) -> Error {
+        let path = self.record.iter().map(|path| path.display().to_string()).collect::<String>();
+        let what = format!("{what}; name a new file for the record, nothing was withdrawn");
+        Error::input(path, what)
+    }
+
     /// Reads the record that is replaced, if there is one.
     ///
     /// # Errors
     /// When the file is no record, or that of another document: it is not overwritten.
     fn earlier_record(&self, id: Option<&str>) -> cento::Result<Option<Withdrawal>> {
         let Some(path) = self.record.as_ref().filter(|path| path.exists()) else { return Ok(None) };
-        let not_over = |what: String| {
-            let what = format!("{what}; name a new file for the record, nothing was withdrawn");
-            Error::input(path.display().to_string(), what)
-        };
         let earlier = record::read(path).map_err(|error| match error {
-            Error::Input { what, .. } => not_over(what),
+            Error::Input { what, .. } => self.not_over(&what),
             error => error,
         })?;
         if id.is_some_and(|id| earlier.id != id) {
-            return Err(not_over(format!("it has the record of `{}`", earlier.id)));
+            return Err(self.not_over(&format!("it has the record of `{}`", earlier.id)));
         }
         Ok(Some(earlier))
     }
@@ -243,16 +251,17 @@ impl Withdraw {
     ///
     /// # Errors
     /// When the record is that of another text.
-    fn earlier_files(&self, planned: &Withdrawal) -> cento::Result<Vec<WithdrawnFile>> {
-        let Some(earlier) = self.earlier_record(Some(&planned.id))? else { return Ok(Vec::new()) };
+    fn earlier_files(
+        &self,
+        earlier: Option<Withdrawal>,
+        planned: &Withdrawal,
+    ) -> cento::Result<Vec<WithdrawnFile>> {
+        let Some(earlier) = earlier else { return Ok(Vec::new()) };
         if earlier.digest != planned.digest {
-            let path = self.record.as_deref().unwrap_or(Path::new(""));
-            let what = format!(
-                "it has the record of another text that was withdrawn as `{}` on {}; name a new \
-                 file for the record, nothing was withdrawn",
-                earlier.id, earlier.withdrawn
-            );
-            return Err(Error::input(path.display().to_string(), what));
+            let Withdrawal { id, withdrawn, .. } = &earlier;
+            return Err(self.not_over(&format!(
+                "it has the record of another text that was withdrawn as `{id}` on {withdrawn}"
+            )));
         }
         // Only the record of such a run says that nothing was removed.
         Ok(if earlier.removed.is_empty() { earlier.files } else { Vec::new() })
