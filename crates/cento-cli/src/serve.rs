@@ -339,13 +339,7 @@ impl WebPoster {
 impl cento_serve::Poster for WebPoster {
     fn check(&self, url: &str) -> std::result::Result<(), Refusal> {
         let is_allowed = |address| self.networks.iter().any(|one| one.contains(&address));
-        self.poster.check(url, &is_allowed).map_err(|mut refusal| {
-            if refusal.reason.is_none() {
-                refusal.what +=
-                    "; `cento serve --webhook-network` allows networks that are not public";
-            }
-            refusal
-        })
+        self.poster.check(url, &is_allowed)
     }
 
     fn post(

@@ -378,7 +378,7 @@ impl Events {
                     let matched: u64 =
                         passages.iter().map(|passage| u64::from(passage.matched)).sum();
                     let passages = counted(passages.len() as u64, "passage");
-                    format!(", {} in {passages}", counted(matched, "token"))
+                    format!(", {} in {passages}", counted(matched, "word"))
                 });
                 line!(
                     out,

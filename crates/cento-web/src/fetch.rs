@@ -314,7 +314,11 @@ impl Poster {
         let host = host.trim_start_matches('[').trim_end_matches(']');
         match host.parse::<IpAddr>() {
             Ok(address) if !is_public(address) && !is_allowed(address) => {
-                Err(format!("its address {address} is not public").into())
+                let what = format!(
+                    "its address {address} is not public; `cento serve --webhook-network` allows \
+                     networks that are not public"
+                );
+                Err(what.into())
             }
             _ => Ok(()),
         }

@@ -388,7 +388,7 @@ fn print(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
         )?;
     }
     if let Some(tokens) = pair.passage_tokens {
-        line!(out, "    {} in passages", counted(tokens.into(), "token"))?;
+        line!(out, "    {} in passages", counted(tokens.into(), "word"))?;
     }
     write_passages(out, pair)
 }

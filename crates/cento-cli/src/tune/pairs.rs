@@ -97,9 +97,7 @@ pub fn ids(pairs: &[ReadPair]) -> impl Iterator<Item = &str> {
 
 fn of_json(line: &str) -> std::result::Result<LabelledPair, String> {
     let line: Line = serde_json::from_str(line).map_err(|error| {
-        // The number of the line is that of the file, which the place has.
-        let what = error.to_string();
-        let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what);
+        let what = cento_api::json::problem(&error);
         format!("not a pair: {what} at column {}", error.column())
     })?;
     let side = |id: Option<String>, text: Option<String>, name: &str| match (id, text) {
@@ -212,6 +210,7 @@ mod tests {
             check("{\"a\":\"a\"}\n{\"a\":\"a\",\"text_a\":\"x\",\"b\":\"b\"}\n{\n");
         assert!(pairs.is_empty() && refused.len() == 3, "{refused:?}");
     }
+
     #[test]
     fn a_label_of_json_is_read_as_that_of_a_table_and_no_unknown_field_is_ignored() {
         let labelled =

@@ -142,9 +142,7 @@ fn notes(document: &DocumentReport) -> Markup {
                 " " (counted(document.without_passages, "hit"))
                 " of the search " @if document.without_passages == 1 { "has" } @else { "have" }
                 " no passage that counts, and " @if document.without_passages == 1 { "is" } @else { "are" }
-                " not shown: text in common with "
-                @if document.without_passages == 1 { "it" } @else { "them" }
-                " counts as original, because its place is unknown."
+                " not shown. Text in common that is in no passage counts as original."
             }
             @if document.more {
                 " Further documents share text with this one; the search left them out because of "
