@@ -130,19 +130,23 @@ pub(in crate::text) fn map(
         sources.resize(joined.len(), (start, end));
     }
     assert_eq!(joined, normal(&kept), "segments can be normalised apart");
-    without_line_ends(&joined, &sources)
+    without_line_ends(text, &joined, &sources)
 }
 
 /// Removes the line ends between two letters, or a letter and its mark, of scripts that are wrapped
-/// within words.
-fn without_line_ends(text: &str, sources: &[(usize, usize)]) -> (String, Vec<(usize, usize)>) {
+/// within words. CR and LF are one line end if nothing is between them in `original`.
+fn without_line_ends(
+    original: &str,
+    text: &str,
+    sources: &[(usize, usize)],
+) -> (String, Vec<(usize, usize)>) {
     let (mut kept, mut kept_sources) = (String::new(), Vec::new());
     let mut chars = text.char_indices().peekable();
     let mut is_after_letter = false;
     while let Some((at, c)) = chars.next() {
         if c == '\r' || c == '\n' {
             let mut next = chars.clone();
-            if c == '\r' {
+            if c == '\r' && original[sources[at].1..].starts_with('\n') {
                 next.next_if(|next| next.1 == '\n');
             }
             let goes_on =
@@ -340,6 +344,7 @@ fn other_line_ends_divide_words() {
         "\n\n",
         "\r\n\r\n",
         "\n\r",
+        "\r\u{200b}\n",
         " \n",
         "\n ",
         "\n\u{3000}",
