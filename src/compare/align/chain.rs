@@ -400,6 +400,24 @@ impl CoveredRanges {
         before.map(|(&start, &end)| (start, end))
     }
 
+    /// Returns whether nothing is taken.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Returns what is not taken of the first `count` places.
+    pub fn gaps(&self, count: usize) -> CoveredRanges {
+        let mut gaps = CoveredRanges::default();
+        let mut end = count;
+        for (from, to) in self.touching(&(0..count)).chain([(0, 0)]) {
+            if to < end {
+                gaps.ranges.insert(to, end);
+            }
+            end = from;
+        }
+        gaps
+    }
+
     /// Takes a range, even if parts of it are taken already.
     pub fn insert(&mut self, range: Range<usize>) {
         let touching: Vec<(usize, usize)> = self.touching(&range).collect();

@@ -9,8 +9,8 @@
 //!
 //! Whether letters are aligned at all, [`Words::are_noisy`] decides. Words whose spaces are lost,
 //! or that are cut into letters, are no words of the other text: where `spacing` finds such a
-//! stretch, letters are aligned outside of the long copied passages, and `joined` makes passages
-//! of them.
+//! stretch, its letters are aligned with those of the other text outside of the long copied
+//! passages, and `joined` makes passages of them.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -92,10 +92,11 @@ fn letters(
     stop: &Stop,
 ) -> Result<(Letters, bool)> {
     let tokens = &side.tokens.hashes;
-    let is_left_out = |at: usize| {
-        is_hidden(tokens[at], at, place)
-            || but.is_some_and(|covered| covered.covered(&(at..at + 1)) > 0)
-    };
+    let mut left_out = vec![false; tokens.len()];
+    for (from, to) in but.iter().flat_map(|but| but.touching(&(0..tokens.len()))) {
+        left_out[from..to].fill(true);
+    }
+    let is_left_out = |at: usize| left_out[at] || is_hidden(tokens[at], at, place);
     let instead = HIDDEN[usize::from(place == Place::Document)];
     let (of_token, letters_max) = match but {
         None => (TOKEN_LETTERS_MAX, LETTERS_MAX),
@@ -132,8 +133,12 @@ pub fn passages(
         covered
     };
     let but = [clean(|copied| &copied.query), clean(|copied| &copied.hit)];
-    let are_joined = !tokens.iter().any(|tokens| tokens.is_empty())
-        && (spacing::is_odd(query, &but[0], steps)? || spacing::is_odd(document, &but[1], steps)?);
+    let odd = [
+        spacing::odd_stretches(query, &but[0], steps)?,
+        spacing::odd_stretches(document, &but[1], steps)?,
+    ];
+    let are_joined =
+        !tokens.iter().any(|tokens| tokens.is_empty()) && odd.iter().any(|odd| !odd.is_empty());
     let is_long = |run: &Range<usize>| run.len() >= CLEAN_TOKENS_MIN;
     let is_clean = copied.iter().any(|copied| copied.matched.iter().any(is_long))
         || tokens[0].len().min(tokens[1].len()) < PASSAGE_TOKENS_MIN;
@@ -142,7 +147,13 @@ pub fn passages(
         return Ok(Vec::new());
     }
     let kinds = Kinds { are_joined, are_noisy };
-    let but = but.each_ref().map(|covered| are_joined.then_some(covered));
+    let [mut but_query, mut but_document] = but;
+    if !are_noisy && odd[1].is_empty() {
+        but_query = all_but(&odd[0], but_query, tokens[0].len());
+    } else if !are_noisy && odd[0].is_empty() {
+        but_document = all_but(&odd[1], but_document, tokens[1].len());
+    }
+    let but = [&but_query, &but_document].map(|covered| are_joined.then_some(covered));
     let (of_query, is_all) = letters(query, (Place::Query, but[0]), stop)?;
     let (of_document, is_whole) = letters(document, (Place::Document, but[1]), stop)?;
     if !(is_all && is_whole) {
@@ -157,6 +168,13 @@ pub fn passages(
     let mut passages: Vec<Aligned> = found.map(|(_, found)| found.aligned).collect();
     passages.sort_unstable_by_key(|aligned| aligned.query.start);
     Ok(passages)
+}
+
+/// Returns the ranges of a text of `count` tokens that are in `covered`, or not in `stretches`.
+fn all_but(stretches: &CoveredRanges, covered: CoveredRanges, count: usize) -> CoveredRanges {
+    let mut left_out = stretches.gaps(count);
+    covered.touching(&(0..count)).for_each(|(from, to)| left_out.insert(from..to));
+    left_out
 }
 
 /// The kinds of passages that two texts may have.

@@ -1,11 +1,10 @@
 //! Does a text have stretches whose spaces are lost, or are between all letters?
 //!
 //! Words that are joined, or cut into letters, are other words, though their letters are the same.
-//! Their length tells: words of a language have five to seven letters on average. Letters are
-//! aligned where a stretch has far longer or far shorter ones, and only outside of long copied
-//! passages.
+//! Their length tells: words of a language have five to seven letters on average. The letters of a
+//! stretch that has far longer or far shorter ones are aligned with those of the other text, and
+//! only outside of long copied passages. A table of single letters is such a stretch, too.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::Side;
@@ -34,37 +33,61 @@ pub const LETTERS_MIN: usize = 48;
 /// Fewer letters than this are too few for a passage, where letters are ideographs or syllables.
 pub const IDEOGRAPHS_MIN: usize = 20;
 
+/// The number of tokens around an odd stretch that are compared with it. Some stretches of a text
+/// whose spaces are lost here and there are not odd.
+const AROUND: usize = 4 * STRETCH;
+
 /// The usual number of letters of a word.
 const WORD_LETTERS: usize = 5;
 
-/// Returns whether a text has words that were joined or cut, outside of the ranges `covered` of its
-/// tokens.
+/// Returns the stretches of a text whose words were joined or cut, each with [`AROUND`] tokens
+/// before and after it. They are sought outside of the ranges `covered` of its tokens.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn is_odd(side: Side<'_>, covered: &CoveredRanges, steps: &mut Steps<'_>) -> Result<bool> {
+pub fn odd_stretches(
+    side: Side<'_>,
+    covered: &CoveredRanges,
+    steps: &mut Steps<'_>,
+) -> Result<CoveredRanges> {
+    let mut odd = CoveredRanges::default();
     let count = side.tokens.spans.len();
     if !steps.take(count as u64)? {
-        return Ok(false);
+        return Ok(odd);
     }
+    let mut add = |tokens: &Range<usize>| {
+        odd.insert(tokens.start.saturating_sub(AROUND)..(tokens.end + AROUND).min(count));
+    };
+    let is_ascii = side.text.is_ascii();
     let mut window = Window::default();
     // The last first: ranges are found from their ends.
     let mut end = count;
     for (from, to) in covered.touching(&(0..count)).chain([(0, 0)]) {
+        // Stretches that overlap are one.
+        let mut open: Option<Range<usize>> = None;
         for at in (to..end).rev() {
             // Rows of numbers, and lines that are drawn, are as long as words.
-            let letters = if has_letter(side, at) { letters_of(side, at) } else { WORD_LETTERS };
-            if window.is_odd_with(letters) {
-                return Ok(true);
+            let letters = match has_letter(side, at) {
+                false => WORD_LETTERS,
+                true if is_ascii => bytes_of(side, at).len(),
+                true => letters_of(side, at),
+            };
+            if !window.is_odd_with(letters) {
+                continue;
+            }
+            match &mut open {
+                Some(open) if at + STRETCH >= open.start => open.start = at,
+                _ => open.replace(at..at + STRETCH).iter().for_each(&mut add),
             }
         }
+        open.iter().for_each(&mut add);
         if window.is_odd_at_its_end() {
-            return Ok(true);
+            add(&(to..end));
         }
         window = Window::default();
         end = from;
     }
-    Ok(false)
+    Ok(odd)
 }
 
 /// Returns the number of words of a stretch of text that was joined or cut, by its letters; `None`
@@ -108,31 +131,82 @@ fn is_joined(letters: usize, tokens: usize, tenths_min: usize) -> bool {
 /// The last tokens of a stretch.
 #[derive(Default)]
 struct Window {
-    lens: VecDeque<usize>,
+    /// The lengths of the last tokens, each at the place of its number in the stretch.
+    lens: [usize; STRETCH],
     letters: usize,
-    is_whole: bool,
+    count: usize,
 }
 
 impl Window {
     /// Adds a token, and returns whether a whole stretch up to it is joined or cut.
+    #[inline]
     fn is_odd_with(&mut self, letters: usize) -> bool {
-        if self.lens.len() == STRETCH {
-            self.letters -= self.lens.pop_front().unwrap_or(0);
-        }
-        self.lens.push_back(letters);
-        self.letters += letters;
-        self.is_whole |= self.lens.len() == STRETCH;
-        self.lens.len() == STRETCH && self.is_odd()
+        let leaving = std::mem::replace(&mut self.lens[self.count % STRETCH], letters);
+        self.letters = self.letters + letters - leaving;
+        self.count += 1;
+        self.count >= STRETCH && self.is_odd()
     }
 
     /// Returns whether a stretch that is shorter is joined or cut as a whole.
     fn is_odd_at_its_end(&self) -> bool {
-        !self.is_whole && self.is_odd()
+        self.count < STRETCH && self.is_odd()
     }
 
     fn is_odd(&self) -> bool {
-        let count = self.lens.len();
+        let count = self.count.min(STRETCH);
         let is_cut = self.letters * 10 <= CUT_TENTHS_MAX * count && count >= IDEOGRAPHS_MIN;
         is_cut || is_joined(self.letters, count, JOINED_TENTHS_MIN) && self.letters >= LETTERS_MIN
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::noisy::testing::text;
+    use super::super::testing::analyzed;
+    use super::*;
+    use crate::runtime::Stop;
+
+    fn odd(text: &str, covered: &[Range<usize>]) -> Vec<(usize, usize)> {
+        let mut taken = CoveredRanges::default();
+        covered.iter().for_each(|range| taken.insert(range.clone()));
+        let analyzed = analyzed(text);
+        let steps = &mut Steps::unbounded(Stop::NEVER);
+        let odd = odd_stretches(analyzed.side(), &taken, steps).unwrap();
+        let mut odd: Vec<_> = odd.touching(&(0..usize::MAX)).collect();
+        odd.reverse();
+        odd
+    }
+
+    #[test]
+    fn a_table_of_letters_makes_only_its_surroundings_odd() {
+        // The letters of the whole text were aligned with those of each other text.
+        let table = "a b c d ".repeat(10);
+        for (before, after) in [(1000, 800), (0, 500), (70, 0)] {
+            let whole = format!("{} {table} {}", text(1, before), text(2, after));
+            let (before, count) = (before as usize, (before + 40 + after) as usize);
+            let found = odd(&whole, &[]);
+            assert_eq!(found.len(), 1, "{found:?}");
+            let at_most = before.saturating_sub(AROUND + STRETCH)
+                ..(before + 40 + AROUND + STRETCH).min(count);
+            let at_least = before.saturating_sub(AROUND)..(before + 40 + AROUND).min(count);
+            assert!(found[0].0 >= at_most.start && found[0].1 <= at_most.end, "{found:?}");
+            assert!(found[0].0 <= at_least.start && found[0].1 >= at_least.end, "{found:?}");
+            let covered = before..before + 40;
+            assert_eq!(odd(&whole, std::slice::from_ref(&covered)), [], "covered");
+        }
+    }
+
+    #[test]
+    fn usual_text_and_rows_of_numbers_are_not_odd() {
+        assert_eq!(odd(&text(1, 3000), &[]), []);
+        assert_eq!(odd(&"1 2 3 4 ".repeat(100), &[]), []);
+        assert_eq!(odd(&"________________________________ ".repeat(100), &[]), []);
+    }
+
+    #[test]
+    fn letters_are_counted_and_not_bytes() {
+        // In UTF-8, a Greek word of five letters has ten bytes, and a Greek letter two.
+        assert_eq!(odd(&"\u{3bb}\u{3cc}\u{3b3}\u{3bf}\u{3c2} ".repeat(100), &[]), []);
+        assert_eq!(odd(&"\u{3bb} \u{3b3} ".repeat(50), &[]), [(0, 100)]);
     }
 }
