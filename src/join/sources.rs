@@ -48,9 +48,15 @@ impl Pairs {
             return Ok(Vec::new());
         }
         let mut reused = reused_in(listed);
+        let mut firsts: HashMap<&str, Vec<DocAddress>> = HashMap::new();
+        for SymmetricPair { pair, .. } in listed {
+            if pair.index_a.is_none() && pair.index_b.is_none() {
+                firsts.entry(&pair.b).or_default().extend(new.find(&pair.a)?);
+            }
+        }
         let addresses: Vec<DocAddress> = new.live().collect();
         join.documents = 0..Numbering::new(new).end();
-        let search = SourceSearch::new(&join, new, &addresses)?;
+        let search = SourceSearch::new(&join, new, &addresses, firsts)?;
         let mut all = Vec::with_capacity(addresses.len());
         let work = |number: u64| search.of(addresses[number as usize]);
         in_order(join.threads, 0..addresses.len() as u64, &join.stop, &work, &mut |_, found| {
@@ -69,7 +75,9 @@ impl Pairs {
     }
 }
 
-/// Returns what the passages of pairs have of their new documents, by their ids.
+/// Returns what the passages of pairs have of the first document of each, which is new, by ids.
+///
+/// What the second one has is not known from them: their matched words are those of the first.
 fn reused_in(pairs: &[SymmetricPair]) -> BTreeMap<&str, Reused> {
     let mut all: BTreeMap<&str, Reused> = BTreeMap::new();
     for SymmetricPair { pair, .. } in pairs {
@@ -84,9 +92,6 @@ fn reused_in(pairs: &[SymmetricPair]) -> BTreeMap<&str, Reused> {
             if pair.index_a.is_none() {
                 let own = &mut all.entry(&pair.a).or_default().ranges[kind];
                 own.extend(passage.matched_in_a());
-            }
-            if pair.index_b.is_none() {
-                all.entry(&pair.b).or_default().ranges[kind].push(passage.b);
             }
         }
     }
@@ -111,10 +116,17 @@ struct SourceSearch<'a> {
     series: Option<Series>,
     /// The documents of each series, by its code.
     of_series: HashMap<u32, Vec<DocAddress>>,
+    /// The documents that are the first of a listed pair, by the id of the second.
+    firsts: HashMap<&'a str, Vec<DocAddress>>,
 }
 
 impl<'a> SourceSearch<'a> {
-    fn new(join: &'a Join, new: &Snapshot, addresses: &[DocAddress]) -> Result<SourceSearch<'a>> {
+    fn new(
+        join: &'a Join,
+        new: &Snapshot,
+        addresses: &[DocAddress],
+        firsts: HashMap<&'a str, Vec<DocAddress>>,
+    ) -> Result<SourceSearch<'a>> {
         let snapshot = join.searcher.snapshot();
         let numbering = Numbering::new(snapshot);
         let searcher = |snapshot: Snapshot| match join.searcher.boilerplate() {
@@ -130,7 +142,7 @@ impl<'a> SourceSearch<'a> {
                 of_series.entry(code).or_default().push(address);
             }
         }
-        Ok(SourceSearch { join, numbering, searchers, series, of_series })
+        Ok(SourceSearch { join, numbering, searchers, series, of_series, firsts })
     }
 
     /// Returns the documents that are in no pair with the one at `address`.
@@ -150,7 +162,8 @@ impl<'a> SourceSearch<'a> {
         let (snapshot, stop) = (self.join.searcher.snapshot(), &self.join.stop);
         let document = snapshot.document(address)?;
         let text = document.text.unwrap_or_default();
-        let reused = self.reused(address, &text)?;
+        let firsts = self.firsts.get(document.id.as_str()).map_or(&[][..], Vec::as_slice);
+        let reused = self.reused(address, &text, firsts)?;
         let mut tokens = Tokens::default();
         snapshot.config().analyzer.of_passages().analyze(&text, &mut tokens, stop)?;
         let boilerplate = match self.join.searcher.boilerplate() {
@@ -161,8 +174,8 @@ impl<'a> SourceSearch<'a> {
         Ok(Document { id: document.id, starts, boilerplate, reused })
     }
 
-    /// Finds what the document at `address` has in common with others.
-    fn reused(&self, address: DocAddress, text: &str) -> Result<Reused> {
+    /// Finds what the document at `address` has in common with others, and with these new ones.
+    fn reused(&self, address: DocAddress, text: &str, news: &[DocAddress]) -> Result<Reused> {
         let Join { searcher, options, stop, .. } = self.join;
         let tokens_min = options.min_passage.unwrap_or(0);
         // One more tells whether there are more.
@@ -172,6 +185,7 @@ impl<'a> SourceSearch<'a> {
         let mut texts = Texts::new(searcher, searcher).within(self.join.stored_memory());
         let hidden = self.hidden(address);
         let mut reused = Reused::default();
+        let mut news = news.to_vec();
         for (searcher, ranges) in self.searchers.iter().zip(&mut reused.ranges) {
             let mut in_vain = 0;
             for (at, other) in searcher.covering(&query, hidden.clone())?.into_iter().enumerate() {
@@ -180,6 +194,7 @@ impl<'a> SourceSearch<'a> {
                     reused.is_cut = true;
                     break;
                 }
+                news.retain(|&one| one != other);
                 let passages = texts.passages(address, other, stop)?.of_at_least(tokens_min);
                 reused.is_cut |= !passages.complete;
                 in_vain = if passages.found.is_empty() { in_vain + 1 } else { 0 };
@@ -189,6 +204,12 @@ impl<'a> SourceSearch<'a> {
                 let found = passages.found.iter().filter(|p| p.unit == Unit::Bytes);
                 ranges.extend(found.flat_map(|passage| passage.matched_in_query()));
             }
+        }
+        for other in news {
+            let passages = texts.passages(address, other, stop)?.of_at_least(tokens_min);
+            reused.is_cut |= !passages.complete;
+            let found = passages.found.iter().filter(|p| p.unit == Unit::Bytes);
+            reused.ranges[1].extend(found.flat_map(|passage| passage.matched_in_query()));
         }
         Ok(reused)
     }
@@ -250,6 +271,24 @@ mod tests {
         assert_eq!(counts(&within), [[120, 40, 40, 40], [80, 40, 0, 40], [80, 80, 0, 0]]);
         let long = PairOptions::default().min_passage(41u32);
         assert_eq!(counts(&long)[0], [120, 120, 0, 0]);
+    }
+
+    #[test]
+    fn own_words_within_a_passage_are_new_in_both_documents_of_a_listed_pair() {
+        // The whole passage was shared in the second document of a pair.
+        let edited = words(1, 60).replace("w1x20 ", "own ").replace("w1x40 ", "other ");
+        for (first, second) in [(words(1, 60), edited.clone()), (edited, words(1, 60))] {
+            let known = index(&[document("eve", words(2, 40))]);
+            let new = index(&[document("ann", first), document("bob", second)]);
+            let searcher = Searcher::new(with_known(&new, &known, "old").unwrap().snapshot);
+            let options = PairOptions::default().passages(true);
+            let join = || pairs(&searcher, &options).documents(0..Numbering::new(&new).end());
+            let listed = join().most_similar().unwrap().pairs;
+            assert_eq!(listed.len(), 1);
+            let found = join().sources(&new, &listed).unwrap();
+            let counts: Vec<_> = found.iter().map(|one| (one.new, one.known, one.shared)).collect();
+            assert_eq!(counts, [(2, 0, 58); 2]);
+        }
     }
 
     #[test]
