@@ -61,7 +61,7 @@ pub struct Counting {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CountUnit {
-    /// Characters that are not white space.
+    /// Letters and digits; characters that are not white space if a text has none.
     #[default]
     Characters,
     /// Tokens of a program.
@@ -182,7 +182,7 @@ impl Place {
 pub struct DocumentReport {
     /// Its name for the reader.
     pub name: String,
-    /// The number of characters or tokens that count: not excluded, nor white space.
+    /// The number of letters and digits, or tokens, that count: those that are not excluded.
     pub size: u64,
     /// The unit of `size` and `excluded`: tokens of a program, otherwise characters.
     pub unit: CountUnit,
@@ -209,8 +209,7 @@ pub struct DocumentReport {
     pub(crate) stretches: Vec<Stretch>,
 }
 
-/// Characters or tokens that do not count, without white space. Each is counted once, for the first
-/// reason.
+/// Letters and digits, or tokens, that do not count. Each is counted once, for the first reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Excluded {
     /// In specified boilerplate.

@@ -1,7 +1,8 @@
 //! Shares of a text that its sources account for.
 //!
-//! In prose, the characters count that are neither white space nor excluded, however many bytes
-//! each takes; in a program, the tokens.
+//! In prose, the letters and digits count that are not excluded, however many bytes each takes: a
+//! passage begins and ends with a word, so no signs between words belong to it or to none. In a
+//! text without a letter or digit, all but white space counts; in a program, the tokens.
 //! Sources are in cover order: the next one is always the one that adds most to the sources before
 //! it (the greedy cover).
 
@@ -66,16 +67,18 @@ pub struct CountedText {
 
 impl CountedText {
     /// Finds the characters of `text` that count, outside of `excluded`, which is ascending and
-    /// disjoint.
+    /// disjoint: letters and digits, or all but white space if it has none.
     #[must_use]
     pub fn new(text: &str, excluded: &[Range<u32>]) -> CountedText {
         let mut characters = vec![(0u64, 0); text.len() / BLOCK + 1];
         let mut excluded = excluded.iter().peekable();
+        let has_words = text.chars().any(char::is_alphanumeric);
+        let counts = |c: char| if has_words { c.is_alphanumeric() } else { !c.is_whitespace() };
         for (place, c) in text.char_indices() {
             let at = place as u32;
             while excluded.next_if(|range| range.end <= at).is_some() {}
             let is_excluded = excluded.peek().is_some_and(|range| range.start <= at);
-            if !is_excluded && !c.is_whitespace() {
+            if !is_excluded && counts(c) {
                 characters[place / BLOCK].0 |= 1 << (place % BLOCK);
             }
         }
@@ -224,6 +227,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn signs_count_only_where_there_are_no_words() {
+        let counted = CountedText::new("Contents ..... 12!", &[]);
+        assert_eq!((counted.total(), counted.before(9), counted.before(16)), (10, 8, 9));
+        let counted = CountedText::new("?! ...", &[]);
+        assert_eq!((counted.total(), counted.before(3)), (5, 2));
+    }
+
+    #[test]
     fn white_space_and_excluded_text_do_not_count() {
         let counted = CountedText::new(" ab  cd \u{e9}\u{a0}", &[]);
         assert_eq!(counted.total(), 5);
@@ -298,12 +309,13 @@ mod tests {
 
         #[test]
         fn characters_count_one_by_one(
-            text in "[a \n\u{e9}\u{3000}\u{4eba}]{0,40}", cut in ranges(),
+            text in "[a. \n\u{e9}\u{3000}\u{4eba}]{0,40}", cut in ranges(),
         ) {
             let excluded = Ranges::new(cut);
+            let has_words = text.contains(['a', '\u{e9}', '\u{4eba}']);
             let counts = |(at, c): (usize, char)| {
                 let is_in = excluded.as_slice().iter().any(|range| range.contains(&(at as u32)));
-                u32::from(!is_in && !c.is_whitespace())
+                u32::from(!is_in && !c.is_whitespace() && !(has_words && c == '.'))
             };
             let counted = CountedText::new(&text, excluded.as_slice());
             for (at, _) in text.char_indices() {

@@ -119,7 +119,9 @@ fn bar(document: &DocumentReport) -> Markup {
 fn notes(document: &DocumentReport) -> Markup {
     let Excluded { quotations, bibliography, boilerplate } = document.excluded;
     let counts = match document.unit {
-        CountUnit::Characters => "Shares are of all characters but white space",
+        CountUnit::Characters => {
+            "Shares are of the letters and digits, or of the signs of a text without any"
+        }
         CountUnit::Tokens => {
             "Shares are of all words and signs of the program; comments do not count"
         }
@@ -357,7 +359,7 @@ mod tests {
             "{shown}"
         );
         let said = notes(&document).into_string();
-        assert!(said.contains("45.5\u{a0}% of the document. It counts"), "{said}");
+        assert!(said.contains("50.0\u{a0}% of the document. It counts"), "{said}");
         // Beside its source too, and there without marks.
         let card = card("d1", &document, &document.sources[0], &mut Excerpts::new(false));
         let card = card.into_string();
