@@ -46,8 +46,12 @@ const EXPLAINED_SIMILARITY_MIN: f64 = 0.6;
 /// weight of the rarer words that the longer side has.
 const NEAR_SHARE_MAX: f64 = 0.75;
 /// The minimum share of a summary's pairs of adjacent words that the longer side has, for one of
-/// 1,024 tokens and fewer; a tenth more for each doubling.
+/// 1,024 tokens and fewer; [`PAIRS_STEP`] more for each doubling.
 const PAIRS_MIN: f64 = 0.25;
+/// The share of pairs that a place twice as long has more by chance. At least as much must be in
+/// common for each doubling of twice the length of the summary: headers of the same fields had a
+/// quarter of their pairs in another text 14 times as long.
+const PAIRS_STEP: f64 = 0.1;
 /// The share of weight that a text on the same topic has by chance in 512 tokens and fewer; a tenth
 /// more for each doubling.
 const CHANCE: f64 = 0.3;
@@ -235,7 +239,7 @@ impl Summaries<'_> {
         }
         let has = self.common_words(&words, &long, places);
         let is_likely = self.has_the_words(short, &words, &has)
-            && self.pairs(short, &long) >= PAIRS_MIN + 0.1 * doublings(len, 1024);
+            && self.pairs(short, &long) >= pairs_min(tokens, len);
         if !is_likely {
             return none;
         }
@@ -416,6 +420,13 @@ fn score(weight: f64, is_common: bool) -> f64 {
 /// Returns how often a length is the double of another, which may be a fraction.
 fn doublings(len: usize, of: usize) -> f64 {
     ln(len.max(of) as f64 / of as f64) / std::f64::consts::LN_2
+}
+
+/// Returns the share of the pairs of adjacent words of a summary of this many tokens that one of
+/// `len` tokens must have.
+fn pairs_min(tokens: usize, len: usize) -> f64 {
+    let by_ratio = PAIRS_STEP * doublings(len, 2 * tokens);
+    PAIRS_MIN.max(by_ratio) + PAIRS_STEP * doublings(len, 1024)
 }
 
 /// A first look at two texts, with the weights that words have in the query alone.
