@@ -61,7 +61,7 @@ pub struct Counting {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CountUnit {
-    /// Letters and digits; characters that are not white space if a text has none.
+    /// Letters and digits; in a text without any, characters that are not white space.
     #[default]
     Characters,
     /// Tokens of a program.

@@ -67,7 +67,7 @@ pub struct CountedText {
 
 impl CountedText {
     /// Finds the characters of `text` that count, outside of `excluded`, which is ascending and
-    /// disjoint: letters and digits, or all but white space if it has none.
+    /// disjoint: letters and digits, or all but white space in a text without any.
     #[must_use]
     pub fn new(text: &str, excluded: &[Range<u32>]) -> CountedText {
         let mut characters = vec![(0u64, 0); text.len() / BLOCK + 1];

@@ -405,7 +405,7 @@ impl CoveredRanges {
         self.ranges.is_empty()
     }
 
-    /// Returns what is not taken of the first `count` places.
+    /// Returns the ranges of the first `count` places that are not taken.
     pub fn gaps(&self, count: usize) -> CoveredRanges {
         let mut gaps = CoveredRanges::default();
         let mut end = count;
