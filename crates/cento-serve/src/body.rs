@@ -11,12 +11,12 @@ use bytes::BytesMut;
 use futures_util::stream;
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 
 use super::encoding::{Encoding, Unpacker};
 use super::failure::Failure;
 use super::readable::plain;
 use super::turns::Client;
+use super::wrong_field::wrong_field;
 use cento::runtime::{ByteBudget, Permit};
 
 /// Limits the total size of the bodies in memory. Room is taken as bytes arrive, so that a client
@@ -188,20 +188,8 @@ pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
         return Err(Failure::bad_request("expected a JSON object"));
     }
     serde_json::from_slice(json).map_err(|error| {
-        unread::<T>(json).unwrap_or_else(|| Failure::bad_request(plain(&error.to_string())))
-    })
-}
-
-/// Names the field that cannot be read, of a body whose fields are all optional: with flattened
-/// options, line and column would be those of the end of the body.
-fn unread<T: DeserializeOwned>(json: &[u8]) -> Option<Failure> {
-    serde_json::from_str::<T>("{}").ok()?;
-    let fields: Map<String, Value> = serde_json::from_slice(json).ok()?;
-    fields.into_iter().find_map(|(name, value)| {
-        let alone = Map::from_iter([(name.clone(), value)]);
-        let error = serde_json::from_value::<T>(Value::Object(alone)).err()?;
-        let what = format!("`{name}`: {}", plain(&error.to_string()));
-        Some(Failure::argument(name, what))
+        wrong_field::<T>(json, &error)
+            .unwrap_or_else(|| Failure::bad_request(plain(&error.to_string())))
     })
 }
 

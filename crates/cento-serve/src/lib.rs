@@ -40,6 +40,7 @@ mod tokens;
 mod turns;
 mod webhooks;
 mod writer;
+mod wrong_field;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};

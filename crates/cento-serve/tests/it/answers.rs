@@ -299,10 +299,9 @@ fn a_threshold_that_is_no_share_is_refused() {
             assert_eq!(found, (400, "invalid_argument".into()), "{path} {wrong}");
             assert!(reply.body.contains("`min_resemblance` must be"), "{reply:?}");
         }
-        // A body of documents does not name a field of a wrong type.
-        let code = if path == "/v1/pairs" { "bad_request" } else { "invalid_argument" };
         let reply = service.post(path, &with_least(&request, "0.5"));
-        assert_eq!((reply.status, reply.code().as_str()), (400, code), "{path}");
+        assert_eq!((reply.status, reply.code().as_str()), (400, "invalid_argument"), "{path}");
+        assert_eq!(reply.json()["error"]["argument"], "min_resemblance", "{path}");
     }
 }
 

@@ -153,7 +153,7 @@ fn a_refusal_names_no_place_and_leaves_the_index_unchanged() {
         (json!(["one", ""]), 404, "not_found", "``"),
         (json!(["none"]), 404, "not_found", "none"),
         (json!([]), 400, "invalid_argument", "shards"),
-        (json!("one"), 400, "bad_request", ""),
+        (json!("one"), 400, "invalid_argument", "`shards`: expected a list"),
         (json!(["one", "one"]), 400, "invalid_argument", "named twice"),
         (json!(["one", "other"]), 409, "other_scheme", "kgram(k=3)"),
         (json!(["damaged"]), 409, "damaged", "damaged"),
@@ -167,7 +167,8 @@ fn a_refusal_names_no_place_and_leaves_the_index_unchanged() {
     }
     drop(writer);
     let reply = service.post("/v1/merge", r#"{"shards": ["one"], "move": true}"#);
-    assert_eq!((reply.status, reply.code()), (400, "bad_request".into()));
+    assert_eq!((reply.status, reply.code()), (400, "invalid_argument".into()));
+    assert_eq!(reply.json()["error"]["argument"], "move");
     assert_eq!(service.ask("GET", "/v1/stats", "", "").json()["documents"], 2);
     // It goes on.
     assert_eq!(service.post("/v1/merge", r#"{"shards": ["one"]}"#).status, 200);

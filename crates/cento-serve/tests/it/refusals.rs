@@ -112,7 +112,9 @@ fn what_a_route_does_not_know_is_refused_and_not_passed_over() {
             body["strange"] = json!(1);
             let reply = service.post(&path, &body.to_string());
             assert_eq!(reply.status, 400, "{path} {body}: {reply:?}");
-            assert!(reply.body.contains("strange"), "{path} {body}: {reply:?}");
+            let error = &reply.json()["error"];
+            assert_eq!(error["code"], "invalid_argument", "{path} {body}: {reply:?}");
+            assert_eq!(error["argument"], "strange", "{path} {body}: {reply:?}");
             bodies += 1;
         }
     }
