@@ -140,15 +140,23 @@ fn id_of(
         }
         Ok(id) => id.flatten(),
     };
-    match id {
-        None if options.requires_id => Err(without(line, "id", field).into()),
-        None => Ok(made()),
-        Some(id) if options.needs_text_only && id_problem(&id).is_some() => Ok(made()),
-        Some(id) if id.chars().any(char::is_control) => {
+    match (id, json) {
+        (None, None) if options.requires_id => Err(without(line, "id", field).into()),
+        (None, Some(json)) if options.requires_id => {
+            let what = if json.get() == "null" { "null" } else { "empty" };
+            let reason = Reason::MissingField { field: "id" };
+            Err(Refusal::new(reason, format!("`{field}` is {what}")).into())
+        }
+        (None, Some(json)) if json.get() != "null" && !options.needs_text_only => {
+            Err(Refusal::new(Reason::UnusableIds, format!("`{field}` is empty")).into())
+        }
+        (None, _) => Ok(made()),
+        (Some(id), _) if options.needs_text_only && id_problem(&id).is_some() => Ok(made()),
+        (Some(id), _) if id.chars().any(char::is_control) => {
             Ok((id.replace(char::is_control, " "), IdSource::STREAM))
         }
-        Some(id) if id.contains(char::REPLACEMENT_CHARACTER) => Ok((id, IdSource::STREAM)),
-        Some(id) => Ok((id, IdSource::GIVEN)),
+        (Some(id), _) if id.contains(char::REPLACEMENT_CHARACTER) => Ok((id, IdSource::STREAM)),
+        (Some(id), _) => Ok((id, IdSource::GIVEN)),
     }
 }
 

@@ -150,7 +150,8 @@ impl<'de> Deserialize<'de> for AddedDocument {
 fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let json = Box::<RawValue>::deserialize(deserializer)?;
     let id = id_of_json(&json).map_err(|what| D::Error::custom(format!("`id` is {what}")))?;
-    id.ok_or_else(|| D::Error::custom("`id` is empty"))
+    let what = if json.get() == "null" { "`id` is null" } else { "`id` is empty" };
+    id.ok_or_else(|| D::Error::custom(what))
 }
 
 fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
@@ -342,7 +343,8 @@ mod tests {
         assert!(error.contains("not both"), "{error}");
         let many = "[0],".repeat(1 << 16);
         for (json, reason) in [
-            (r#"{"id":null,"text":""}"#, "`id` is empty"),
+            (r#"{"id":"","text":""}"#, "`id` is empty"),
+            (r#"{"id":null,"text":""}"#, "`id` is null"),
             (&format!(r#"{{"id":[{many}0],"text":""}}"#), "`id` is a list, and not an id"),
             (&format!(r#"{{"id":"a","text":"","meta":{{"a":[{many}0]}}}}"#), "as it is written"),
         ] {

@@ -112,8 +112,13 @@ fn a_bad_record_is_reported_with_its_place_and_the_others_are_added() {
     let run = dir.run(&["add", "idx", "mixed.jsonl", "--format", "json"]);
     assert_eq!(run.status, 2);
     let report = run.json();
-    assert_eq!((&report["added"], &report["failed"]), (&json!(3), &json!(3)));
-    for place in ["mixed.jsonl:2: `text` is not a string", "mixed.jsonl:3: ", "mixed.jsonl:6: "] {
+    assert_eq!((&report["added"], &report["failed"]), (&json!(2), &json!(4)));
+    for place in [
+        "mixed.jsonl:2: `text` is not a string",
+        "mixed.jsonl:3: ",
+        "mixed.jsonl:4: `id` is empty",
+        "mixed.jsonl:6: ",
+    ] {
         assert!(run.err.contains(place), "{place} in {}", run.err);
     }
     let strict = dir.run(&["add", "strict", "mixed.jsonl", "--strict"]);

@@ -131,6 +131,24 @@ fn a_document_without_an_id_is_refused() {
 }
 
 #[test]
+fn an_id_that_is_empty_or_null_is_called_so() {
+    // The message was "there is no `id` (did you mean `id`?)".
+    let dir = created();
+    let service = Routes::of(&dir);
+    for (id, said) in [(json!(""), "`id` is empty"), (json!(null), "`id` is null")] {
+        let line = json!({"id": id, "text": "one two"}).to_string();
+        let reply = service.post("/v1/documents", &line);
+        let error = &reply.json()["error"];
+        assert_eq!((reply.status, error["code"].as_str()), (400, Some("missing_field")));
+        assert_eq!(error["field"], "id");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.ends_with(said), "{message}");
+        let reply = service.ask("POST", "/v1/documents?commit=wait", LINES, &line);
+        assert_eq!(reply.json()["errors"][0]["message"].as_str(), Some(said), "{reply:?}");
+    }
+}
+
+#[test]
 fn documents_come_in_lines_of_any_end() {
     let dir = created();
     let service = Routes::of(&dir);

@@ -163,7 +163,7 @@ fn an_id_is_chosen_or_made() {
     check(r#"{"id":"a","text":""}"#, "a", IdSource::GIVEN);
     check(r#"{"id":"a\tb","text":""}"#, "a b", IdSource::STREAM);
     check(r#"{"id":"a\ud800","text":""}"#, "a\u{fffd}", IdSource::STREAM);
-    check(r#"{"id":"","text":""}"#, "f.jsonl:7", IdSource::STREAM);
+    check(r#"{"id":null,"text":""}"#, "f.jsonl:7", IdSource::STREAM);
     let options = SourceOptions { needs_text_only: true, ..SourceOptions::default() };
     let long = "x".repeat(2000);
     for id in ["[]", "{\"a\":1}", "\"a\\tb\"", &format!("\"{long}\"")] {
@@ -173,6 +173,24 @@ fn an_id_is_chosen_or_made() {
         let document = parse(line.as_bytes(), &options, || "f:7".into()).unwrap();
         assert_eq!((document.id.as_str(), document.meta.len()), ("f:7", 0));
     }
+}
+
+#[test]
+fn an_empty_id_is_refused_and_not_replaced_by_a_place() {
+    let by_id = SourceOptions { requires_id: true, ..SourceOptions::default() };
+    let by_text = SourceOptions { needs_text_only: true, ..SourceOptions::default() };
+    let read = |line: &str, options: &SourceOptions| {
+        let document = parse(line.as_bytes(), options, || "f:7".into());
+        document.map(|document| document.id).map_err(|refusal| (refusal.reason, refusal.what))
+    };
+    let missing = Some(Reason::MissingField { field: "id" });
+    for (id, said) in [("\"\"", "`id` is empty"), ("null", "`id` is null")] {
+        let line = format!("{{\"id\":{id},\"text\":\"a\"}}");
+        assert_eq!(read(&line, &by_id), Err((missing, said.to_owned())));
+        assert_eq!(read(&line, &by_text).as_deref(), Ok("f:7"));
+    }
+    let empty = read(r#"{"id":"","text":"a"}"#, &SourceOptions::default());
+    assert_eq!(empty, Err((Some(Reason::UnusableIds), "`id` is empty".to_owned())));
 }
 
 proptest! {

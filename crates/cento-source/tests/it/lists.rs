@@ -113,6 +113,7 @@ fn what_an_index_cannot_hold_is_refused_unless_the_text_alone_is_needed() {
     let needs_text = SourceOptions { needs_text_only: true, ..SourceOptions::default() };
     for (what, line) in [
         ("a list as id", format!("{{\"id\":[1],\"text\":\"{text}\"}}")),
+        ("an empty id", format!("{{\"id\":\"\",\"text\":\"{text}\"}}")),
         ("a long id", format!("{{\"id\":\"{}\",\"text\":\"{text}\"}}", &long[..2000])),
         (
             "much meta",
