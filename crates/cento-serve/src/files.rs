@@ -44,6 +44,8 @@ pub struct FileDocument {
 /// The files of a request, and its JSON part.
 pub struct Files {
     request: Map<String, Value>,
+    /// The names of the parts with files, in their order.
+    pub parts: Vec<String>,
     /// The documents in them.
     pub documents: Vec<FileDocument>,
     /// The files and records that were not read, with reasons.
@@ -56,7 +58,8 @@ impl Files {
     /// Reads the files of a request, from the parts with these names.
     ///
     /// # Errors
-    /// When there is no file, a part has another name, or the texts are too large.
+    /// When there is no file, a part has another name, the JSON part is repeated, or the texts are
+    /// too large.
     pub async fn read(
         app: &Arc<App>,
         body: Body,
@@ -64,11 +67,12 @@ impl Files {
     ) -> std::result::Result<Files, Failure> {
         let client = body.client();
         let (parts, room) = body.into_files(app.settings.batch_max).await?;
-        let mut request = Map::new();
+        let mut request = None;
         let mut files = Vec::new();
         for part in parts {
             match part.name.as_str() {
-                REQUEST => request = parse(&part.bytes)?,
+                REQUEST if request.is_some() => return Err(sent_again(REQUEST)),
+                REQUEST => request = Some(parse(&part.bytes)?),
                 name if names.contains(&name) => files.push(part),
                 name => {
                     let known = names.join("`, `");
@@ -83,6 +87,8 @@ impl Files {
         if files.is_empty() {
             return Err(Failure::bad_request(format!("there is no part `{}`", names[0])));
         }
+        let request = request.unwrap_or_default();
+        let names = files.iter().map(|part| part.name.clone()).collect();
         let (source, bytes_max) = (app.settings.source.clone(), app.settings.body_bytes_max);
         app.read_files(client, move |stop, job| {
             let empty = (Vec::new(), NotRead::default());
@@ -93,7 +99,7 @@ impl Files {
                 reading.file(part, (&options, bytes_max), &stop, job)?;
             }
             let FilesRead { documents, not_read, room, .. } = reading;
-            Ok(Files { request, documents, not_read, room })
+            Ok(Files { request, parts: names, documents, not_read, room })
         })
         .await
     }
@@ -113,10 +119,20 @@ impl Files {
         parse(request.to_string().as_bytes()).map_err(|failure| failure.at(REQUEST))
     }
 
+    /// Returns whether the JSON part has this field.
+    pub fn has_field(&self, name: &str) -> bool {
+        self.request.contains_key(name)
+    }
+
     /// Takes out the documents of the parts with this name.
     pub fn take(&mut self, name: &str) -> Vec<FileDocument> {
         self.documents.extract_if(.., |document| document.part == name).collect()
     }
+}
+
+/// Refuses a second part of a name.
+pub fn sent_again(part: &str) -> Failure {
+    Failure::bad_request(format!("the part `{part}` was sent more than once; send it once"))
 }
 
 struct FilesRead {

@@ -10,7 +10,7 @@ use crate::STEPS_MAX;
 use crate::app::App;
 use crate::body::Body;
 use crate::failure::Failure;
-use crate::files::Files;
+use crate::files::{Files, sent_again};
 use crate::memory;
 use crate::query;
 use cento::index::Snapshot;
@@ -94,6 +94,18 @@ async fn files(
 ) -> std::result::Result<(CompareRequest, [InFile; 2], Permit), Failure> {
     const PARTS: [&str; 2] = ["a", "b"];
     let mut files = Files::read(app, body, &PARTS).await?;
+    for part in PARTS {
+        match files.parts.iter().filter(|name| *name == part).count() {
+            0 if !files.has_field(part) => {
+                return Err(Failure::bad_request(format!(
+                    "there is no part `{part}`; send it as a file, or name a text or an id as \
+                     `{part}` in the part `request`"
+                )));
+            }
+            0 | 1 => {}
+            _ => return Err(sent_again(part)),
+        }
+    }
     let none = json!({"text": ""});
     let mut request: CompareRequest = files.request(PARTS.map(|part| (part, none.clone())))?;
     if let Some(FileReason { path, reason }) =
@@ -113,6 +125,10 @@ async fn files(
             }
             (Some(_), false) => {
                 let message = format!("the file `{part}` holds several texts; send one of them");
+                return Err(Failure::bad_request(message));
+            }
+            (None, _) if files.parts.iter().any(|name| name == part) => {
+                let message = format!("the file `{part}` holds no text; send one with a text");
                 return Err(Failure::bad_request(message));
             }
             (None, _) => {}

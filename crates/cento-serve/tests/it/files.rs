@@ -231,7 +231,6 @@ fn files_that_make_no_sense_are_refused() {
     check("/v1/search", &[one, ("name=request", "[]")], 400, "expected a JSON object");
     check("/v1/search", &[one, ("name=request", "{\"id\": \"a\"}")], 400, "neither text");
     check("/v1/search", &[one, ("name=request", "{\"limit\": 1}")], 200, "\"answers\":[{");
-    check("/v1/compare", &[("name=a; filename=a.txt", &text)], 400, "text is empty");
     let rows = "id,text\n1,x\n2,y\n";
     let sides = [("name=a; filename=a.csv", rows), ("name=b; filename=b.txt", text.as_str())];
     check("/v1/compare", &sides, 400, "holds several texts");
@@ -248,6 +247,34 @@ fn files_that_make_no_sense_are_refused() {
     let headers = "Content-Type: multipart/form-data; boundary=x\r\n";
     let cut = service.ask("POST", "/v1/texts", headers, "--x\r\nContent-Disposition: form-data");
     assert_eq!((cut.status, cut.code().as_str()), (400, "bad_request"));
+}
+
+#[test]
+fn a_side_of_a_comparison_that_is_missing_or_repeated_is_called_so() {
+    // The messages were "a text is empty" and "holds several texts".
+    let dir = indexed();
+    let service = Routes::of(&dir);
+    let text = words(1, 30);
+    let [a, b] = ["a", "b"].map(|part| (format!("name={part}; filename={part}.txt"), text.clone()));
+    let request = |json: &str| ("name=request".to_owned(), json.to_owned());
+    let stored = request("{\"b\": {\"id\": \"b\"}}");
+    let check = |parts: &[&(String, String)], status: u16, said: &str| {
+        let parts: Vec<(&str, &str)> =
+            parts.iter().map(|(name, text)| (&**name, &**text)).collect();
+        let reply = post(&service, "/v1/compare", &parts);
+        assert_eq!((reply.status, reply.body.contains(said)), (status, true), "{reply:?}");
+    };
+    check(&[&a], 400, "there is no part `b`");
+    check(&[&b], 400, "there is no part `a`");
+    check(&[&a, &request("{}")], 400, "there is no part `b`");
+    check(&[&a, &b, &b], 400, "the part `b` was sent more than once");
+    check(&[&a, &a, &b], 400, "the part `a` was sent more than once");
+    check(&[&a, &stored, &stored], 400, "the part `request` was sent more than once");
+    check(&[&a, &b, &request("{\"foo\": 1}")], 400, "`request`: `foo`: unknown field");
+    let empty = ("name=b; filename=b.csv".to_owned(), "id,text\n".to_owned());
+    check(&[&a, &empty], 400, "b");
+    check(&[&a, &stored], 200, "\"resemblance\"");
+    check(&[&a, &b], 200, "\"resemblance\"");
 }
 
 #[test]
