@@ -1,4 +1,4 @@
-//! Quotations and bibliographies in a text.
+//! Quotations in a text, and the parts that are excluded on request.
 
 use std::ops::Range;
 
@@ -10,7 +10,8 @@ pub struct Exclusions {
     /// Text in quotation marks within a paragraph, and paragraphs of lines that begin with `>`. The
     /// straight single mark counts as an apostrophe.
     pub quotations: bool,
-    /// Everything after a heading such as "References" in the second half of the text.
+    /// Everything after a heading such as "References" in the second half of the text, up to an
+    /// appendix.
     pub bibliography: bool,
 }
 
@@ -117,53 +118,8 @@ fn quoted_lines(text: &str) -> impl Iterator<Item = Range<u32>> {
     lines(text).filter(|(_, line)| line.trim_start().starts_with('>')).map(|(range, _)| range)
 }
 
-/// Finds the bibliography of a text: from the last heading that announces one, if that is in the
-/// second half of the text, to the end or to an appendix.
-#[must_use]
-pub fn bibliography(text: &str) -> Option<Range<u32>> {
-    let headings: Vec<&str> = include_str!("headings.txt").lines().collect();
-    let is_late = |range: &Range<u32>| range.start as usize >= text.len() / 2;
-    let is_heading = |line: &str| headings.contains(&bare(line).as_str());
-    let mut start = None;
-    for (range, line) in lines(text).filter(|(range, _)| is_late(range)) {
-        if is_heading(line) {
-            start = Some(range.start);
-        }
-    }
-    let start = start?;
-    let after = |(range, line): (Range<u32>, &str)| {
-        (range.start > start && is_appendix(&bare(line))).then_some(range.start)
-    };
-    Some(start..lines(text).find_map(after).unwrap_or(text.len() as u32))
-}
-
-fn is_appendix(line: &str) -> bool {
-    let appendices = [
-        "appendix",
-        "appendices",
-        "anhang",
-        "annexe",
-        "annexes",
-        "anexo",
-        "appendice",
-        "\u{43f}\u{440}\u{438}\u{43b}\u{43e}\u{436}\u{435}\u{43d}\u{438}\u{435}",
-    ];
-    // "Appendix A", "Appendix 2: Data", and no sentence that begins with the word.
-    let mut words = line.split_whitespace();
-    let is_first =
-        words.next().is_some_and(|word| appendices.contains(&word.trim_end_matches(':')));
-    is_first
-        && words.next().is_none_or(|word| word.trim_end_matches([':', '.']).chars().count() <= 2)
-}
-
-/// A line without the marks and the number of a heading, in lower case.
-fn bare(line: &str) -> String {
-    let is_mark = |c: char| c.is_whitespace() || c.is_numeric() || "#*=.):".contains(c);
-    line.trim_matches(is_mark).to_lowercase()
-}
-
 /// The lines of a text, with their places.
-fn lines(text: &str) -> impl Iterator<Item = (Range<u32>, &str)> {
+pub fn lines(text: &str) -> impl Iterator<Item = (Range<u32>, &str)> {
     text.split_inclusive(['\n', '\u{c}']).scan(0, |at, line| {
         let start = *at;
         *at += line.len() as u32;
@@ -237,22 +193,5 @@ mod tests {
             "its end\u{a0}\u{bb} then \u{ab}\u{a0}yes\u{a0}\u{bb}",
             &["\u{ab}\u{a0}yes\u{a0}\u{bb}"],
         );
-    }
-
-    #[test]
-    fn a_bibliography_is_the_end_of_a_text() {
-        let body = "Body of the text.\n".repeat(9);
-        let check = |end: &str, expected: Option<&str>| {
-            let text = format!("{body}{end}");
-            let found = bibliography(&text).map(|range| cut(&text, &[range])[0].to_owned());
-            assert_eq!(found.as_deref(), expected, "{end:?}");
-        };
-        check("References\n[1] A\n[2] B", Some("References\n[1] A\n[2] B"));
-        check("## 7. Bibliography:\nA\n", Some("## 7. Bibliography:\nA\n"));
-        check("REFERENCES\nA\n\nAppendix A\nB\n", Some("REFERENCES\nA\n\n"));
-        check("References are given below.\nA", None);
-        check("\u{53c2}\u{8003}\u{6587}\u{732e}\nA", Some("\u{53c2}\u{8003}\u{6587}\u{732e}\nA"));
-        // The table of contents names it, too.
-        assert_eq!(bibliography(&format!("References\n{body}")), None);
     }
 }

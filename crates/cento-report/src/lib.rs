@@ -9,6 +9,7 @@
 //! files nor the time: the caller supplies the date of a report.
 
 mod answer;
+mod bibliography;
 mod decontamination;
 mod difference;
 mod excluded;

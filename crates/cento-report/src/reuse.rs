@@ -6,6 +6,7 @@ use cento::{Error, Origin, PairPassage, Passage, Result, Tokens, Unit};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::bibliography::bibliography;
 use crate::excluded::{self, Exclusions};
 use crate::link::link;
 use crate::omission::NotCompared;
@@ -375,8 +376,8 @@ fn exclude(
         true => Ranges::new(excluded::quotations(text)),
         false => Ranges::default(),
     };
-    let bibliography = exclusions.bibliography.then(|| excluded::bibliography(text)).flatten();
-    let bibliography = Ranges::new(bibliography.into_iter().collect());
+    let listed = exclusions.bibliography.then(|| bibliography(text)).flatten();
+    let bibliography = Ranges::new(listed.into_iter().collect());
     let mut cut = Ranges::default();
     let counts = [boilerplate.clone(), quotations, bibliography].map(|ranges| {
         let own = ranges.without(&cut);

@@ -1,6 +1,7 @@
 //! Reports: what `--report` of four verbs writes.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -84,6 +85,38 @@ fn quotations_and_bibliography_are_excluded_on_request() {
     let one = report(&["--exclude", "bibliography"]);
     assert_eq!(one["excluded"]["quotations"], 0);
     assert_eq!(one["sources"].as_array().unwrap().len(), 2, "{one}");
+}
+
+#[test]
+fn the_book_lists_the_headings_of_bibliographies() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let book = fs::read_to_string(root.join("docs/howto/reports.md")).unwrap();
+    let book = book.split_whitespace().collect::<Vec<_>>().join(" ");
+    let headings = fs::read_to_string(root.join("crates/cento-report/src/headings.txt")).unwrap();
+    let (doubtful, certain): (Vec<&str>, Vec<&str>) =
+        headings.lines().partition(|heading| heading.starts_with("? "));
+    let doubtful: Vec<&str> = doubtful.iter().map(|heading| &heading[2..]).collect();
+    for listed in [certain, doubtful] {
+        let listed = format!(" {}. ", listed.join(", "));
+        assert!(book.contains(&listed), "docs/howto/reports.md lacks:{listed}");
+    }
+}
+
+#[test]
+fn headings_of_prose_leave_the_text_below_them() {
+    // "Sources" above a story about the sources of a river excluded all the rest.
+    let dir = indexed();
+    let excluded = |heading: &str, rest: &str| {
+        let body = format!("{}\n\n{heading}\n{rest}\n", words(9, 400));
+        dir.write("essay.txt", body);
+        let args = ["search", "idx", "essay.txt", "--exclude", "bibliography"];
+        assert!(run(&dir, &[&args[..], &["--report", "r.json"]].concat()).status <= 1);
+        read_json(&dir, "r.json")["documents"][0]["excluded"]["bibliography"].as_u64().unwrap()
+    };
+    let (story, entries) = (words(1, 60), "Smith, J. (2001). Rivers. London: Water, 3-5.");
+    assert_eq!(excluded("Sources", &story), 0);
+    assert!(excluded("Sources", entries) > 20);
+    assert!(excluded("VI. References", &story) > 100);
 }
 
 #[test]

@@ -1,0 +1,340 @@
+//! Where does the bibliography of a text begin?
+//!
+//! After a line that is one of the headings in `headings.txt`, in the second half of the text. Some
+//! of these also stand above prose ("Sources", of a river): of such a heading, which is marked in
+//! the list, the lines after it must look like entries of a bibliography.
+
+use std::ops::Range;
+use std::str::Chars;
+
+use crate::excluded::lines;
+
+/// Finds the bibliography of a text: from the last heading that announces one, if that is in the
+/// second half of the text, to the end or to an appendix.
+#[must_use]
+pub fn bibliography(text: &str) -> Option<Range<u32>> {
+    let is_late = |range: &Range<u32>| range.start as usize >= text.len() / 2;
+    let mut start = None;
+    for (range, line) in lines(text).filter(|(range, _)| is_late(range)) {
+        let begins = match heading(line) {
+            Some(Heading::Certain) => true,
+            Some(Heading::Doubtful) => looks_like_entries(&text[range.end as usize..]),
+            None => false,
+        };
+        if begins {
+            start = Some(range.start);
+        }
+    }
+    let start = start?;
+    let after = |(range, line): (Range<u32>, &str)| {
+        (range.start > start && is_appendix(line)).then_some(range.start)
+    };
+    Some(start..lines(text).find_map(after).unwrap_or(text.len() as u32))
+}
+
+/// A line that announces a bibliography.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heading {
+    /// Nothing else has this heading.
+    Certain,
+    /// A chapter of prose may have it.
+    Doubtful,
+}
+
+/// The mark of doubtful headings in the list.
+const DOUBTFUL: &str = "? ";
+
+/// The characters of a line that are looked at; no heading has as many.
+const HEADING_CHARS_MAX: usize = 200;
+
+fn heading(line: &str) -> Option<Heading> {
+    let line = bare(line);
+    include_str!("headings.txt").lines().find_map(|heading| {
+        let (heading, is) = match heading.strip_prefix(DOUBTFUL) {
+            Some(heading) => (heading, Heading::Doubtful),
+            None => (heading, Heading::Certain),
+        };
+        // Accents do not change the length.
+        let is_equal =
+            heading.len() == line.len() && (heading == line || without_accents(heading) == line);
+        is_equal.then_some(is)
+    })
+}
+
+/// Greek capitals have no accents.
+fn without_accents(heading: &str) -> String {
+    let accents = ['\u{3ac}', '\u{3ad}', '\u{3ae}', '\u{3af}', '\u{3cc}', '\u{3cd}', '\u{3ce}'];
+    let plain = ['\u{3b1}', '\u{3b5}', '\u{3b7}', '\u{3b9}', '\u{3bf}', '\u{3c5}', '\u{3c9}'];
+    let of = |c| accents.iter().position(|accent| *accent == c).map_or(c, |at| plain[at]);
+    heading.chars().map(of).collect()
+}
+
+fn is_appendix(line: &str) -> bool {
+    let appendices = [
+        "appendix",
+        "appendices",
+        "anhang",
+        "annexe",
+        "annexes",
+        "anexo",
+        "appendice",
+        "\u{43f}\u{440}\u{438}\u{43b}\u{43e}\u{436}\u{435}\u{43d}\u{438}\u{435}",
+    ];
+    let line = bare(line);
+    // "Appendix A", "Appendix 2: Data", and no sentence that begins with the word.
+    let mut words = line.split_whitespace();
+    let is_first =
+        words.next().is_some_and(|word| appendices.contains(&word.trim_end_matches(':')));
+    is_first
+        && words.next().is_none_or(|word| word.trim_end_matches([':', '.']).chars().count() <= 2)
+}
+
+/// Returns a line without the marks and the number of a heading, in lower case.
+fn bare(line: &str) -> String {
+    let line: String = line.trim().chars().take(HEADING_CHARS_MAX).collect();
+    // Marks of direction are invisible.
+    let is_direction =
+        |c: char| matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
+    let is_mark = |c: char| {
+        c.is_whitespace()
+            || c.is_numeric()
+            || is_direction(c)
+            || "#*=.:()[]_-\u{2013}\u{2014}\u{a7}\u{2022}\u{3001}\u{feff}".contains(c)
+    };
+    let line = line.trim_matches(is_mark);
+    let line = without_number(line).trim_start_matches(is_mark);
+    // The lower case of the Turkish capital has a dot of its own.
+    line.to_lowercase().replace("i\u{307}", "i")
+}
+
+/// Leaves out a Roman number, a letter or a Chinese number before a heading: "VI. References".
+fn without_number(line: &str) -> &str {
+    if let Some((number, rest)) = line.split_once('\u{3001}')
+        && number.chars().all(|c| digit(c).is_some() || c == '\u{5341}')
+    {
+        return rest;
+    }
+    let Some((first, rest)) = line.split_once(char::is_whitespace) else { return line };
+    let number = first.trim_end_matches(['.', ')', ':']);
+    let is_roman = number.chars().all(|c| "IVXLC".contains(c) || "ivxlc".contains(c));
+    let is_letter = number.len() < first.len() && number.chars().count() == 1;
+    if !number.is_empty() && (is_roman || is_letter) { rest } else { line }
+}
+
+/// The text after a heading that is looked at.
+const LINES_MAX: usize = 8;
+const CHARS_MAX: usize = 1500;
+
+/// The most characters of entries for each sign: an entry has a year, and often pages.
+const CHARS_PER_SIGN: usize = 200;
+
+/// The fewest marks of punctuation for a hundred words of entries. Prose has about 15, entries have
+/// 40 and more.
+const MARKS_PERCENT_MIN: usize = 30;
+
+/// Returns whether a text begins as a bibliography does: it has many years, ranges of pages and
+/// addresses, and much punctuation.
+fn looks_like_entries(text: &str) -> bool {
+    let filled = lines(text).map(|(_, line)| line.trim()).filter(|line| !line.is_empty());
+    let mut sample = String::new();
+    for line in filled.take(LINES_MAX).take_while(|line| !is_appendix(line)) {
+        sample.extend(line.chars().chain(['\n']));
+    }
+    let sample: String = sample.chars().take(CHARS_MAX).collect();
+    let chars = sample.chars().filter(|c| !c.is_whitespace()).count();
+    let words = sample.split_whitespace().count();
+    let marks = sample.chars().filter(|&c| is_punctuation(c)).count();
+    chars > 0
+        && chars <= CHARS_PER_SIGN * signs(&sample)
+        && marks * 100 >= words * MARKS_PERCENT_MIN
+}
+
+fn is_punctuation(c: char) -> bool {
+    c.is_ascii_punctuation()
+        || matches!(c, '\u{ab}' | '\u{b7}' | '\u{bb}' | '\u{2010}'..='\u{2027}')
+        || matches!(c, '\u{2030}'..='\u{205e}' | '\u{3001}'..='\u{303f}' | '\u{ff01}'..='\u{ff0f}')
+        || matches!(c, '\u{ff1a}'..='\u{ff20}' | '\u{5be}' | '\u{5f3}' | '\u{5f4}')
+        || matches!(c, '\u{60c}' | '\u{61b}' | '\u{964}')
+}
+
+/// Counts the years, ranges of pages and addresses of a text.
+fn signs(text: &str) -> usize {
+    let addresses = ["http://", "https://", "www.", "doi.org", "doi:", "DOI:", "arXiv:"];
+    let addresses: usize = addresses.iter().map(|address| text.matches(address).count()).sum();
+    let (mut found, mut chars) = (addresses, text.chars());
+    while let Some(c) = chars.next() {
+        let Some(first) = digit(c) else { continue };
+        let (number, digits) = number_of(first, &mut chars);
+        // "45-67"; of "1914-1918" the range is one sign.
+        let mut after = chars.clone();
+        let is_dash = |c: char| matches!(c, '-' | '\u{2010}'..='\u{2014}' | '~' | '\u{301c}');
+        let is_range = after.next().is_some_and(is_dash)
+            && after.next().and_then(digit).is_some_and(|first| {
+                number_of(first, &mut after);
+                true
+            });
+        if is_range {
+            chars = after;
+        }
+        found += usize::from(is_range || digits == 4 && YEARS.contains(&number));
+    }
+    found
+}
+
+/// Years of the calendars in use: Christian, Islamic, Persian and Buddhist.
+const YEARS: Range<u32> = 1300..2700;
+
+/// Reads the rest of a number; returns it, and the number of its digits.
+fn number_of(first: u32, chars: &mut Chars<'_>) -> (u32, usize) {
+    let (mut number, mut digits) = (first, 1);
+    while let Some(next) = chars.clone().next().and_then(digit) {
+        number = number.saturating_mul(10).saturating_add(next);
+        digits += 1;
+        chars.next();
+    }
+    (number, digits)
+}
+
+/// Returns the value of a decimal digit, in the scripts of today.
+fn digit(c: char) -> Option<u32> {
+    // The zeros of scripts whose digits follow one another.
+    const ZEROS: [char; 18] = [
+        '0', '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{b66}',
+        '\u{be6}', '\u{c66}', '\u{ce6}', '\u{d66}', '\u{e50}', '\u{ed0}', '\u{f20}', '\u{1040}',
+        '\u{17e0}', '\u{ff10}',
+    ];
+    const CHINESE: &str =
+        "\u{3007}\u{4e00}\u{4e8c}\u{4e09}\u{56db}\u{4e94}\u{516d}\u{4e03}\u{516b}\u{4e5d}";
+    let (c, zeros) = (c as u32, ZEROS.map(u32::from));
+    let of = |zero: &u32| c.checked_sub(*zero).filter(|value| *value < 10);
+    let chinese = || CHINESE.chars().position(|digit| u32::from(digit) == c).map(|at| at as u32);
+    zeros.iter().find_map(of).or_else(chinese)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks what a text with this end has as its bibliography.
+    fn check(end: &str, expected: Option<&str>) {
+        let text = format!("{}{end}", "Body of the text.\n".repeat(9 + end.len() / 10));
+        let found = bibliography(&text).map(|at| &text[at.start as usize..at.end as usize]);
+        assert_eq!(found, expected, "{end:?}");
+    }
+
+    #[test]
+    fn a_bibliography_is_the_end_of_a_text() {
+        let body = "Body of the text.\n".repeat(9);
+        check("References\n[1] A\n[2] B", Some("References\n[1] A\n[2] B"));
+        check("## 7. Bibliography:\nA\n", Some("## 7. Bibliography:\nA\n"));
+        check("REFERENCES\nA\n\nAppendix A\nB\n", Some("REFERENCES\nA\n\n"));
+        check("References are given below.\nA", None);
+        check("\u{53c2}\u{8003}\u{6587}\u{732e}\nA", Some("\u{53c2}\u{8003}\u{6587}\u{732e}\nA"));
+        // The table of contents names it, too.
+        assert_eq!(bibliography(&format!("References\n{body}")), None);
+    }
+
+    #[test]
+    fn the_number_and_the_writing_of_a_heading_do_not_matter() {
+        for heading in [
+            "VI. References",
+            "iv) References",
+            "A. References",
+            "VI References",
+            "5.2 \u{2013} References:",
+            "[References]",
+            "REFERENCES CITED",
+            "Notes and references",
+            "\u{392}\u{399}\u{392}\u{39b}\u{399}\u{39f}\u{393}\u{3a1}\u{391}\u{3a6}\u{399}\u{391}",
+            "KAYNAK\u{c7}A",
+            "B\u{130}BL\u{130}YOGRAFYA",
+            "\u{516d}\u{3001}\u{53c2}\u{8003}\u{6587}\u{732e}",
+            "\u{200f}\u{627}\u{644}\u{645}\u{631}\u{627}\u{62c}\u{639}\u{200f}",
+        ] {
+            let end = format!("{heading}\nA\n");
+            check(&end, Some(&end));
+        }
+        for line in ["My references", "Mix references", "VI. References of this page", "VI."] {
+            assert_eq!(heading(line), None, "{line}");
+        }
+        for heading in include_str!("headings.txt").lines() {
+            let heading = heading.strip_prefix(DOUBTFUL).unwrap_or(heading);
+            assert_eq!(bare(heading), heading);
+        }
+    }
+
+    #[test]
+    fn headings_of_many_languages_are_known() {
+        let headings = [
+            (
+                "\u{392}\u{3b9}\u{3b2}\u{3bb}\u{3b9}\u{3bf}\u{3b3}\u{3c1}\u{3b1}\u{3c6}\u{3af}\
+                 \u{3b1}",
+                "Smith, J. (2001): Nile, 3-5.",
+            ),
+            ("Kaynak\u{e7}a", "Smith, J. (2001): Nile, 3-5."),
+            ("Quellen", "Smith, J. (2001): Nile, 3-5."),
+            (
+                "\u{627}\u{644}\u{645}\u{631}\u{627}\u{62c}\u{639}",
+                "\u{637}\u{647} \u{62d}\u{633}\u{64a}\u{646}\u{60c} \u{661}\u{669}\u{662}\u{669}.",
+            ),
+            (
+                "\u{645}\u{646}\u{627}\u{628}\u{639}",
+                "\u{62f}\u{647}\u{62e}\u{62f}\u{627}. (\u{6f1}\u{6f3}\u{6f7}\u{6f7}).",
+            ),
+            (
+                "\u{5de}\u{5e7}\u{5d5}\u{5e8}\u{5d5}\u{5ea}",
+                "\u{5db}\u{5d4}\u{5df}, \u{5d0}. (2001), 3-5.",
+            ),
+            (
+                "\u{938}\u{902}\u{926}\u{930}\u{94d}\u{92d}",
+                "\u{936}\u{930}\u{94d}\u{92e}\u{93e}, \u{930}. (\u{968}\u{966}\u{966}\u{967}).",
+            ),
+            ("\u{cc38}\u{ace0}\u{bb38}\u{d5cc}", "\u{ae40}\u{c601}\u{d76c}. \u{ac15}. 2001."),
+            (
+                "\u{e1a}\u{e23}\u{e23}\u{e13}\u{e32}\u{e19}\u{e38}\u{e01}\u{e23}\u{e21}",
+                "\u{e01}. (\u{e52}\u{e55}\u{e54}\u{e54}).",
+            ),
+            (
+                "\u{6587}\u{732e}",
+                "\u{738b}\u{4e00}\u{ff0c}\u{300a}\u{6c5f}\u{300b}\u{ff0c}\
+                 \u{4e8c}\u{3007}\u{3007}\u{4e00}\u{5e74}\u{3002}",
+            ),
+        ];
+        for (heading, entry) in headings {
+            let end = format!("{heading}\n\n{entry}\n{entry}\n");
+            check(&end, Some(&end));
+        }
+    }
+
+    #[test]
+    fn a_heading_that_prose_may_have_needs_entries_below_it() {
+        // A chapter "Sources" about a river was excluded with all that followed.
+        let story = "The river has two sources, and both are in the hills above the town.\n\
+                     In 1858 a traveller came to the lake, and in 1862 he found the falls.\n\
+                     He wrote home about it, but nobody there believed a word of what he said.\n";
+        let dense =
+            "In 1858 Speke saw the lake. In 1862 he saw the falls. By 1863 all knew of it.\n";
+        for heading in ["Sources", "Quellen", "Literature", "3. Literatur"] {
+            check(&format!("{heading}\n\n{}", story.repeat(3)), None);
+            check(&format!("{heading}\n{}", dense.repeat(4)), None);
+            check(&format!("{heading}\n"), None);
+        }
+        for entries in [
+            "Smith, J. (2001). The sources of rivers. Journal of Lakes, 12(3), 45-67.\nDoe, A. \
+             (1999).\nRivers. London: Water.\n",
+            "[1] J. Smith and A. Doe, \"On the rivers of the north and their\nsources,\" in Proc. \
+             Lakes,\n1999, pp. 12\u{2013}19.\n[2] A. Doe, Rivers, 2nd ed.\n",
+            "NASA, https://example.org/rivers\nhttps://example.org/lakes, seen on 3 May\n",
+            "M\u{fc}ller, Hans: Die Quellen der Fl\u{fc}sse. Berlin 1999.\nSpeke, John: Journal. \
+             Edinburgh 1863.\n",
+        ] {
+            for heading in ["Sources", "Quellen", "Literatur"] {
+                let end = format!("{heading}\n\n{entries}");
+                check(&end, Some(&end));
+            }
+        }
+        // The heading that is certain stays the beginning.
+        let both = format!("References\nDoe, A. 2001.\nSources\n{}", story.repeat(3));
+        check(&both, Some(&both));
+    }
+}
