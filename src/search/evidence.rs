@@ -182,17 +182,15 @@ impl<'a> Evidence<'a> {
         self.query(Purpose::Measures).map(verified).transpose()
     }
 
-    /// Returns the similarity of the query and the document at `address`, if its text has been read
-    /// and split into tokens as it was signed.
+    /// Returns the similarity of the query and the document at `address`, if its text has been
+    /// read; tokens that were found for passages alone are not those that were signed, so that the
+    /// text is then split once more.
     ///
     /// # Errors
     /// When the document cannot be read.
     pub fn similarity(&mut self, address: DocAddress) -> Result<Option<Similarity>> {
-        let is_read = self
-            .last
-            .as_ref()
-            .is_some_and(|last| (last.address, last.purpose) == (address, Purpose::Measures));
-        if !is_read || self.text.is_none() {
+        let is_read = self.last.as_ref().is_some_and(|last| last.address == address);
+        if !is_read || self.text.is_none() || self.run_maker.is_none() {
             return Ok(None);
         }
         let document = self.document(address, Purpose::Measures)?;

@@ -119,6 +119,36 @@ fn boilerplate_makes_no_passage_and_no_matched_word() {
 }
 
 #[test]
+fn a_search_for_passages_is_exact_without_boilerplate_and_whatever_tokens_passages_have() {
+    // The text had been split for passages alone, and the numbers were then those of sketches.
+    for (scheme, analyzer) in [
+        ("winnow(k=3,w=4)", "words"),
+        ("winnow(k=3,w=4)", "avtor(language=en)"),
+        ("winnow(k=16,w=8)", "letters"),
+    ] {
+        let (sheet, [honest, other]) = hand_ins();
+        let config = Config::new(scheme, analyzer, true).unwrap();
+        let copied = other.replace(&words(20, 60), &format!("{} again twice", words(20, 60)));
+        let documents = [("other", &other[..]), ("copied", &copied), ("honest", &honest)];
+        let whole = index(config, &documents);
+        let rest = without(whole.clone(), &sheet);
+        for (searcher, name) in [(whole, "whole"), (rest, "rest")] {
+            let of = |query: Query| {
+                let hits = searcher.search(&query).unwrap().hits;
+                hits.into_iter().map(|hit| (hit.id, hit.similarity)).collect::<Vec<_>>()
+            };
+            let query = || Query::text(copied.as_str()).min_overlap(1u32);
+            let measured = of(query().verify("containment"));
+            assert!(!measured.is_empty(), "{analyzer} {name}");
+            assert!(measured.iter().all(|(_, similarity)| similarity.exact), "{measured:?}");
+            assert_eq!(of(query().passages(true)), measured, "{analyzer} {name}");
+            let both = query().verify("containment").passages(true);
+            assert_eq!(of(both), measured, "{analyzer} {name}");
+        }
+    }
+}
+
+#[test]
 fn pairs_have_no_passage_in_boilerplate() {
     let (sheet, [one, other]) = hand_ins();
     let shared = format!("{one} {}", words(30, 50));

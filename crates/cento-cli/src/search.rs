@@ -68,8 +68,8 @@ pub struct Search {
     options: SearchOptions,
     /// Boilerplate to ignore, such as templates: files, directories or an index; or `auto`, the
     /// passages that three of four documents of the index have (auto:0.5: half of them). Can be
-    /// repeated.
-    /// --passages and --verify use the whole texts and still include it.
+    /// repeated. It counts in no number and no passage, except for the measure of --verify, which
+    /// is that of the whole texts.
     #[arg(long, short = 'b', value_name = "PATH|auto")]
     boilerplate: Vec<PathBuf>,
     /// Table made by `cento train --run-length 1` from a collection, so that `--verify cosine`
