@@ -88,9 +88,10 @@ pub struct SearchOptions {
     /// Only hits with a passage of at least this many words of the query; shorter passages are not
     /// shown. Below 12, fingerprints in common also count as passages if no others are found; these
     /// may be coincidental. A hit whose search for passages was cut short stays
-    /// (`passages_complete` is false). In scripts without spaces a letter counts as a share of a
-    /// word: 5/8 in Chinese and Japanese, 1/3 in Thai, Lao and Khmer, 1/2 in Burmese and Korean.
-    /// Without texts, tokens count, and a word as 5 `letters`, 6 `chars` or 3 `consonants`.
+    /// (`passages_complete` is false). In scripts without spaces a pair of neighbouring letters
+    /// counts as a share of a word: 5/8 in Chinese and Japanese, 1/3 in Thai, Lao and Khmer, 1/2 in
+    /// Burmese and Korean. Without texts, tokens count, and a word as 5 `letters`, 6 `chars` or 3
+    /// `consonants`.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(1..),

@@ -83,10 +83,10 @@ class SearchOptions(Thresholds, total=False):
 
     min_passage: int | None
     """Only hits with a passage of at least this many words of the query; shorter passages are not
-    shown. In scripts without spaces a letter counts as a share of a word: 5/8 in Chinese and
-    Japanese, 1/3 in Thai, Lao and Khmer, 1/2 in Burmese and Korean. Below 12 fingerprints in common
-    are passages too where no other is found, and may be chance. A hit whose search for passages was
-    cut short stays (``passages_complete`` is false)."""
+    shown. In scripts without spaces a pair of neighbouring letters counts as a share of a word: 5/8
+    in Chinese and Japanese, 1/3 in Thai, Lao and Khmer, 1/2 in Burmese and Korean. Below 12
+    fingerprints in common are passages too where no other is found, and may be chance. A hit whose
+    search for passages was cut short stays (``passages_complete`` is false)."""
 
     verify: str | None
     """Also measure each hit on the whole texts, by this measure (:func:`cento.measures`). Hits that
