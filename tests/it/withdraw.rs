@@ -131,6 +131,26 @@ fn passages_of_earlier_documents_stay_unless_asked_for() {
 }
 
 #[test]
+fn a_copy_that_was_added_earlier_is_removed_and_said_to_be_earlier() {
+    // The original was called a copy of the later document, like any other.
+    let text = words(1, 100);
+    let near = format!("{} {}", words(1, 95), words(7, 5));
+    let index =
+        in_memory(&[("original", &near), ("first", &text), ("own", &text), ("late", &text)]);
+    let done = withdraw(&index, "own", &WithdrawOptions::default()).unwrap();
+    let removed: Vec<_> =
+        done.removed.iter().map(|one| (one.id.as_str(), one.reason, one.added_earlier)).collect();
+    let expected = [
+        ("own", RemovalReason::Withdrawn, false),
+        ("first", RemovalReason::Exact, true),
+        ("late", RemovalReason::Exact, false),
+        ("original", RemovalReason::Near, true),
+    ];
+    assert_eq!(removed, expected);
+    assert_holds(&index, &Model::new());
+}
+
+#[test]
 fn own_words_beside_those_of_an_earlier_document_are_cut() {
     let shared = words(1, 12);
     let own = format!("{} {shared} {}", words(2, 11), words(3, 11));

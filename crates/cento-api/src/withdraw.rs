@@ -121,6 +121,9 @@ pub struct RemovedDocument {
     pub resemblance: f64,
     /// The share of its tokens that are in passages of the withdrawn document, 0 to 1.
     pub quoted: f64,
+    /// Whether it was added to the index before the withdrawn document.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub added_earlier: bool,
 }
 
 /// The reason for removing a document.

@@ -8,12 +8,14 @@
 //! removed.
 //!
 //! Passages that a document which was added earlier has are not the withdrawn document's: they are
-//! listed, and stay unless the options say otherwise. Copies do not count as earlier documents.
+//! listed, and stay unless the options say otherwise. Copies do not count as earlier documents:
+//! they are removed, and the list says which were added earlier.
 //!
 //! [`Plan::new`] lists all that; [`Plan::apply`] does it in one commit, which also makes the index
 //! refuse the document from then on ([`Withdrawals`](crate::index::Withdrawals)), and then removes
 //! the bytes of the old texts from the directory.
 
+mod again;
 mod check;
 mod source;
 
@@ -34,11 +36,13 @@ use crate::hash::Digest;
 use crate::index::{
     DocAddress, Document, IdSource, SignedDocument, Snapshot, Writer, date_of, hex_of,
 };
-use crate::reason::{ConflictKind, Reason, Refusal};
+use crate::reason::{ConflictKind, Reason};
 use crate::runtime::Stop;
 use crate::runtime::ordered::in_order;
 use crate::search::ForeignSignature;
 use crate::text::Tokens;
+use again::check_is_not_reused;
+pub use again::{complete, earlier_record, forget};
 pub use check::{RecordCheck, check};
 use source::{Found, Source};
 
@@ -165,6 +169,7 @@ impl Plan {
                 reason: RemovalReason::Withdrawn,
                 resemblance: 1.0,
                 quoted: 1.0,
+                added_earlier: false,
             }],
             cut: Vec::new(),
             files: Vec::new(),
@@ -179,7 +184,7 @@ impl Plan {
                 plan.earlier.iter().flat_map(|(_, ranges)| ranges).cloned().collect();
             plan.source.hide(&hidden);
         }
-        plan.find(&sharing, &kept, stop)?;
+        plan.find(address, &sharing, &kept, stop)?;
         Ok(plan)
     }
 
@@ -312,6 +317,11 @@ impl Plan {
         Ok(sharing)
     }
 
+    /// Returns when a document was added, in microseconds since 1970.
+    fn added(&self, address: DocAddress) -> Result<i64> {
+        self.snapshot.segment(address).added_micros(address.doc)
+    }
+
     /// Returns the earlier documents that are no copies of the withdrawn one, with its tokens in
     /// passages of theirs.
     fn earlier(
@@ -320,12 +330,11 @@ impl Plan {
         sharing: &[DocAddress],
         stop: &Stop,
     ) -> Result<Vec<(String, Vec<Range<usize>>)>> {
-        let added = |at: DocAddress| self.snapshot.segment(at).added_micros(at.doc);
-        let since = added(own)?;
+        let since = self.added(own)?;
         let mut earlier = Vec::new();
         let read = |number: u64| {
             let address = sharing[number as usize];
-            if added(address)? >= since {
+            if self.added(address)? >= since {
                 return Ok(None);
             }
             let text = self.snapshot.text(address)?.unwrap_or_default();
@@ -339,9 +348,10 @@ impl Plan {
         Ok(earlier)
     }
 
-    /// Decides what becomes of each document.
+    /// Decides what becomes of each document; `own` is the one to withdraw.
     fn find(
         &mut self,
+        own: DocAddress,
         sharing: &[DocAddress],
         kept: &BTreeSet<DocAddress>,
         stop: &Stop,
@@ -349,8 +359,10 @@ impl Plan {
         let (mut removed, mut cut) = (Vec::new(), Vec::new());
         let mut left = LeftText::default();
         let config = self.snapshot.config();
+        let since = self.added(own)?;
         let read = |number: u64| {
             let address = sharing[number as usize];
+            let is_earlier = self.added(address)? < since;
             let id = self.snapshot.id(address)?;
             let text = self.snapshot.text(address)?.unwrap_or_default();
             let parts = self.snapshot.parts(address)?;
@@ -362,10 +374,10 @@ impl Plan {
                 Fate::Cut { text: rest, .. } => (digest, config.text_digest(rest)?),
                 _ => (digest, digest),
             };
-            Ok((address, id, digests, fate, left))
+            Ok(((address, is_earlier), id, digests, fate, left))
         };
-        let mut sink = |(address, id, digests, fate, mut of_document): (
-            DocAddress,
+        let mut sink = |((address, added_earlier), id, digests, fate, mut of_document): (
+            (DocAddress, bool),
             String,
             (Digest, Digest),
             Fate,
@@ -383,7 +395,14 @@ impl Plan {
                     of_document.kept.push(LeftPassages { id, tokens, earlier: None });
                 }
                 Fate::Removed { reason, resemblance, quoted } => {
-                    removed.push(RemovedDocument { id, digest, reason, resemblance, quoted });
+                    removed.push(RemovedDocument {
+                        id,
+                        digest,
+                        reason,
+                        resemblance,
+                        quoted,
+                        added_earlier,
+                    });
                 }
                 Fate::Cut { passages, tokens, cut_tokens, text: _, parts: _ } => {
                     let left = hex_of(digests.1);
@@ -488,74 +507,6 @@ impl Plan {
         }
         Ok(())
     }
-}
-
-/// Completes the withdrawal of a document that was committed, and perhaps cut off after that: no
-/// file of the directory has bytes of removed documents afterwards. Returns its record.
-///
-/// # Errors
-/// Those of [`earlier_record`] and of [`Writer::purge`].
-pub fn complete(writer: &mut Writer, id: &str, stop: &Stop) -> Result<Withdrawal> {
-    if writer.withdrawals().find(id).is_some() {
-        writer.purge()?;
-    }
-    earlier_record(writer.committed()?, id, stop)
-}
-
-/// Returns the record of the withdrawal of a document that is no longer in the index, as a
-/// repetition of the withdrawal answers it. The text is gone, so that a repetition cuts nothing.
-///
-/// # Errors
-/// [`Error::UnknownId`] if no document with this id was withdrawn; [`Error::Input`] with the reason
-/// [`Reason::Withdrawn`], which names them, when other documents than those of the record have the
-/// text or passages of it ([`check`]); [`Error::Cancelled`] soon after `stop`.
-pub fn earlier_record(snapshot: &Snapshot, id: &str, stop: &Stop) -> Result<Withdrawal> {
-    let withdrawals = snapshot.index().withdrawals()?;
-    let known = withdrawals.find(id).cloned();
-    let withdrawal = known.ok_or_else(|| Error::UnknownId { id: id.to_owned() })?;
-    let found = check::documents(snapshot, &withdrawal, stop)?.problems;
-    if found.is_empty() {
-        return Ok(withdrawal);
-    }
-    let what = format!(
-        "it was withdrawn on {} already, and its text, by which passages are cut, is not kept, but \
-         {}; to cut what was added since, lift the withdrawal, add the document again, and \
-         withdraw it with the passages of earlier documents (`cut_earlier`)",
-        withdrawal.withdrawn,
-        found.join("; "),
-    );
-    Err(Error::input(format!("document `{id}`"), Refusal::new(Reason::Withdrawn, what)))
-}
-
-/// Refuses a document that has the id of one that was withdrawn, and another text.
-fn check_is_not_reused(snapshot: &Snapshot, id: &str, digest: Digest) -> Result<()> {
-    let (withdrawals, digest) = (snapshot.index().withdrawals()?, hex_of(digest));
-    let is_known = withdrawals.iter().any(|one| one.id == id && one.digest == digest);
-    match withdrawals.find(id).filter(|_| !is_known) {
-        None => Ok(()),
-        Some(Withdrawal { withdrawn, .. }) => {
-            let what = format!(
-                "another text was withdrawn under this id on {withdrawn}, and the one that has it \
-                 now is not that; to withdraw this one too, say that the id is reused \
-                 (`reused_id`)"
-            );
-            Err(Error::input(format!("document `{id}`"), Refusal::new(Reason::Withdrawn, what)))
-        }
-    }
-}
-
-/// Lifts the withdrawals of the document with this id, which may be added again; returns their
-/// number.
-///
-/// # Errors
-/// When the index cannot be written.
-pub fn forget(writer: &mut Writer, id: &str) -> Result<u64> {
-    let mut withdrawals = writer.withdrawals().clone();
-    let forgotten = withdrawals.forget(id);
-    if forgotten > 0 {
-        writer.commit_withdrawals(withdrawals)?;
-    }
-    Ok(forgotten as u64)
 }
 
 /// Returns the documents that are to be kept.

@@ -348,7 +348,14 @@ impl Findings<'_> {
         let (id, digest) = (id.to_owned(), self.plan.digest_of(text)?);
         Ok(match fate {
             Fate::Removed { reason, resemblance, quoted } => {
-                let removed = RemovedDocument { id, digest, reason, resemblance, quoted };
+                let removed = RemovedDocument {
+                    id,
+                    digest,
+                    reason,
+                    resemblance,
+                    quoted,
+                    added_earlier: false,
+                };
                 self.file.removed.push(removed);
                 Changed::Removed
             }

@@ -30,12 +30,12 @@ use files::Files;
 /// Withdraw a document: with its copies, and the passages quoted from it.
 ///
 /// Lists the texts that are removed, cut and left, then removes and cuts them. Copies are removed,
-/// and passages are cut out of other documents; a document that would lose most of its text is
-/// removed. From then on the
-/// index refuses the document and its copies, by its signature: it keeps no text of it. No file of
-/// the index has bytes of its text afterwards, and the events of watches lose its meta object.
-/// Commits that were pushed to a store, copies of the index elsewhere, and watches for its text
-/// still have it. Meta objects of other documents are not searched. The index must store texts.
+/// whether they were added earlier or later, and passages are cut out of other documents; a
+/// document that would lose most of its text is removed. From then on the index refuses the
+/// document and its copies, by its signature: it keeps no text of it. No file of the index has
+/// bytes of its text afterwards, and the events of watches lose its meta object. Commits that were
+/// pushed to a store, copies of the index elsewhere, and watches for its text still have it. Meta
+/// objects of other documents are not searched. The index must store texts.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("task").args(["list", "forget", "check"]))]
 pub struct Withdraw {
@@ -499,7 +499,8 @@ fn print_part(
             RemovalReason::Near => format!("a copy, resemblance {}", percent(document.resemblance)),
             RemovalReason::LittleLeft => format!("{} of it is quoted", percent(document.quoted)),
         };
-        line!(out, "{removes:<8} {}: {why}", Id(&document.id))?;
+        let earlier = if document.added_earlier { ", added earlier" } else { "" };
+        line!(out, "{removes:<8} {}: {why}{earlier}", Id(&document.id))?;
     }
     for document in cut {
         let (tokens, all) = (count(document.cut_tokens.into()), count(document.tokens.into()));

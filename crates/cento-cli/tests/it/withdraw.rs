@@ -91,6 +91,19 @@ fn a_dry_run_lists_what_is_then_done() {
 }
 
 #[test]
+fn a_removed_copy_that_was_added_earlier_is_listed_as_earlier() {
+    let dir = indexed();
+    let human = dir.run(&["withdraw", "idx", "copy", "--dry-run"]);
+    let expected = "remove   copy: the withdrawn document\n\
+                    remove   own: the same text, added earlier\n\
+                    cut      quoting: 1 passage, 30 of 90 tokens\n";
+    assert_eq!((human.status, &*human.out), (0, expected), "{}", human.err);
+    let removed = &dir.json(&["withdraw", "idx", "copy"])["withdrawal"]["removed"];
+    assert_eq!(removed[0].get("added_earlier"), None);
+    assert_eq!(removed[1]["added_earlier"], json!(true));
+}
+
+#[test]
 fn what_was_withdrawn_is_refused_by_name_until_that_is_lifted() {
     let dir = indexed();
     assert_eq!(dir.run(&["withdraw", "idx", "own"]).status, 0);
