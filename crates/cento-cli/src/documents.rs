@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 
 use super::key;
 use super::list_format::{ListFormat, ListOut};
-use super::output::{self, Format, bytes, count};
+use super::output::{self, Format, bytes, count, counted};
 use super::progress::stop_flag;
-use super::terminal::{self, Id, line};
+use super::terminal::{self, Id, line, tell};
 use super::{Failure, Outcome, Result};
 use cento::Stop;
 use cento::index::{DocAddress, Snapshot};
@@ -55,7 +55,10 @@ pub struct Show {
 ///
 /// A line has `id`, `text`, `meta`, when it was `added`, and `id_place` if the id was made of a
 /// path. A document with parts has `parts`, each with `name` and `text`, in the place of `text`.
-/// `cento add NEW.idx FILE` makes an index that holds the same. The index must store texts.
+/// The documents are in order of addition. `cento add NEW.idx FILE` makes an index with the same
+/// documents in the same order, each added at the time of that command. Withdrawals are not in an
+/// export, so that the new index takes withdrawn texts again; their number is reported. The index
+/// must store texts.
 #[derive(Debug, Args)]
 pub struct Export {
     /// Directory of the index.
@@ -247,7 +250,12 @@ impl Show {
 impl Export {
     pub(super) fn run(self) -> Result {
         let mut out = BufWriter::new(io::stdout().lock());
-        let is_any = for_each(&self.index, self.filter.as_deref(), |snapshot, address| {
+        let index = key::open(&self.index)?;
+        let searcher = Searcher::new(index.snapshot()?);
+        let (snapshot, stop) = (searcher.snapshot(), stop_flag());
+        let documents = searcher.documents_as_added(self.filter.as_deref(), &stop)?;
+        for &address in &documents {
+            stop.check()?;
             let document = snapshot.document(address)?;
             let Some(text) = document.text else {
                 let what = "the index stores no texts, so its documents cannot be exported";
@@ -262,9 +270,19 @@ impl Export {
                 id_place: snapshot.id_place(address)?,
                 added: added(snapshot, address)?,
             };
-            Ok(output::print_json_to(&mut out, &exported)?)
-        })?;
+            output::print_json_to(&mut out, &exported)?;
+        }
         out.flush()?;
-        Ok(outcome(is_any))
+        let withdrawn = index.withdrawals()?.iter().count() as u64;
+        if withdrawn > 0 {
+            let (are, they) = if withdrawn == 1 { ("is", "it") } else { ("are", "they") };
+            tell!(
+                "cento: {}: {} {are} not in the export: an index that is made of it takes the \
+                 texts again that {they} refused",
+                self.index.display(),
+                counted(withdrawn, "withdrawal")
+            );
+        }
+        Ok(outcome(!documents.is_empty()))
     }
 }

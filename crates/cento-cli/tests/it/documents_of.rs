@@ -211,6 +211,43 @@ fn an_export_is_added_to_an_equal_index() {
 }
 
 #[test]
+fn an_export_has_the_order_of_addition_and_names_the_withdrawals_that_it_lacks() {
+    // Segments have no order: that of the export changed from one index to the next.
+    let dir = Dir::new();
+    let names = ["h", "b", "g", "c", "f", "d", "e", "a"];
+    for (seed, name) in (10..).zip(names) {
+        dir.write("one.jsonl", line(name, &words(seed, 60), json!({})));
+        dir.json(&["add", "idx", "one.jsonl"]);
+    }
+    let exported = |index: &str| {
+        let run = dir.run(&["export", index]);
+        let id = |document: Value| document["id"].as_str().unwrap().to_owned();
+        (lines(&run).into_iter().map(id).collect::<Vec<_>>(), run)
+    };
+    let (ids, run) = exported("idx");
+    assert_eq!((ids, run.err.as_str()), (names.map(str::to_owned).to_vec(), ""));
+    // The text of `g` is new, so that it was added last.
+    dir.write("one.jsonl", line("g", &words(40, 60), json!({})));
+    assert_eq!(dir.json(&["add", "idx", "one.jsonl"])["replaced"], 1);
+    dir.json(&["withdraw", "idx", "c"]);
+    let expected = ["h", "b", "f", "d", "e", "a", "g"];
+    let (ids, run) = exported("idx");
+    assert_eq!(ids, expected);
+    assert!(run.err.contains("idx: 1 withdrawal is not in the export"), "{}", run.err);
+    dir.json(&["compact", "idx"]);
+    let (ids, run) = exported("idx");
+    assert_eq!(ids, expected);
+    dir.write("all.jsonl", run.out);
+    assert_eq!(dir.json(&["add", "new", "all.jsonl"])["added"], 7);
+    let (ids, run) = exported("new");
+    assert_eq!((&*ids, run.err.as_str()), (&expected.map(str::to_owned)[..], ""));
+    // As the message says.
+    dir.write("one.jsonl", line("c", &words(13, 60), json!({})));
+    assert_eq!(dir.run(&["add", "idx", "one.jsonl"]).status, 2);
+    assert_eq!(dir.json(&["add", "new", "one.jsonl"])["added"], 1);
+}
+
+#[test]
 fn documents_are_listed_and_shown() {
     let dir = index();
     let listed = lines(&dir.run(&["list", "idx", "--format", "json"]));
