@@ -7,6 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::advice::with_advice;
+use super::report_args;
 use super::terminal::note;
 use cento_report::counted;
 use cento_source::{PathFilter, advice, place_of};
@@ -20,7 +21,7 @@ pub struct FilterArgs {
     include: Vec<String>,
     /// Leave out files that match this pattern, such as node_modules or '*.min.js'. Can be
     /// repeated.
-    #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
+    #[arg(long, value_name = "GLOB", value_parser = parse_excluded)]
     exclude: Vec<String>,
 }
 
@@ -29,6 +30,17 @@ fn parse_glob(text: &str) -> Result<String, String> {
     let pattern = text.to_owned();
     PathFilter::new(std::slice::from_ref(&pattern), &[]).map_err(|error| error.to_string())?;
     Ok(pattern)
+}
+
+/// Checks that it is a pattern, and no part of a text, which other commands exclude.
+fn parse_excluded(text: &str) -> Result<String, String> {
+    if report_args::is_part(text) {
+        return Err(format!(
+            "here --exclude takes the names of files; parts of texts are excluded from the reports \
+             of `cento search` and `cento compare`; a file of this name is './{text}'"
+        ));
+    }
+    parse_glob(text)
 }
 
 impl FilterArgs {

@@ -48,6 +48,11 @@ enum Part {
     Bibliography,
 }
 
+/// Returns whether this is the name of a part of a text.
+pub fn is_part(name: &str) -> bool {
+    Part::from_str(name, true).is_ok()
+}
+
 /// A file, and the form that is written to it.
 #[derive(Debug, Clone)]
 struct ReportFile {

@@ -193,6 +193,25 @@ fn a_copy_stands_out_from_its_collection() {
 }
 
 #[test]
+fn a_part_of_a_text_is_no_pattern_of_files() {
+    // It was taken for a pattern, matched no file, and excluded nothing.
+    let dir = Dir::new();
+    dir.write("in/a.txt", words(1, 50));
+    dir.write("in/b.txt", words(1, 50));
+    dir.write("in/quotations", words(1, 50));
+    for part in ["quotations", "bibliography"] {
+        for args in [&["pairs", "in"][..], &["add", "idx", "in"], &["dedup", "in", "--out", "o"]] {
+            let run = dir.run(&[args, &["--exclude", part]].concat());
+            assert_eq!(run.status, 2, "{}", run.err);
+            assert!(run.err.contains("reports of `cento search`"), "{}", run.err);
+            assert!(run.err.contains(&format!("'./{part}'")), "{}", run.err);
+        }
+    }
+    let run = dir.run(&["pairs", "in", "--exclude", "./quotations"]);
+    assert_eq!((run.status, run.out.matches("in/").count()), (0, 2), "{}", run.err);
+}
+
+#[test]
 fn pairs_are_of_indexes_or_of_files_and_not_of_both() {
     let dir = Dir::new();
     for (name, seed) in [("in/a.txt", 1), ("in/b.txt", 1), ("in/c.txt", 2)] {
