@@ -44,8 +44,9 @@ use indexes::IndexArgs;
 /// similarity is symmetric: twice the number of runs of words that both texts have, divided by the
 /// sum of the numbers that each has. With --against INDEX they are also compared with the documents
 /// of an index, such as the hand-ins of earlier years, which are not compared with each other;
-/// --add then adds them. Inputs that cannot be compared, because they are empty, not
-/// text, or all boilerplate, are reported with the reason, and the exit status is then 2.
+/// --add then adds them, also those that are all boilerplate. Inputs that cannot be compared,
+/// because they are empty, not text, or all boilerplate, are reported with the reason, and the exit
+/// status is then 2.
 /// Directories of libraries and build output (node_modules, vendor, target, ...) are left out, with
 /// --by also data (.json, .csv, ...), and of programs files in other languages;
 /// --analyzer code is that of the commonest. Omitted files are named, and counted; --include '*'

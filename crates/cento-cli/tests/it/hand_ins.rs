@@ -212,6 +212,21 @@ fn what_was_compared_is_added_once() {
 }
 
 #[test]
+fn a_hand_in_that_is_all_boilerplate_is_not_compared_and_is_added() {
+    let dir = Dir::new();
+    dir.write("sheet.txt", words(1, 60));
+    dir.write("new/ann.txt", format!("{} {}", words(1, 60), words(2, 60)));
+    dir.write("new/bob.txt", words(1, 60));
+    dir.write("new/cas.txt", "");
+    dir.write("new/dan.txt", words(3, 60));
+    assert_eq!(dir.run(&["create", "idx"]).status, 0);
+    let run = dir.run(&["pairs", "new", "-b", "sheet.txt", "--against", "idx", "--add"]);
+    assert_eq!(run.status, 2, "{}", run.err);
+    assert!(run.err.contains("new/bob.txt: there is nothing to compare"), "{}", run.err);
+    assert!(run.err.contains("3 added"), "{}", run.err);
+}
+
+#[test]
 fn a_search_for_a_hand_in_names_the_files_of_its_passages() {
     let dir = Dir::new();
     students(&dir);
