@@ -32,7 +32,8 @@ use cento_source::{InFile, SourceOptions, read_text_in_file};
 /// seem to have nothing in common.
 ///
 /// With --url, compares with the scheme and analyzer of the service's index. On a terminal, words
-/// that only one of the files has are coloured, unless NO_COLOR is set.
+/// of a passage that the other file does not have at that place are coloured, moved sentences too,
+/// unless NO_COLOR is set.
 #[derive(Debug, Args)]
 pub struct Compare {
     /// First file, or - for standard input.

@@ -25,7 +25,7 @@ const COMPARING_MAX: Duration = Duration::from_millis(500);
 /// Two columns on a terminal.
 pub struct SideBySide {
     column: usize,
-    /// For words that only the left, and only the right text has.
+    /// For words that only the left, and only the right text has at that place.
     styles: [Style; 2],
 }
 
