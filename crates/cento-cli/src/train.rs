@@ -44,6 +44,7 @@ pub struct Train {
 impl Train {
     pub(super) fn run(self) -> Result {
         check_own(&self.out, "a frequency table")?;
+        cento_source::check_there(&self.inputs)?;
         let options = self.source.options();
         let analyzer = language::of_documents(&self.analyzer, &self.inputs, &options)?.parse()?;
         let training = Training { analyzer, q: self.run_length as usize, spex: self.spex };

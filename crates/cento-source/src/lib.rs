@@ -302,13 +302,16 @@ pub fn records<'a>(
     })
 }
 
-/// Refuses paths that do not exist; `-` is standard input.
+/// Refuses paths that do not exist, before any is read; `-` is standard input.
 ///
 /// # Errors
 /// With the first of them.
 pub fn check_there<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
     for path in paths.into_iter().filter(|path| path.as_os_str() != "-") {
-        path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
+        path.symlink_metadata().map_err(|e| {
+            let what = format!("{e}; no input was read");
+            Error::input(path.display().to_string(), Refusal::new(Reason::Io, what))
+        })?;
     }
     Ok(())
 }

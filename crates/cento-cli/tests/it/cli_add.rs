@@ -77,6 +77,27 @@ fn files_and_directories_are_documents() {
 }
 
 #[test]
+fn a_name_that_does_not_exist_ends_the_command_and_says_that_nothing_was_read() {
+    let dir = Dir::new();
+    dir.write("x.txt", words(1, 50));
+    dir.write("y.txt", words(1, 50));
+    for args in [
+        &["add", "idx"][..],
+        &["pairs"],
+        &["dedup", "--out", "o.jsonl"],
+        &["boilerplate"],
+        &["train", "--out", "t.freq"],
+        &["decontaminate", "--out", "o.jsonl", "--against", "x.txt"],
+    ] {
+        let run = dir.run(&[args, &["x.txt", "nope.txt", "y.txt"]].concat());
+        assert_eq!((run.status, run.out.as_str()), (2, ""), "{args:?}: {}", run.err);
+        assert!(run.err.starts_with("cento: nope.txt: "), "{args:?}: {}", run.err);
+        assert!(run.err.contains("; no input was read"), "{args:?}: {}", run.err);
+        assert!(!dir.path("idx").exists() && !dir.path("o.jsonl").exists(), "{args:?}");
+    }
+}
+
+#[test]
 fn compressed_sources_are_read() {
     let dir = Dir::new();
     let gzip = |text: &str| {
