@@ -315,7 +315,7 @@ mod tests {
             let has_words = text.contains(['a', '\u{e9}', '\u{4eba}']);
             let counts = |(at, c): (usize, char)| {
                 let is_in = excluded.as_slice().iter().any(|range| range.contains(&(at as u32)));
-                u32::from(!is_in && !c.is_whitespace() && !(has_words && c == '.'))
+                u32::from(!(is_in || c.is_whitespace() || has_words && c == '.'))
             };
             let counted = CountedText::new(&text, excluded.as_slice());
             for (at, _) in text.char_indices() {

@@ -181,7 +181,7 @@ proptest! {
             .char_indices()
             .flat_map(|(at, c)| {
                 let is_cut = cut.iter().any(|range| range.contains(&(at as u32)));
-                let is_counted = !c.is_whitespace() && !(has_words && c == '"');
+                let is_counted = !(c.is_whitespace() || has_words && c == '"');
                 std::iter::repeat_n(!is_cut && is_counted, c.len_utf8())
             })
             .collect();
