@@ -43,8 +43,8 @@ impl Searcher {
     }
 
     /// Returns the live documents that pass `filter`, or all, in order of addition; documents of
-    /// the same microsecond are in the order of the bytes of their ids. Unlike that of storage, this order stays when segments are merged. Takes 16 bytes for
-    /// each document.
+    /// the same microsecond are in the order of the bytes of their ids. Unlike that of storage,
+    /// this order stays when segments are merged. Takes 16 bytes for each document.
     ///
     /// # Errors
     /// When the filter is invalid, or the index cannot be read;
