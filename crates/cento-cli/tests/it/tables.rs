@@ -356,9 +356,10 @@ mod with_the_feature {
                 let (found, err) = ids(&dir, name, ["large", id]);
                 assert_eq!((found.len(), found[2].as_str()), (6, third), "{name} {id}: {err}");
             }
-            // One is empty, which is no id.
+            // An empty one is refused, and none is the number of the row.
             let (found, err) = ids(&dir, name, ["large", "key"]);
-            assert_eq!(found, ["k0", "k1", "6bff", &row(4), &row(5), "k5"], "{name}: {err}");
+            assert_eq!(found, ["k0", "k1", "6bff", &row(5), "k5"], "{name}: {err}");
+            assert!(err.contains(&format!("{name}:4: `key` is empty")), "{err}");
             let (found, err) = ids(&dir, name, ["large", "is_even"]);
             assert_eq!(found, ["true", "false"], "{name}: {err}");
             let (found, err) = ids(&dir, name, ["large", "list"]);
