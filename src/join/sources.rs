@@ -14,6 +14,7 @@ use super::by_document::Join;
 use super::numbering::Numbering;
 use super::pairs::Pairs;
 use super::series::Series;
+use crate::compare::Passages;
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::runtime::ordered::in_order;
@@ -27,6 +28,15 @@ struct Reused {
     ranges: [Vec<(u32, u32)>; 2],
     /// Whether some comparison was cut short.
     is_cut: bool,
+}
+
+impl Reused {
+    /// Adds the matched words of passages with a known document (kind 0) or a new one (kind 1).
+    fn add(&mut self, kind: usize, passages: &Passages) {
+        self.is_cut |= !passages.complete;
+        let found = passages.found.iter().filter(|passage| passage.unit == Unit::Bytes);
+        self.ranges[kind].extend(found.flat_map(|passage| passage.matched_in_query()));
+    }
 }
 
 impl Pairs {
@@ -186,7 +196,7 @@ impl<'a> SourceSearch<'a> {
         let hidden = self.hidden(address);
         let mut reused = Reused::default();
         let mut news = news.to_vec();
-        for (searcher, ranges) in self.searchers.iter().zip(&mut reused.ranges) {
+        for (kind, searcher) in self.searchers.iter().enumerate() {
             let mut in_vain = 0;
             for (at, other) in searcher.covering(&query, hidden.clone())?.into_iter().enumerate() {
                 stop.check()?;
@@ -196,20 +206,16 @@ impl<'a> SourceSearch<'a> {
                 }
                 news.retain(|&one| one != other);
                 let passages = texts.passages(address, other, stop)?.of_at_least(tokens_min);
-                reused.is_cut |= !passages.complete;
                 in_vain = if passages.found.is_empty() { in_vain + 1 } else { 0 };
+                reused.add(kind, &passages);
                 if in_vain == Query::PATIENCE {
                     break;
                 }
-                let found = passages.found.iter().filter(|p| p.unit == Unit::Bytes);
-                ranges.extend(found.flat_map(|passage| passage.matched_in_query()));
             }
         }
         for other in news {
             let passages = texts.passages(address, other, stop)?.of_at_least(tokens_min);
-            reused.is_cut |= !passages.complete;
-            let found = passages.found.iter().filter(|p| p.unit == Unit::Bytes);
-            reused.ranges[1].extend(found.flat_map(|passage| passage.matched_in_query()));
+            reused.add(1, &passages);
         }
         Ok(reused)
     }
