@@ -9,11 +9,7 @@ use crate::failure::Failure;
 
 /// Returns a message of serde about a value that it could not read, in plain words.
 pub fn plain(message: &str) -> String {
-    // serde_json ends with the place.
-    let (message, place) = match message.rfind(" at line ") {
-        Some(at) => message.split_at(at),
-        None => (message, ""),
-    };
+    let (message, place) = split_place(message);
     let said = match (wrong_value(message), message) {
         (Some((given, needed)), _) => format!("expected {needed}, not {given}"),
         (None, "invalid digit found in string" | "cannot parse integer from empty string") => {
@@ -27,6 +23,11 @@ pub fn plain(message: &str) -> String {
         (None, message) => message.replacen("unknown variant", "unknown value", 1),
     };
     said + place
+}
+
+/// Splits the place from a message: serde_json writes it at the end.
+pub fn split_place(message: &str) -> (&str, &str) {
+    message.split_at(message.rfind(" at line ").unwrap_or(message.len()))
 }
 
 /// The parameters of a request, after `?` in its address.

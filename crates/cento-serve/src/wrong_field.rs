@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Error, Value};
 
 use crate::failure::Failure;
-use crate::readable::plain;
+use crate::readable::{plain, split_place};
 
 /// No value of a request is nested more deeply.
 const DEPTH_MAX: usize = 8;
@@ -56,11 +56,7 @@ pub fn wrong_field<T: DeserializeOwned>(body: &[u8], error: &Error) -> Option<Fa
 
 /// Returns the message of an error without the place.
 fn fault_of(error: &Error) -> String {
-    let message = error.to_string();
-    match message.rfind(" at line ") {
-        Some(end) => message[..end].to_owned(),
-        None => message,
-    }
+    split_place(&error.to_string()).0.to_owned()
 }
 
 /// The place of a value in a body.
