@@ -125,8 +125,8 @@ fn without_number(line: &str) -> &str {
 const LINES_MAX: usize = 8;
 const CHARS_MAX: usize = 1500;
 
-/// The most characters of entries for each sign: an entry has a year, and often pages.
-const CHARS_PER_SIGN: usize = 200;
+/// The most characters of entries for each detail: an entry has a year, and often pages.
+const CHARS_PER_DETAIL: usize = 200;
 
 /// The fewest marks of punctuation for a hundred words of entries. Prose has about 15, entries have
 /// 40 and more.
@@ -145,7 +145,7 @@ fn looks_like_entries(text: &str) -> bool {
     let words = sample.split_whitespace().count();
     let marks = sample.chars().filter(|&c| is_punctuation(c)).count();
     chars > 0
-        && chars <= CHARS_PER_SIGN * signs(&sample)
+        && chars <= CHARS_PER_DETAIL * details(&sample)
         && marks * 100 >= words * MARKS_PERCENT_MIN
 }
 
@@ -158,14 +158,14 @@ fn is_punctuation(c: char) -> bool {
 }
 
 /// Counts the years, ranges of pages and addresses of a text.
-fn signs(text: &str) -> usize {
+fn details(text: &str) -> usize {
     let addresses = ["http://", "https://", "www.", "doi.org", "doi:", "DOI:", "arXiv:"];
     let addresses: usize = addresses.iter().map(|address| text.matches(address).count()).sum();
     let (mut found, mut chars) = (addresses, text.chars());
     while let Some(c) = chars.next() {
         let Some(first) = digit(c) else { continue };
         let (number, digits) = number_of(first, &mut chars);
-        // "45-67"; of "1914-1918" the range is one sign.
+        // "45-67"; of "1914-1918" the range is one detail.
         let mut after = chars.clone();
         let is_dash = |c: char| matches!(c, '-' | '\u{2010}'..='\u{2014}' | '~' | '\u{301c}');
         let is_range = after.next().is_some_and(is_dash)
