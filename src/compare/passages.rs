@@ -305,7 +305,7 @@ pub(crate) fn with_matched_tokens(
 /// Marks the tokens of a passage that the other place also has as matched, each counted as often as
 /// both have it.
 pub(crate) fn with_words_of_both(passage: Passage, query: &Tokens, hit: &[u64]) -> Passage {
-    let matched = words_of_both((&query.hashes, 0..query.hashes.len()), hit);
+    let matched = words_of_both(&query.hashes, hit);
     let tokens = matched.iter().map(Range::len).sum::<usize>() as u32;
     let matched = disjoint(matched.iter().map(|range| bytes(query, range)));
     passage.with_matched(tokens, matched)

@@ -28,7 +28,8 @@ pub struct Passage {
     pub tokens: u32,
     /// Those of them that the document has too, in its range. If the passage was copied, they are
     /// in the same order there: the words that were not edited. Of a rewritten passage or a summary
-    /// they are the words of both places, each as often as both have it. Without text, an estimate
+    /// they are the words of both places, each as often as both have it. A clause that the query
+    /// copied more often than the document has it is matched each time. Without text, an estimate
     /// from the fingerprints.
     #[serde(default)]
     pub matched: u32,

@@ -400,6 +400,11 @@ impl CoveredRanges {
         before.map(|(&start, &end)| (start, end))
     }
 
+    /// Returns the disjoint ranges taken, in ascending order.
+    pub fn ranges(self) -> Vec<Range<usize>> {
+        self.ranges.into_iter().map(|(start, end)| start..end).collect()
+    }
+
     /// Returns whether nothing is taken.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()

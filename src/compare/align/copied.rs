@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::chain::{CHAINING_BYTES, Chain, Match, chains_where, distinct};
+use super::chain::{
+    CHAINING_BYTES, Chain, CoveredRanges, Match, TAKING_STEPS, chains_where, distinct,
+};
+use super::common::ROOM;
 use super::hash_filter::HashFilter;
-use super::{LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, ROOM};
+use super::{LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::{Steps, Stop};
@@ -50,8 +53,8 @@ pub struct Copied {
     pub query: Range<usize>,
     /// From its first run to its last, in the document.
     pub hit: Range<usize>,
-    /// The tokens of the query that are in the document too, in the same order: ascending,
-    /// disjoint.
+    /// The tokens of the query that are in the document too, in the same order, or copied from it
+    /// once more: ascending, disjoint.
     pub matched: Vec<Range<usize>>,
     /// The number of them that are in runs.
     pub in_runs: usize,
@@ -159,13 +162,51 @@ fn of_matches(
     };
     let mut chained = chains_where(matches, GAP_TOKENS_MAX, &is_passage, steps)?;
     let found = distinct(std::mem::take(&mut chained.chains), steps)?;
-    let copied = found.into_iter().map(|chain| Copied {
-        matched: matched(&chained.parts(&chain, matches), query, document),
-        query: chain.query,
-        hit: chain.hit,
-        in_runs: chain.matched,
-    });
-    Ok(copied.collect())
+    let mut copied = Vec::with_capacity(found.len());
+    for chain in found {
+        let matched = matched(&chained.parts(&chain, matches), query, document);
+        copied.push(Copied {
+            matched: with_copied_again(matched, &chain, matches, steps)?,
+            query: chain.query,
+            hit: chain.hit,
+            in_runs: chain.matched,
+        });
+    }
+    Ok(copied)
+}
+
+/// Adds the runs of a passage that the query has more often than the document, such as a clause or
+/// a refrain: the chain has as many of them as the document.
+fn with_copied_again(
+    matched: Vec<Range<usize>>,
+    chain: &Chain,
+    matches: &[Match],
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Range<usize>>> {
+    let is_gap = |two: &[Range<usize>]| two[1].start - two[0].end >= PASSAGE_TOKENS_MIN;
+    if !matched.windows(2).any(is_gap) {
+        return Ok(matched);
+    }
+    let mut covered = CoveredRanges::default();
+    matched.into_iter().for_each(|range| covered.insert(range));
+    let from = matches.partition_point(|run| run.query < chain.query.start);
+    let to = matches.partition_point(|run| run.query < chain.query.end);
+    for run in &matches[from..to] {
+        if !steps.take(1)? {
+            break;
+        }
+        let (in_query, in_hit) = (run.query..run.query + run.len, run.hit..run.hit + run.len);
+        let is_inside = in_query.end <= chain.query.end
+            && chain.hit.start <= in_hit.start
+            && in_hit.end <= chain.hit.end;
+        if run.len < PASSAGE_TOKENS_MIN || !is_inside || !steps.take(TAKING_STEPS)? {
+            continue;
+        }
+        if run.len - covered.covered(&in_query) >= PASSAGE_TOKENS_MIN {
+            covered.insert(in_query);
+        }
+    }
+    Ok(covered.ranges())
 }
 
 /// Returns the tokens of the query that are in the document too: those of the runs and, where the

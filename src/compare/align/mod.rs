@@ -18,6 +18,7 @@ mod adjoining;
 mod alike;
 mod around;
 mod chain;
+mod common;
 mod copied;
 #[cfg(test)]
 mod formulaic;
@@ -44,12 +45,10 @@ mod tiles;
 mod vocabulary;
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::runs::{Place, trimmed};
 use crate::error::Result;
-use crate::hash::BuildKeyHasher;
 use crate::runtime::{Steps, Stop};
 pub use crate::text::Side;
 use crate::text::{Analyzer, WORD, word_parts};
@@ -59,6 +58,8 @@ use alike::{seeds, seeds_max};
 use around::{Around, copies, trim_ends};
 pub(crate) use chain::{CHAINING_BYTES, Chain, Chained, Match, chains, distinct};
 use chain::{CoveredRanges, TAKING_STEPS};
+pub(crate) use common::words_of_both;
+use common::{similarity, similarity_steps, words_of_both_and};
 use copied::Copied;
 pub(crate) use copied::runs_bytes;
 use noisy::QueryNoise;
@@ -81,9 +82,10 @@ pub struct Aligned {
     /// cut, and no other passage adjoins, it is the share of letters that both have in order.
     pub similarity: f64,
     /// The tokens of the query that this place of the document has too, ascending and disjoint.
-    /// They are in the same order there if the passage was copied, with or without wrong letters:
-    /// words that are only nearly equal are not matched. Of a rewritten passage or a summary they
-    /// are the tokens of both, each as often as both have it.
+    /// Of a copied passage, with or without wrong letters, they are in the same order there, except
+    /// runs that the query repeats; words that are only nearly equal are not matched. Of a
+    /// rewritten passage or a summary they are the runs copied within it, and otherwise the tokens
+    /// of both, each as often as both have it.
     pub matched: Vec<Range<usize>>,
 }
 
@@ -317,12 +319,16 @@ fn chosen(
     let changed = |passage| Part { passage, is_copied: false };
     let mut inside: Vec<Part> = inside.into_iter().map(changed).collect();
     let mut parts: Vec<Part> = Vec::new();
+    let mut copied_inside: Vec<Aligned> = Vec::new();
     for Copied { query, hit, matched, .. } in copied {
         if !steps.take(similarity_steps(&query, &hit))? {
             break;
         }
         let passage = Aligned { matched, ..aligned(query, hit) };
         let is_inside = around.holds(&passage, steps)?;
+        if is_inside {
+            copied_inside.push(passage.clone());
+        }
         // It is still a copy if the passage around it is refused.
         let part = Part { passage, is_copied: true };
         if is_inside { &mut inside } else { &mut parts }.push(part);
@@ -336,6 +342,7 @@ fn chosen(
             parts.push(part);
         }
     }
+    copied_inside.sort_by_key(|copied| copied.query.start);
     let mut passages = Vec::new();
     for (mut passage, mut is_joined) in adjoining::joined(parts) {
         is_joined |= trim(&mut passage, q, d);
@@ -353,8 +360,9 @@ fn chosen(
             passage.similarity = aligned(query, hit).similarity;
         }
         if is_changed {
-            let place = passage.query.clone();
-            passage.matched = words_of_both((q, place), &d[passage.hit.clone()]);
+            let Some(copied) = places_in(&copied_inside, &passage, steps)? else { continue };
+            passage.matched =
+                words_of_both_and(&copied, (q, &passage.query), &d[passage.hit.clone()]);
         }
         // A pair of places without a word in common is not a passage.
         if !passage.matched.is_empty() {
@@ -376,20 +384,29 @@ fn trim(passage: &mut Aligned, query: &[u64], document: &[u64]) -> bool {
     is_shorter
 }
 
-/// Returns the tokens of a place of the query that another place also has, counted as often as both
-/// have them: the first ones.
-pub(crate) fn words_of_both(
-    (query, place): (&[u64], Range<usize>),
-    other: &[u64],
-) -> Vec<Range<usize>> {
-    let mut left = counts(other);
-    let mut matched: Vec<Range<usize>> = Vec::new();
-    for at in place {
-        let Some(count) = left.get_mut(&query[at]).filter(|count| **count > 0) else { continue };
-        *count -= 1;
-        joined::add(&mut matched, at);
+/// Returns the places of the query that are copied within a passage; `None` if no steps are left.
+/// `copied` is in the order of the query.
+fn places_in(
+    copied: &[Aligned],
+    passage: &Aligned,
+    steps: &mut Steps<'_>,
+) -> Result<Option<CoveredRanges>> {
+    let mut places = CoveredRanges::default();
+    let from = copied.partition_point(|copied| copied.query.start < passage.query.start);
+    for copied in &copied[from..] {
+        if copied.query.start >= passage.query.end {
+            break;
+        }
+        if !steps.take(TAKING_STEPS * copied.matched.len() as u64)? {
+            return Ok(None);
+        }
+        let is_inside =
+            |one: &Range<usize>, of: &Range<usize>| of.start <= one.start && one.end <= of.end;
+        if is_inside(&copied.query, &passage.query) && is_inside(&copied.hit, &passage.hit) {
+            copied.matched.iter().for_each(|range| places.insert(range.clone()));
+        }
     }
-    matched
+    Ok(Some(places))
 }
 
 /// A candidate for a passage: it is one if its sides are alike enough.
@@ -493,15 +510,6 @@ fn open(
     sentences.iter().map(|sentence| long.covered(sentence) == 0).collect()
 }
 
-/// The number of tokens that a table has room for from the beginning: growing it takes more time
-/// than comparing a short passage.
-const ROOM: usize = 1 << 10;
-
-/// Returns the number of steps to compare two places as bags of tokens.
-fn similarity_steps(query: &Range<usize>, hit: &Range<usize>) -> u64 {
-    4 * (query.len() + hit.len()) as u64
-}
-
 impl Aligned {
     /// Returns the passage of a run of equal tokens.
     pub(super) fn run(query: usize, hit: usize, len: usize) -> Aligned {
@@ -519,66 +527,5 @@ impl Aligned {
     #[must_use]
     pub fn matched_tokens(&self) -> usize {
         self.matched.iter().map(Range::len).sum()
-    }
-}
-
-/// Returns the tokens that both have, counted as often as both have them, over their mean number.
-fn similarity(a: &[u64], b: &[u64]) -> f64 {
-    let tokens = a.len() + b.len();
-    let is_same = |(a, b): &(&u64, &u64)| a == b;
-    let first = a.iter().zip(b).take_while(is_same).count();
-    let (a, b) = (&a[first..], &b[first..]);
-    let last = a.iter().rev().zip(b.iter().rev()).take_while(is_same).count();
-    let (a, b) = (&a[..a.len() - last], &b[..b.len() - last]);
-    2.0 * (first + last + common(a, b)) as f64 / tokens as f64
-}
-
-/// Returns the tokens that both have, counted as often as both have them.
-fn common(a: &[u64], b: &[u64]) -> usize {
-    if a.is_empty() || b.is_empty() {
-        return 0;
-    }
-    let mut counts = counts(a);
-    let mut common = 0;
-    for token in b {
-        if let Some(count) = counts.get_mut(token).filter(|count| **count > 0) {
-            *count -= 1;
-            common += 1;
-        }
-    }
-    common
-}
-
-/// Counts each token of a place.
-fn counts(tokens: &[u64]) -> HashMap<u64, u32, BuildKeyHasher> {
-    let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-    counts.reserve(tokens.len().min(ROOM));
-    for &token in tokens {
-        *counts.entry(token).or_default() += 1;
-    }
-    counts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn similarity_is_the_share_of_tokens_that_both_have(
-            a in proptest::collection::vec(0u64..6, 1..20),
-            b in proptest::collection::vec(0u64..6, 0..20),
-            (first, last) in (proptest::collection::vec(0u64..6, 0..9), 0u64..6),
-        ) {
-            let [a, b] = [a, b].map(|middle| [&first[..], &middle[..], &[last]].concat());
-            let times = |text: &[u64], token| text.iter().filter(|&&other| other == token).count();
-            let common: usize = (0..6).map(|token| times(&a, token).min(times(&b, token))).sum();
-            let expected = 2.0 * common as f64 / (a.len() + b.len()) as f64;
-            prop_assert_eq!(similarity(&a, &b), expected);
-            let matched = words_of_both((&a, 0..a.len()), &b);
-            prop_assert_eq!(matched.iter().map(Range::len).sum::<usize>(), common);
-            prop_assert!(matched.windows(2).all(|two| two[0].end < two[1].start));
-        }
     }
 }

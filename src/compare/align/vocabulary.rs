@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::ROOM;
+use super::common::ROOM;
 use super::hash_filter::HashFilter;
 use super::sentences::{Sentences, Word};
 use crate::error::Result;
