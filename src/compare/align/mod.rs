@@ -20,6 +20,7 @@ mod around;
 mod chain;
 mod common;
 mod copied;
+mod equal_runs;
 #[cfg(test)]
 mod formulaic;
 mod groups;
@@ -62,6 +63,7 @@ pub(crate) use common::words_of_both;
 use common::{similarity, similarity_steps, words_of_both_and};
 use copied::Copied;
 pub(crate) use copied::runs_bytes;
+use equal_runs::Seeds;
 use noisy::QueryNoise;
 pub(crate) use parted::{breaks, within};
 pub(crate) use spacing::words_by_letters;
@@ -139,7 +141,7 @@ const STAGE_STEPS_A_TOKEN: u64 = 64;
 pub(crate) struct Prepared {
     genre: Genre,
     /// The seeds of copied passages.
-    seeds: copied::Seeds,
+    seeds: Seeds,
     /// The tokens of its sentences.
     sentences: Vec<Range<usize>>,
     /// Computed at the first document that is not merely a copy: many queries meet none.
@@ -162,7 +164,7 @@ impl Prepared {
     pub fn new(query: Side<'_>, genre: Genre, stop: &Stop) -> Result<Prepared> {
         let tokens = &query.tokens.hashes[..];
         let (seeds, sentences) = match genre {
-            Genre::Prose => (copied::Seeds::new(tokens, stop)?, sentences::ranges(query, stop)?),
+            Genre::Prose => (copied::seeds(tokens, stop)?, sentences::ranges(query, stop)?),
             Genre::Program => (tiles::seeds(tokens, stop)?, Vec::new()),
         };
         Ok(Prepared {

@@ -147,7 +147,7 @@ fn stretch(tokens: &Tokens, range: &Range<usize>, text: Place) -> Tokens {
 
 #[cfg(test)]
 mod tests {
-    use super::super::copied::{self, Copied, Seeds};
+    use super::super::copied::{self, Copied};
     use super::super::testing::analyzed;
     use super::*;
     use crate::hash::mix64;
@@ -182,7 +182,7 @@ mod tests {
     ) -> Vec<Aligned> {
         let q = &query.tokens.hashes[in_query.clone()];
         let d = &document.tokens.hashes[in_hit.clone()];
-        let seeds = Seeds::new(q, Stop::NEVER).unwrap();
+        let seeds = copied::seeds(q, Stop::NEVER).unwrap();
         let found = copied::passages((q, &seeds), d, &mut Steps::unbounded(Stop::NEVER)).unwrap();
         let aligned = |Copied { query, hit, matched, .. }| {
             Aligned { query, hit, matched, similarity: 1.0 }.moved(in_query.start, in_hit.start)

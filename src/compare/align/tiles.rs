@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::chain::{CoveredRanges, Match};
-use super::copied::{Limits, Seeds, matches};
+use super::equal_runs::{Limits, Seeds, matches};
 use super::parted::within;
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};

@@ -1,0 +1,346 @@
+//! Maximal runs of equal tokens of two texts, found by their seeds: shorter runs of a fixed length.
+
+use std::collections::HashMap;
+
+use super::LOOKUPS_AT_ONCE;
+use super::chain::Match;
+use super::common::ROOM;
+use super::hash_filter::HashFilter;
+use crate::error::Result;
+use crate::hash::{BuildKeyHasher, mix64};
+use crate::runtime::{Steps, Stop};
+
+/// The memory for runs grows by this part of its size, so that it is at most that much too large.
+pub const GROWTH: usize = 8;
+
+/// Limits of the search for runs.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// The maximum number of runs.
+    pub runs_max: usize,
+    /// Seeds that the document has more often than this are looked up only where nothing else is
+    /// found, and at `places_max` of their places.
+    pub occurrences_max: u32,
+    /// See `occurrences_max`: each place is behind the run found at the one before.
+    pub places_max: usize,
+}
+
+/// The number of steps of a look-up in a map too large for a cache.
+const LOOKUP_STEPS: u64 = 8;
+
+/// The number of tokens that are compared in the time of a step.
+const TOKENS_A_STEP: usize = 8;
+
+/// The seeds of a query, each with a number, computed once for all documents.
+pub struct Seeds {
+    numbers: HashMap<u64, u32, BuildKeyHasher>,
+    known: HashFilter,
+    /// The number of the seed at each place of the query.
+    in_order: Vec<u32>,
+}
+
+impl Seeds {
+    /// Returns the runs of `LEN` tokens of a sequence of token hashes.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+    pub fn of_length<const LEN: usize>(query: &[u64], stop: &Stop) -> Result<Seeds> {
+        let mut numbers: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
+        numbers.reserve(query.len().min(ROOM));
+        let mut in_order = Vec::with_capacity(query.len());
+        for (at, seed) in seeds::<LEN>(query).enumerate() {
+            stop.check_at(at)?;
+            let next = numbers.len() as u32;
+            in_order.push(*numbers.entry(seed).or_insert(next));
+        }
+        let known = HashFilter::new(numbers.keys().copied(), stop)?;
+        Ok(Seeds { numbers, known, in_order })
+    }
+
+    /// Returns the number of a seed, if the query has it.
+    #[inline]
+    fn number(&self, seed: u64) -> Option<u32> {
+        if self.known.may_have(seed) { self.numbers.get(&seed).copied() } else { None }
+    }
+}
+
+/// Returns the first maximal runs of equal tokens, at least `LEN` long, in the order of the query:
+/// all that have a seed which is not too frequent, and some of the others. The seeds of the query
+/// have the same length.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+pub fn matches<const LEN: usize>(
+    (query, of_query): (&[u64], &Seeds),
+    document: &[u64],
+    Limits { runs_max, occurrences_max, places_max }: Limits,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Match>> {
+    let stop = steps.stop();
+    let mut places = vec![Places { first: u32::MAX, count: 0 }; of_query.numbers.len()];
+    // The next place with the same seed, for each place of the document.
+    let mut next = vec![u32::MAX; document.len()];
+    let of_document = seeds::<LEN>(document).enumerate();
+    let enough = steps.take_each(of_document.len(), LOOKUP_STEPS)?;
+    for (at, seed) in of_document.rev().take(enough) {
+        stop.check_at(at)?;
+        let Some(number) = of_query.number(seed) else { continue };
+        let places = &mut places[number as usize];
+        next[at] = places.first;
+        *places = Places { first: at as u32, count: places.count + 1 };
+    }
+    let mut runs = Runs {
+        query,
+        document,
+        ends: vec![0; query.len() + document.len() + 1],
+        end: 0,
+        found: Vec::new(),
+    };
+    runs.extend(0, 0);
+    // Look-ups whose steps have not been charged: most places have a seed that the document lacks.
+    let mut lookups = 0;
+    'seeds: for (at, &number) in of_query.in_order.iter().enumerate() {
+        lookups += 1;
+        let places = places[number as usize];
+        let mut place = places.first;
+        if place == u32::MAX && lookups < LOOKUPS_AT_ONCE {
+            continue;
+        }
+        let due = std::mem::take(&mut lookups);
+        if steps.take_each(due, LOOKUP_STEPS)? < due {
+            break;
+        }
+        if place != u32::MAX && runs.found.len() >= runs_max {
+            steps.cut();
+            break;
+        }
+        if places.count > occurrences_max {
+            // A text that repeats itself has no other seeds. Where nothing else is found a few
+            // places suffice, and take no more time than the runs are long.
+            if at >= runs.end && !runs.extend_at_some(at, place, (&next, places_max), steps)? {
+                break;
+            }
+            continue;
+        }
+        while place != u32::MAX {
+            if !steps.take(runs.extend(at, place as usize))? {
+                break 'seeds;
+            }
+            place = next[place as usize];
+        }
+    }
+    steps.take_each(lookups, LOOKUP_STEPS)?;
+    runs.extend(query.len(), document.len());
+    let mut found = runs.found;
+    found.retain(|found| found.len >= LEN);
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+/// The runs found so far.
+struct Runs<'a> {
+    query: &'a [u64],
+    document: &'a [u64],
+    /// For each difference of places, where in the query its last run ends: no run is examined
+    /// twice, however many seeds it has.
+    ends: Vec<u32>,
+    /// The end in the query of the run that ends last.
+    end: usize,
+    found: Vec<Match>,
+}
+
+impl Runs<'_> {
+    /// Finds the runs through this place of the query and a few of the document, from `hit` on,
+    /// each behind the run before it; `next` has the next place with the same seed. Returns `false`
+    /// if that takes too many steps.
+    fn extend_at_some(
+        &mut self,
+        at: usize,
+        mut hit: u32,
+        (next, places_max): (&[u32], usize),
+        steps: &mut Steps<'_>,
+    ) -> Result<bool> {
+        for _ in 0..places_max {
+            let found = self.found.len();
+            if hit == u32::MAX {
+                break;
+            }
+            if !steps.take(self.extend(at, hit as usize))? {
+                return Ok(false);
+            }
+            let end = match self.found.get(found) {
+                Some(run) => run.hit + run.len,
+                None => hit as usize + 1,
+            };
+            if places_max > 1 {
+                while hit != u32::MAX && (hit as usize) < end {
+                    if !steps.take(1)? {
+                        return Ok(false);
+                    }
+                    hit = next[hit as usize];
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Finds the run through this place of both texts, unless it was found before, and returns the
+    /// steps that this took.
+    fn extend(&mut self, at: usize, hit: usize) -> u64 {
+        let end = &mut self.ends[at + self.document.len() - hit];
+        if at < *end as usize {
+            return LOOKUP_STEPS;
+        }
+        let back = self.query[..at].iter().rev().zip(self.document[..hit].iter().rev());
+        let before = back.take_while(|(a, b)| a == b).count();
+        let ahead = self.query[at..].iter().zip(&self.document[hit..]);
+        let after = ahead.take_while(|(a, b)| a == b).count();
+        // The texts have fewer than 2^32 tokens.
+        *end = (at + after) as u32;
+        self.end = self.end.max(at + after);
+        let (query, hit) = (at - before, hit - before);
+        if self.found.len() == self.found.capacity() {
+            // Grows by less than a factor of two, unlike a vector.
+            self.found.reserve_exact((self.found.len() / GROWTH).max(1 << 10));
+        }
+        self.found.push(Match { query, hit, len: before + after });
+        2 * LOOKUP_STEPS + ((before + after) / TOKENS_A_STEP) as u64
+    }
+}
+
+/// Places of a seed in the document.
+#[derive(Clone, Copy)]
+struct Places {
+    first: u32,
+    count: u32,
+}
+
+/// Returns the hashes of all runs of `LEN` tokens.
+fn seeds<const LEN: usize>(
+    tokens: &[u64],
+) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator {
+    // Tokens are hashes already; rotating each by a different number of bits makes their order
+    // count.
+    let turned = |run: &[u64]| (0..).zip(run).fold(0, |sum, (i, t)| sum ^ t.rotate_left(21 * i));
+    tokens.windows(LEN).map(move |run| mix64(turned(run)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::runtime::stop::STEPS_BETWEEN_LOOKS;
+    use crate::runtime::stop::testing::After;
+    use proptest::prelude::*;
+
+    const LEN: usize = 3;
+    const OCCURRENCES_MAX: u32 = 16;
+
+    fn seeds(query: &[u64]) -> Seeds {
+        Seeds::of_length::<LEN>(query, Stop::NEVER).unwrap()
+    }
+
+    /// Returns the first runs, at most `runs_max`.
+    fn first_matches(
+        (query, of_query): (&[u64], &Seeds),
+        document: &[u64],
+        runs_max: usize,
+        steps: &mut Steps<'_>,
+    ) -> Result<Vec<Match>> {
+        let limits = Limits { runs_max, occurrences_max: OCCURRENCES_MAX, places_max: 1 };
+        super::matches::<LEN>((query, of_query), document, limits, steps)
+    }
+
+    fn matches(query: &[u64], document: &[u64]) -> Vec<Match> {
+        let steps = &mut Steps::unbounded(Stop::NEVER);
+        first_matches((query, &seeds(query)), document, usize::MAX, steps).unwrap()
+    }
+
+    /// Returns every maximal run of equal tokens, by definition.
+    fn naive(query: &[u64], document: &[u64]) -> Vec<Match> {
+        let mut found = Vec::new();
+        for at in 0..query.len() {
+            for hit in 0..document.len() {
+                let begins = at == 0 || hit == 0 || query[at - 1] != document[hit - 1];
+                let same = query[at..].iter().zip(&document[hit..]).take_while(|(a, b)| a == b);
+                let len = same.count();
+                if begins && len >= LEN {
+                    found.push(Match { query: at, hit, len });
+                }
+            }
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn matches_are_the_maximal_runs(
+            query in proptest::collection::vec(0u64..4, 0..40),
+            document in proptest::collection::vec(0u64..4, 0..15),
+        ) {
+            // The texts are so short that no seed is too frequent.
+            prop_assert_eq!(matches(&query, &document), naive(&query, &document));
+        }
+    }
+
+    #[test]
+    fn a_run_that_begins_with_a_frequent_seed_is_found_whole() {
+        let mut document: Vec<u64> =
+            (0..u64::from(OCCURRENCES_MAX) + 3).flat_map(|i| [1, 2, 3, 100 + i]).collect();
+        document.extend([1, 2, 3, 7, 8, 9]);
+        document.push(4);
+        let found = matches(&[1, 2, 3, 7, 8, 9], &document);
+        let expected = Match { query: 0, hit: document.len() - 7, len: 6 };
+        assert!(found.contains(&expected), "{found:?}");
+    }
+
+    #[test]
+    fn no_more_runs_are_chained_than_there_is_memory_for() {
+        // Every run of three is four times in the document, each before another word.
+        let query: Vec<u64> = (0..100).collect();
+        let document: Vec<u64> =
+            (0..4 * 97).flat_map(|i| [i % 97, i % 97 + 1, i % 97 + 2, 1000 + i]).collect();
+        let mut steps = Steps::unbounded(Stop::NEVER);
+        let mut found = |runs_max| {
+            let of_query = (&query[..], &seeds(&query));
+            first_matches(of_query, &document, runs_max, &mut steps).unwrap()
+        };
+        let all = found(usize::MAX);
+        assert_eq!(all.len(), 4 * 97);
+        let some = found(10);
+        assert!(some.len() >= 10 && some.len() < 20 && some.iter().all(|run| all.contains(run)));
+        assert!(!steps.is_complete());
+        // The number of runs equals the limit, and the last run of the query is not in the
+        // document.
+        let mut steps = Steps::unbounded(Stop::NEVER);
+        let query: Vec<u64> = (0..101).collect();
+        let found = first_matches((&query, &seeds(&query)), &document, 4 * 97, &mut steps);
+        assert_eq!((found.unwrap().len(), steps.is_complete()), (4 * 97, true));
+    }
+
+    #[test]
+    fn runs_that_cross_blocks_of_lookups_are_found_whole() {
+        let document: Vec<u64> = (0..3 * LOOKUPS_AT_ONCE as u64).collect();
+        let around = |place: usize| &document[place - 5..place + 5];
+        let last = document.len() - LOOKUPS_AT_ONCE;
+        let other: Vec<u64> = (1 << 40..(1 << 40) + 2 * LOOKUPS_AT_ONCE as u64).collect();
+        let pieces = [5, last, 2 * LOOKUPS_AT_ONCE - 2, last - 2, document.len() - 5].map(around);
+        let query = [pieces[0], &other, pieces[1], pieces[2], &other[..9], pieces[3], pieces[4]];
+        let query = query.concat();
+        let found = matches(&query, &document);
+        assert_eq!(found, naive(&query, &document));
+        assert_eq!(found.len(), pieces.len());
+    }
+
+    #[test]
+    fn looking_up_many_places_without_a_run_is_stopped() {
+        let flag = After::looks(1);
+        let query: Vec<u64> = (0..1 << 17).collect();
+        let seeds = seeds(&query);
+        let mut steps = Steps::unbounded(flag.stop());
+        let stopped = first_matches((&query, &seeds), &[1, 2, 4], usize::MAX, &mut steps);
+        assert!(matches!(stopped, Err(Error::Cancelled)));
+        assert!(steps.taken() <= 3 * STEPS_BETWEEN_LOOKS);
+    }
+}
