@@ -136,7 +136,7 @@ const OPEN_MAX: usize = 64;
 
 /// The score of a matched token. A gap that is longer in one text than in the other costs 1 for
 /// each token of the difference.
-const TOKEN_SCORE: i64 = 4;
+pub const TOKEN_SCORE: i64 = 4;
 
 /// The best chain that ends with a match.
 struct Open {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::PASSAGE_TOKENS_MIN;
 use super::chain::{
-    CHAINING_BYTES, Chain, CoveredRanges, Match, TAKING_STEPS, chains_where, distinct,
+    CHAINING_BYTES, Chain, CoveredRanges, Match, TAKING_STEPS, TOKEN_SCORE, chains_where, distinct,
 };
 use super::equal_runs::{GROWTH, Limits, Seeds, matches};
 use crate::error::Result;
@@ -107,7 +107,19 @@ fn of_matches(
     let found = distinct(std::mem::take(&mut chained.chains), steps)?;
     let mut copied = Vec::with_capacity(found.len());
     for chain in found {
-        let matched = matched(&chained.parts(&chain, matches), query, document);
+        let runs = chained.parts(&chain, matches);
+        let runs = best_stretch(&runs);
+        let (first, last) = (runs[0], runs[runs.len() - 1]);
+        let chain = Chain {
+            query: first.query..last.query + last.len,
+            hit: first.hit..last.hit + last.len,
+            matched: runs.iter().map(|run| run.len).sum(),
+            last: chain.last,
+        };
+        if !is_passage(&chain) {
+            continue;
+        }
+        let matched = matched(runs, query, document);
         copied.push(Copied {
             matched: with_copied_again(matched, &chain, matches, steps)?,
             query: chain.query,
@@ -116,6 +128,32 @@ fn of_matches(
         });
     }
     Ok(copied)
+}
+
+/// Returns the runs of a chain without those at its ends that are too short for the gap between
+/// them and the rest: three words that follow a dozen others in both texts are chance.
+///
+/// It is the stretch with the greatest score, where a token of a run scores [`TOKEN_SCORE`], and
+/// each token of a gap, on its longer side, costs 1 (Smith and Waterman 1981, "Identification of
+/// common molecular subsequences").
+fn best_stretch(runs: &[Match]) -> &[Match] {
+    let mut best = (0, 0..0);
+    let (mut score, mut start) = (0, 0);
+    for (at, run) in runs.iter().enumerate() {
+        if let Some(before) = at.checked_sub(1).map(|before| runs[before]) {
+            let query = run.query - before.query - before.len;
+            let hit = run.hit - before.hit - before.len;
+            score -= query.max(hit) as i64;
+        }
+        if score <= 0 {
+            (score, start) = (0, at);
+        }
+        score += TOKEN_SCORE * run.len as i64;
+        if score > best.0 {
+            best = (score, start..at + 1);
+        }
+    }
+    &runs[best.1]
 }
 
 /// Adds the runs of a passage that the query has more often than the document, such as a clause or
@@ -231,6 +269,31 @@ mod tests {
         check(&inserted, &[(0, 10), (13, 43)]);
         let left_out = [&replaced(&[])[..10], &replaced(&[])[15..]].concat();
         check(&left_out, &[(0, 35)]);
+    }
+
+    #[test]
+    fn three_words_in_common_after_a_dozen_others_are_no_part_of_a_passage() {
+        let copied: Vec<u64> = (0..30).collect();
+        let with = |between: u64, run: u64| {
+            let own: Vec<u64> = (100..100 + between).collect();
+            let other: Vec<u64> = (200..200 + between).collect();
+            let chance: Vec<u64> = (50..50 + run).collect();
+            let [a, b] = [own, other].map(|other| [&copied[..], &other, &chance].concat());
+            let reversed = [&a, &b].map(|text| text.iter().rev().copied().collect::<Vec<u64>>());
+            let [found, mirrored] = [[a, b], reversed].map(|[a, b]| passages(&a, &b));
+            let [found, mirrored] = [found, mirrored].map(|found| match &found[..] {
+                [one] => [one.query.len(), one.hit.len()],
+                _ => panic!("{found:?}"),
+            });
+            assert_eq!(found, mirrored);
+            found
+        };
+        assert_eq!(with(13, 3), [30; 2]);
+        assert_eq!(with(12, 3), [30; 2]);
+        assert_eq!(with(11, 3), [44; 2]);
+        assert_eq!(with(17, 4), [30; 2]);
+        assert_eq!(with(17, 5), [52; 2]);
+        assert_eq!(with(20, 12), [62; 2]);
     }
 
     #[test]
