@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use super::align::{
-    self, Aligned, Side, TILE_TOKENS_MIN, align_prepared, breaks, within, words_by_letters,
-    words_of_both,
+    self, Aligned, Side, TILE_TOKENS_MIN, align_prepared, breaks, similarity, within,
+    words_by_letters,
 };
 pub(crate) use super::align::{Genre, PASSAGE_TOKENS_MIN, Prepared};
 use super::place::{self, Parted};
@@ -178,13 +178,37 @@ pub fn between_prepared(
             found.extend(whole(tokens, &is_in_one_part, stop)?);
         }
     }
+    Ok(of_texts(found, alignment.is_complete, (query, document), genre))
+}
+
+/// Returns the passage of a place of a document and of the tokens of a query that are there too.
+pub(crate) fn of_place(
+    matched: Vec<Range<usize>>,
+    hit: Range<usize>,
+    (query, document): (Side<'_>, Side<'_>),
+    genre: Genre,
+) -> Passages {
+    let ends = matched.first().zip(matched.last());
+    let in_query = ends.map_or(0..0, |(first, last)| first.start..last.end);
+    let similarity =
+        similarity(&query.tokens.hashes[in_query.clone()], &document.tokens.hashes[hit.clone()]);
+    let found = Aligned { query: in_query, hit, similarity, matched };
+    of_texts(vec![found], true, (query, document), genre)
+}
+
+/// Returns these passages of two texts in bytes, with their places.
+fn of_texts(
+    found: Vec<Aligned>,
+    complete: bool,
+    (query, document): (Side<'_>, Side<'_>),
+    genre: Genre,
+) -> Passages {
     let passage = |aligned| in_texts(aligned, (query, document), genre);
-    let found = found.into_iter().map(passage).collect();
-    let mut found = Passages::new(found, alignment.is_complete);
+    let mut found = Passages::new(found.into_iter().map(passage).collect(), complete);
     if genre == Genre::Prose {
         found = found.in_words_of(query);
     }
-    Ok(found.placed((query.text, query.parts), (document.text, document.parts)))
+    found.placed((query.text, query.parts), (document.text, document.parts))
 }
 
 /// Returns the number of words of the text that has fewer tokens; of programs, their tokens.
@@ -300,15 +324,6 @@ pub(crate) fn with_matched_tokens(
     let tokens = places.iter().map(Range::len).sum::<usize>() as u32;
     let ranges = disjoint(places.iter().map(|range| bytes(query, range)));
     passage.with_matched(tokens, ranges)
-}
-
-/// Marks the tokens of a passage that the other place also has as matched, each counted as often as
-/// both have it.
-pub(crate) fn with_words_of_both(passage: Passage, query: &Tokens, hit: &[u64]) -> Passage {
-    let matched = words_of_both(&query.hashes, hit);
-    let tokens = matched.iter().map(Range::len).sum::<usize>() as u32;
-    let matched = disjoint(matched.iter().map(|range| bytes(query, range)));
-    passage.with_matched(tokens, matched)
 }
 
 /// Returns the bytes of ranges of tokens of a text, without the comments of a program, which are

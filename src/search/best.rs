@@ -8,7 +8,8 @@
 //!
 //! The best one is cut to the tokens between its first and last q-gram that the query has: the
 //! paper takes as many tokens around fingerprints as may have made them, and with them those of the
-//! sentences before and after. Its similarity stays the same.
+//! sentences before and after. Its similarity stays the same. Its place in the query is cut in the
+//! same way.
 //!
 //! Two places where the paper's algorithms 2 and 3 would not give the answer of algorithm 1: they
 //! stop at a bound equal to the best similarity, where a shorter text may tie, and they allow
@@ -16,7 +17,7 @@
 //! bounds are exact.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::ops::Range;
 
 use crate::compare::align::within;
@@ -47,8 +48,8 @@ pub struct Candidate {
 pub struct Best {
     /// The candidate.
     pub candidate: Candidate,
-    /// Its similarity, 0 to 1.
-    pub similarity: f64,
+    /// The number of q-grams that it has in common with the query.
+    pub common: usize,
     /// Candidates whose similarity was calculated.
     pub calculated: usize,
 }
@@ -110,6 +111,26 @@ impl Grams {
         let mut had = tokens.windows(self.q).map(is_had);
         let (first, last) = (had.clone().position(|had| had), had.rposition(|had| had));
         first.zip(last).map_or(0..tokens.len(), |(first, last)| first..last + self.q)
+    }
+
+    /// Returns the tokens of the query that are in its q-grams which `tokens` has too, ascending and
+    /// disjoint.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn matched(&self, query: &[u64], tokens: &[u64], stop: &Stop) -> Result<Vec<Range<usize>>> {
+        let had: HashSet<u64, BuildKeyHasher> = tokens.windows(self.q).map(hash).collect();
+        let mut matched: Vec<Range<usize>> = Vec::new();
+        for (at, gram) in query.windows(self.q).enumerate() {
+            stop.check_at(at)?;
+            if had.contains(&hash(gram)) {
+                match matched.last_mut() {
+                    Some(last) if last.end >= at => last.end = at + self.q,
+                    _ => matched.push(at..at + self.q),
+                }
+            }
+        }
+        Ok(matched)
     }
 
     fn count_in(&self, len: usize) -> usize {
@@ -216,11 +237,7 @@ pub fn best(
             best = Some((common, candidate));
         }
     }
-    Ok(best.map(|(common, candidate)| Best {
-        candidate,
-        similarity: common as f64 / query.total as f64,
-        calculated,
-    }))
+    Ok(best.map(|(common, candidate)| Best { candidate, common, calculated }))
 }
 
 #[cfg(test)]
@@ -261,6 +278,17 @@ mod tests {
             let common =
                 |tokens: &[u64]| grams.common(tokens, 0, Stop::NEVER).unwrap().unwrap_or(0);
             prop_assert_eq!(common(narrowed), common(&text));
+            let matched = grams.matched(&query, narrowed, Stop::NEVER).unwrap();
+            let is_in_gram = |at: usize| {
+                let mut grams = query.windows(grams.q).enumerate();
+                grams.any(|(start, gram)| {
+                    (start..start + gram.len()).contains(&at)
+                        && text.windows(gram.len()).any(|other| other == gram)
+                })
+            };
+            let expected: Vec<usize> = (0..query.len()).filter(|&at| is_in_gram(at)).collect();
+            prop_assert!(matched.windows(2).all(|two| two[0].end < two[1].start));
+            prop_assert_eq!(matched.into_iter().flatten().collect::<Vec<_>>(), expected);
             if common(&text) > 0 {
                 for end in [&narrowed[..grams.q], &narrowed[narrowed.len() - grams.q..]] {
                     prop_assert!(query.windows(grams.q).any(|gram| gram == end));
@@ -275,11 +303,11 @@ mod tests {
         query: &[u64],
         q: usize,
         documents: &[Vec<u64>],
-    ) -> Option<(f64, Candidate)> {
+    ) -> Option<(usize, Candidate)> {
         let grams =
             |tokens: &[u64]| -> Vec<Vec<u64>> { tokens.windows(q).map(<[u64]>::to_vec).collect() };
         let wanted = grams(query);
-        let mut best: Option<(f64, Candidate)> = None;
+        let mut best: Option<(usize, Candidate)> = None;
         for candidate in candidates {
             let mut left = wanted.clone();
             for gram in grams(&documents[candidate.document][candidate.tokens.clone()]) {
@@ -287,15 +315,15 @@ mod tests {
                     left.swap_remove(at);
                 }
             }
-            let similarity = (wanted.len() - left.len()) as f64 / wanted.len() as f64;
+            let common = wanted.len() - left.len();
             let rank = |candidate: &Candidate| {
                 (candidate.tokens.len(), candidate.document, candidate.tokens.start)
             };
             let is_better = best.as_ref().is_none_or(|(before, other)| {
-                similarity > *before || similarity == *before && rank(candidate) < rank(other)
+                common > *before || common == *before && rank(candidate) < rank(other)
             });
-            if similarity > 0.0 && is_better {
-                best = Some((similarity, candidate.clone()));
+            if common > 0 && is_better {
+                best = Some((common, candidate.clone()));
             }
         }
         best
@@ -325,7 +353,7 @@ mod tests {
             if let Some(best) = &found {
                 prop_assert!(best.calculated <= texts.len());
             }
-            prop_assert_eq!(found.map(|best| (best.similarity, best.candidate)), expected);
+            prop_assert_eq!(found.map(|best| (best.common, best.candidate)), expected);
         }
     }
 }

@@ -2,8 +2,6 @@
 //!
 //! The texts around shared fingerprints are cut out of the documents and compared ([`best`]).
 
-use std::ops::Range;
-
 use super::best::{self, Grams, Windows};
 use super::extent::Extent;
 use super::hit_details::HitDetails;
@@ -13,12 +11,11 @@ use super::retrieve::Search;
 use super::score::{self, Scored};
 use super::shared::SharedFingerprints;
 use crate::compare::align::breaks;
-use crate::compare::passages::{self, Passages};
-use crate::compare::{Passage, Unit};
+use crate::compare::passages::{self, Genre};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, StoredDocument};
 use crate::runtime::Permit;
-use crate::text::{Analyzed, Tokens};
+use crate::text::Analyzed;
 use cento_api::CandidateTexts;
 
 impl Search<'_> {
@@ -62,7 +59,11 @@ impl Search<'_> {
         let of_text = found.candidate.tokens.start;
         let narrowed = grams.narrowed(&document.tokens.hashes[found.candidate.tokens.clone()]);
         let tokens = of_text + narrowed.start..of_text + narrowed.end;
-        let passages = passages_of((tokens, found.similarity), &query_text, &document);
+        let of_hit = &document.tokens.hashes[tokens.clone()];
+        let matched = grams.matched(&query_text.tokens.hashes, of_hit, query.stop())?;
+        let sides = (query_text.side(), document.side());
+        let genre = Genre::of(&snapshot.config().analyzer);
+        let passages = passages::of_place(matched, tokens, sides, genre);
         let hits = self.hits_of(vec![HitDetails::new((best, None), None, Some(passages))])?;
         Ok(outcome(hits, CandidateTexts { texts: all, calculated: found.calculated }))
     }
@@ -135,24 +136,6 @@ fn refused(what: &str) -> Error {
     Error::argument("goal", what)
 }
 
-/// Makes the passage that was found, of its tokens in the document and all of the query.
-fn passages_of(
-    (found, similarity): (Range<usize>, f64),
-    query: &Analyzed,
-    document: &Analyzed,
-) -> Passages {
-    let tokens: &Tokens = &query.tokens;
-    let in_query = passages::bytes(tokens, &(0..tokens.hashes.len()));
-    let in_hit = passages::bytes(&document.tokens, &found);
-    let len = found.len() as u32;
-    let passage = Passage::new(in_query, in_hit, Unit::Bytes, len, similarity);
-    let hit_tokens = &document.tokens.hashes[found];
-    let passage = passages::with_words_of_both(passage, tokens, hit_tokens);
-    let place = 0..tokens.hashes.len() as u32;
-    Passages::new(vec![(passage, place)], true)
-        .placed((&query.text, &query.parts), (&document.text, &document.parts))
-}
-
 fn outcome(hits: Vec<super::Hit>, candidates: CandidateTexts) -> Outcome {
     let extent = Extent { more: false, total: Some(hits.len()) };
     Outcome { candidates: Some(candidates), ..Outcome::new(hits, extent) }
@@ -177,6 +160,26 @@ mod tests {
         let passage = &answer.hits[0].passages.as_deref().unwrap()[0];
         let (start, end) = (words(0..30).len() as u32, words(0..51).trim_end().len() as u32);
         assert_eq!((passage.hit, passage.tokens, passage.matched), ((start, end), 21, 21));
+    }
+
+    #[test]
+    fn the_place_in_the_query_is_that_of_the_runs_that_the_hit_has_too() {
+        // It was the whole query, with the words of the hit.
+        let index = Index::in_memory(Config::new("winnow", "words", true).unwrap()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        let words = |kind: &str, range: std::ops::Range<u32>| -> String {
+            range.map(|word| format!("{kind}{word} ")).collect()
+        };
+        writer.add(Document::new("doc", words("word", 0..80))).unwrap();
+        writer.finish().unwrap();
+        let (before, copied) = (words("own", 0..70), words("word", 30..60));
+        let query = format!("{before}{copied}{}", words("other", 0..90));
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let answer = searcher.search(&Query::text(query).goal(Goal::Passage)).unwrap();
+        let passage = &answer.hits[0].passages.as_deref().unwrap()[0];
+        let start = before.len() as u32;
+        assert_eq!(passage.query, (start, start + copied.trim_end().len() as u32));
+        assert_eq!((passage.tokens, passage.matched, passage.similarity), (30, 30, 1.0));
     }
 
     #[test]

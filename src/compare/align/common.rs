@@ -16,17 +16,11 @@ pub fn similarity_steps(query: &Range<usize>, hit: &Range<usize>) -> u64 {
     4 * (query.len() + hit.len()) as u64
 }
 
-/// Returns the tokens of a place of the query that another place also has, counted as often as both
-/// have them: the first ones.
-pub(crate) fn words_of_both(query: &[u64], other: &[u64]) -> Vec<Range<usize>> {
-    words_of_both_and(&CoveredRanges::default(), (query, &(0..query.len())), other)
-}
-
 /// Returns the tokens of a place of the query that another place also has: those of `copied`, which
 /// are in the other place, and besides each as often as both have it, the first ones.
 ///
 /// The query may copy a clause more often than the other place has it.
-pub fn words_of_both_and(
+pub fn words_of_both(
     copied: &CoveredRanges,
     (query, place): (&[u64], &Range<usize>),
     other: &[u64],
@@ -56,7 +50,7 @@ fn take(counts: &mut HashMap<u64, u32, BuildKeyHasher>, token: u64) -> bool {
 }
 
 /// Returns the tokens that both have, counted as often as both have them, over their mean number.
-pub fn similarity(a: &[u64], b: &[u64]) -> f64 {
+pub(crate) fn similarity(a: &[u64], b: &[u64]) -> f64 {
     let tokens = a.len() + b.len();
     let is_same = |(a, b): &(&u64, &u64)| a == b;
     let first = a.iter().zip(b).take_while(is_same).count();
@@ -141,7 +135,7 @@ mod tests {
             let common: usize = (0..6).map(|token| times(&a, token).min(times(&b, token))).sum();
             let expected = 2.0 * common as f64 / (a.len() + b.len()) as f64;
             prop_assert_eq!(similarity(&a, &b), expected);
-            let matched = words_of_both(&a, &b);
+            let matched = words_of_both(&CoveredRanges::default(), (&a, &(0..a.len())), &b);
             prop_assert_eq!(matched.iter().map(Range::len).sum::<usize>(), common);
             prop_assert!(matched.windows(2).all(|two| two[0].end < two[1].start));
         }
@@ -155,7 +149,7 @@ mod tests {
             let mut copied = CoveredRanges::default();
             let at_copied = (0..a.len()).filter(|&at| is_copied[at]);
             at_copied.for_each(|at| copied.insert(at..at + 1));
-            let matched = words_of_both_and(&copied, (&a, &(0..a.len())), &b);
+            let matched = words_of_both(&copied, (&a, &(0..a.len())), &b);
             let matched: Vec<usize> = matched.into_iter().flatten().collect();
             for token in 0..6 {
                 let places = || (0..a.len()).filter(|&at| a[at] == token);

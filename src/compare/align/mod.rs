@@ -59,8 +59,8 @@ use alike::{seeds, seeds_max};
 use around::{Around, copies, trim_ends};
 pub(crate) use chain::{CHAINING_BYTES, Chain, Chained, Match, chains, distinct};
 use chain::{CoveredRanges, TAKING_STEPS};
-pub(crate) use common::words_of_both;
-use common::{similarity, similarity_steps, words_of_both_and};
+pub(crate) use common::similarity;
+use common::{similarity_steps, words_of_both};
 use copied::Copied;
 pub(crate) use copied::runs_bytes;
 use equal_runs::Seeds;
@@ -363,8 +363,7 @@ fn chosen(
         }
         if is_changed {
             let Some(copied) = places_in(&copied_inside, &passage, steps)? else { continue };
-            passage.matched =
-                words_of_both_and(&copied, (q, &passage.query), &d[passage.hit.clone()]);
+            passage.matched = words_of_both(&copied, (q, &passage.query), &d[passage.hit.clone()]);
         }
         // A pair of places without a word in common is not a passage.
         if !passage.matched.is_empty() {
