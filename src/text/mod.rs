@@ -160,6 +160,14 @@ pub struct Side<'a> {
     pub parts: &'a [Part],
 }
 
+impl<'a> Side<'a> {
+    /// Returns a token as it is written.
+    pub(crate) fn written(&self, token: usize) -> &'a str {
+        let span = self.tokens.spans[token];
+        &self.text[span.start as usize..span.end as usize]
+    }
+}
+
 /// A text with its tokens.
 #[derive(Debug, Clone, Default)]
 pub struct Analyzed {

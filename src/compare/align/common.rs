@@ -70,7 +70,7 @@ fn common(a: &[u64], b: &[u64]) -> usize {
 }
 
 /// Counts each token of a place.
-fn counts(tokens: &[u64]) -> HashMap<u64, u32, BuildKeyHasher> {
+pub fn counts(tokens: &[u64]) -> HashMap<u64, u32, BuildKeyHasher> {
     let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
     counts.reserve(tokens.len().min(ROOM));
     for &token in tokens {

@@ -52,6 +52,8 @@ pub struct Copied {
     pub matched: Vec<Range<usize>>,
     /// The number of them that are in runs.
     pub in_runs: usize,
+    /// The tokens of the longest run.
+    pub longest: usize,
 }
 
 /// Returns the seeds of a sequence of token hashes.
@@ -125,6 +127,7 @@ fn of_matches(
             query: chain.query,
             hit: chain.hit,
             in_runs: chain.matched,
+            longest: runs.iter().map(|run| run.len).max().unwrap_or(0),
         });
     }
     Ok(copied)
@@ -227,7 +230,13 @@ mod tests {
     }
 
     fn whole(query: Range<usize>, hit: Range<usize>) -> [Copied; 1] {
-        [Copied { matched: [query.clone()].into(), in_runs: query.len(), query, hit }]
+        [Copied {
+            matched: [query.clone()].into(),
+            in_runs: query.len(),
+            longest: query.len(),
+            query,
+            hit,
+        }]
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod chain;
 mod common;
 mod copied;
 mod equal_runs;
+mod few_words;
 #[cfg(test)]
 mod formulaic;
 mod groups;
@@ -255,7 +256,10 @@ fn align_within(
             .collect(),
         Genre::Prose => {
             let mut copied = copied::passages((q, &prepared.seeds), d, steps)?;
-            copied.retain(|copied| has_words_enough(query, &copied.matched));
+            copied.retain(|copied| {
+                has_words_enough(query, &copied.matched)
+                    && few_words::is_evident(copied, query, document)
+            });
             let candidates = Candidates::new((query, prepared), document, &copied, steps)?;
             steps.begin_stage();
             let noisy = noisy::passages((query, &prepared.noise), document, &copied, steps)?;
@@ -437,6 +441,8 @@ fn judged(
         if passage.similarity >= similarity_min
             && query.is_mostly_words(&passage.query)
             && document.is_mostly_words(&passage.hit)
+            && !query.has_few_words(&passage.query)
+            && !document.has_few_words(&passage.hit)
         {
             passages.push(passage);
         }

@@ -68,9 +68,8 @@ pub fn passages(
 impl Side<'_> {
     /// Returns whether at least half of these tokens have a letter.
     pub(super) fn is_mostly_words(&self, tokens: &Range<usize>) -> bool {
-        let spans = self.tokens.spans[tokens.clone()].iter();
-        let written = spans.map(|span| &self.text[span.start as usize..span.end as usize]);
-        written.filter(|token| token.chars().any(is_letter)).count() * 2 >= tokens.len()
+        let is_word = |&at: &usize| self.written(at).chars().any(is_letter);
+        tokens.clone().filter(is_word).count() * 2 >= tokens.len()
     }
 
     /// Returns the bytes from the first of these tokens to the last.
