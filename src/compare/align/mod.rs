@@ -41,6 +41,7 @@ mod sentences;
 mod spacing;
 mod summarised;
 mod sums;
+mod tables;
 #[cfg(test)]
 mod testing;
 mod tiles;
@@ -252,6 +253,7 @@ fn align_within(
     let passages = match prepared.genre {
         Genre::Program => tiles::tiles((q, &prepared.seeds), d, breaks, steps)?
             .into_iter()
+            .flat_map(|tile| tables::without_other_tables(tile, query, document))
             .map(|Match { query, hit, len }| Aligned::run(query, hit, len))
             .collect(),
         Genre::Prose => {

@@ -1,0 +1,123 @@
+//! Tables in programs: lists of numbers and texts in quotes.
+//!
+//! Programs are compared without the values of their literals, so that any two tables are equal.
+//! A table is part of a passage if most of its values are those of the other one.
+
+use std::ops::Range;
+
+use super::chain::Match;
+use super::{Side, TILE_TOKENS_MIN};
+
+/// Fewer literals in a row, with separators between them, are arguments or a short list.
+const LITERALS_MIN: usize = 16;
+
+/// Returns the pieces of a tile without the tables whose values differ.
+pub fn without_other_tables(tile: Match, query: Side<'_>, document: Side<'_>) -> Vec<Match> {
+    let Match { query: start, hit, len } = tile;
+    let kinds: Vec<Kind> = (0..len).map(|at| Kind::of(query.written(start + at))).collect();
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    let mut add = |piece: Range<usize>| {
+        if piece.len() >= TILE_TOKENS_MIN {
+            let (query, hit) = (start + piece.start, hit + piece.start);
+            pieces.push(Match { query, hit, len: piece.len() });
+        }
+    };
+    let mut at = 0;
+    for kinds in kinds.chunk_by(|a, b| (*a == Kind::Other) == (*b == Kind::Other)) {
+        let stretch = at..at + kinds.len();
+        at = stretch.end;
+        let literals = || {
+            stretch.clone().zip(kinds).filter(|(_, kind)| **kind == Kind::Literal).map(|(at, _)| at)
+        };
+        let is_same = |&at: &usize| query.written(start + at) == document.written(hit + at);
+        let count = literals().count();
+        if count >= LITERALS_MIN && literals().filter(is_same).count() * 2 < count {
+            add(from..stretch.start);
+            from = stretch.end;
+        }
+    }
+    add(from..len);
+    pieces
+}
+
+/// What a token is, as far as tables are concerned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A number or a text in quotes.
+    Literal,
+    /// A sign between literals.
+    Separator,
+    /// A token that no table has.
+    Other,
+}
+
+impl Kind {
+    fn of(written: &str) -> Kind {
+        match written.chars().next() {
+            Some('"' | '\'' | '`') => Kind::Literal,
+            Some(first) if first.is_numeric() => Kind::Literal,
+            Some(',' | '{' | '}' | '[' | ']' | '(' | ')' | '-' | '+') => Kind::Separator,
+            _ => Kind::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::super::{Aligned, Genre, align};
+    use crate::hash::mix64;
+    use crate::runtime::Stop;
+    use crate::text::{Analyzed, Analyzer};
+
+    /// A program with a table of these numbers.
+    fn program(name: &str, numbers: &[u64], more: &str) -> Analyzed {
+        let mut text = format!("class {name} {{\n  static int[] table = {{\n");
+        numbers.chunks(10).for_each(|row| {
+            row.iter().for_each(|number| write!(text, "{number}, ").unwrap());
+            text.push('\n');
+        });
+        text.push_str("  };\n");
+        text.push_str(more);
+        text.push_str("}\n");
+        let analyzer = "code(language=java)".parse::<Analyzer>().unwrap();
+        Analyzed::new(text, &analyzer, Stop::NEVER).unwrap()
+    }
+
+    fn numbers(seed: u64) -> Vec<u64> {
+        (0..300).map(|at| mix64(seed << 32 | at) % 10_000).collect()
+    }
+
+    fn found(a: &Analyzed, b: &Analyzed) -> Vec<Aligned> {
+        align(a.side(), b.side(), Genre::Program, Stop::NEVER).unwrap().passages
+    }
+
+    #[test]
+    fn tables_of_other_numbers_are_no_passage() {
+        let (a, b) = (program("Primes", &numbers(1), ""), program("Rain", &numbers(2), ""));
+        // Before the table the nine tokens of both are the same.
+        let [head] = &found(&a, &b)[..] else { panic!() };
+        assert_eq!(head.query, 0..9);
+        // Most of the values are the same: the table was copied.
+        let mut copied = numbers(1);
+        copied.iter_mut().step_by(3).for_each(|number| *number += 1);
+        let [one] = &found(&a, &program("Rain", &copied, ""))[..] else { panic!() };
+        assert!(one.query.len() > 600, "{one:?}");
+    }
+
+    #[test]
+    fn code_around_tables_of_other_numbers_is_a_passage() {
+        let more = "int sum(int n) { int all = 0; for (int i = 0; i < n; i++) { all += table[i]; } \
+                    return all; }\n";
+        let (a, b) = (program("Primes", &numbers(1), more), program("Rain", &numbers(2), more));
+        let found = found(&a, &b);
+        let text = |passage: &Aligned| {
+            let spans = &a.tokens.spans[passage.query.clone()];
+            a.text[spans[0].start as usize..spans[spans.len() - 1].end as usize].to_owned()
+        };
+        let [_, one] = &found[..] else { panic!("{found:?}") };
+        assert!(text(one).contains("return all") && !text(one).contains(", "), "{}", text(one));
+    }
+}
