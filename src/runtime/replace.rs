@@ -9,7 +9,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Replaces the contents of the file at `path` by `bytes` durably: after a power cut meanwhile it
-/// holds them or its earlier contents, after one later it holds them.
+/// holds them or its earlier contents, after one later it holds them. A pipe or device is written
+/// and stays.
 ///
 /// # Errors
 /// When they cannot be written; the file is then as it was. When its directory cannot be synced:
@@ -65,6 +66,11 @@ fn written(
     write: impl FnOnce(&mut File) -> io::Result<()>,
     check: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<()> {
+    if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        // A file in the place of /dev/null would harm the whole system.
+        check()?;
+        return write(&mut File::options().write(true).open(path)?);
+    }
     let mut new = beside(path)?;
     write(new.as_file_mut())?;
     new.as_file().sync_all()?;
@@ -118,6 +124,17 @@ mod tests {
         assert!(file_if(&path, b"third", || Err(io::Error::other("no"))).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"other");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_written_and_not_replaced() {
+        use std::os::unix::fs::{FileTypeExt, symlink};
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        symlink("/dev/null", &path).unwrap();
+        file(&path, b"one").unwrap();
+        assert!(path.metadata().unwrap().file_type().is_char_device());
     }
 
     #[test]

@@ -17,8 +17,15 @@ pub struct OutFile {
     /// `None` only while an encoder takes its place.
     stream: Option<Stream>,
     compression: Compression,
-    /// `None` for standard output.
-    file: Option<(File, PathBuf)>,
+    target: Target,
+}
+
+/// What is written.
+enum Target {
+    StandardOutput,
+    /// A pipe or a device: it can be neither shortened nor synced.
+    Stream(PathBuf),
+    File(File, PathBuf),
 }
 
 /// The compression of a file.
@@ -276,24 +283,42 @@ impl OutFile {
         let writer =
             BufWriter::with_capacity(BUFFER_BYTES, Box::new(io::stdout()) as Box<dyn Write>);
         let stream = Some(Stream::Plain(Counted { writer, written: 0 }));
-        OutFile { stream, compression: Compression::None, file: None }
+        OutFile { stream, compression: Compression::None, target: Target::StandardOutput }
     }
 
-    /// Creates a new file and makes its name durable, so that a later note about it holds.
+    /// Opens a pipe or device, which an earlier run gave `written` bytes.
+    fn stream(path: &Path, written: u64) -> Result<OutFile> {
+        let file =
+            File::options().write(true).open(path).map_err(|e| Error::io("open", path, e))?;
+        let writer = BufWriter::with_capacity(BUFFER_BYTES, Box::new(file) as Box<dyn Write>);
+        let stream = Some(Stream::Plain(Counted { writer, written }));
+        let (compression, target) = (Compression::of(path).0, Target::Stream(path.to_owned()));
+        Ok(OutFile { stream, compression, target })
+    }
+
+    /// Creates a new file and makes its name durable, so that a later note about it holds. A pipe
+    /// or device is written as it is.
     ///
     /// # Errors
     /// When it cannot be created, or exists already.
     pub fn create(path: &Path) -> Result<OutFile> {
+        if is_stream(path) {
+            return OutFile::stream(path, 0);
+        }
         let file = File::create_new(path).map_err(|e| Error::io("create", path, e))?;
         replace::sync_name(path).map_err(|e| Error::io("sync", path, e))?;
         OutFile::at_end(file, path)
     }
 
-    /// Opens a file that an interrupted run wrote, and truncates it to `length`.
+    /// Opens a file that an interrupted run wrote, and truncates it to `length`. The output to a
+    /// pipe or device goes on, as that to standard output does.
     ///
     /// # Errors
     /// When it is missing, or shorter.
     pub fn resume(path: &Path, length: u64) -> Result<OutFile> {
+        if is_stream(path) {
+            return OutFile::stream(path, length);
+        }
         let failed = |action| move |e| Error::io(action, path, e);
         let file = File::options().write(true).open(path).map_err(failed("open"))?;
         if file.metadata().map_err(failed("read"))?.len() < length {
@@ -320,12 +345,12 @@ impl OutFile {
         let writer = file.try_clone().map_err(|e| Error::io("open", path, e))?;
         let writer = BufWriter::with_capacity(BUFFER_BYTES, Box::new(writer) as Box<dyn Write>);
         let stream = Some(Stream::Plain(Counted { writer, written }));
-        Ok(OutFile { stream, compression, file: Some((file, path.to_owned())) })
+        Ok(OutFile { stream, compression, target: Target::File(file, path.to_owned()) })
     }
 
-    /// Returns whether it is a file, and not standard output.
+    /// Returns whether it has a name: it is not standard output.
     pub fn is_file(&self) -> bool {
-        self.file.is_some()
+        !matches!(self.target, Target::StandardOutput)
     }
 
     /// Returns whether nothing has been written, by this run or an earlier one.
@@ -342,7 +367,7 @@ impl OutFile {
         inner.flush()?;
         let written = inner.written;
         self.stream = Some(Stream::Plain(inner));
-        if let Some((file, _)) = &self.file {
+        if let Target::File(file, _) = &self.target {
             file.sync_all()?;
         }
         Ok(written)
@@ -372,9 +397,17 @@ impl OutFile {
 
     /// Makes the error for a failure to write, which names the file.
     pub fn failed(&self, error: io::Error) -> Error {
-        let path = self.file.as_ref().map_or(Path::new("standard output"), |(_, path)| path);
+        let path = match &self.target {
+            Target::StandardOutput => Path::new("standard output"),
+            Target::Stream(path) | Target::File(_, path) => path,
+        };
         Error::io("write", path, error)
     }
+}
+
+/// Returns whether `path` is a pipe or a device.
+pub fn is_stream(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// Returns whether an earlier run wrote to `path`. A run that was cut off before its first
@@ -396,8 +429,11 @@ impl NewFile {
     /// # Errors
     /// When it cannot be created, or `path` is a file with content.
     pub fn create(path: &Path) -> Result<NewFile> {
-        if path.exists() && !path.is_file() {
-            return Ok(NewFile { out: OutFile::resume(path, 0)?, names: None });
+        if is_stream(path) {
+            return Ok(NewFile { out: OutFile::create(path)?, names: None });
+        }
+        if path.is_dir() {
+            return Err(Error::input(path.display().to_string(), "it is a directory"));
         }
         check_free(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -509,6 +545,32 @@ mod tests {
         let path = dir.path().join("empty.gz");
         OutFile::create(&path).unwrap().finish().unwrap();
         assert!(is_taken(&path), "a file of no bytes is not gzip");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_or_device_is_written_as_it_is() {
+        // It was to be shortened: "cannot shorten /dev/null: Invalid argument".
+        let null = Path::new("/dev/null");
+        for mut out in [OutFile::create(null).unwrap(), OutFile::resume(null, 7).unwrap()] {
+            writeln!(out, "one").unwrap();
+            out.sync().unwrap();
+            out.finish().unwrap();
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::read_to_string(pipe).unwrap()
+        });
+        let mut out = NewFile::create(&pipe).unwrap();
+        writeln!(out, "one").unwrap();
+        out.finish().unwrap();
+        assert_eq!(reader.join().unwrap(), "one\n");
+        assert!(is_stream(&pipe), "it was replaced by a file");
+        assert!(NewFile::create(dir.path()).is_err());
     }
 
     #[test]

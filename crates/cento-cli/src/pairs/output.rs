@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::outfile::{OutFile, is_taken};
+use crate::outfile::{OutFile, is_stream, is_taken};
 use crate::{Failure, Result, terminal, whole};
 use cento::Error;
 use cento::runtime::replace;
@@ -33,7 +33,7 @@ const CHECKPOINT_BYTES_MAX: usize = 64 << 10;
 /// Where pairs go.
 pub struct Output {
     pub out: OutFile,
-    /// The file of the checkpoint; none for standard output.
+    /// The file of the checkpoint; none for standard output, a pipe or a device.
     beside: Option<PathBuf>,
     pub checkpoint: Checkpoint,
     saved: Instant,
@@ -47,6 +47,15 @@ impl Output {
             return Ok(Output { out: OutFile::stdout(), beside: None, checkpoint, saved });
         };
         terminal::set_plain_output();
+        if is_stream(path) {
+            // Beside a device no checkpoint belongs, and what a pipe took is gone.
+            if resumes {
+                let what = "it is no regular file, and what was written to it is not known; start \
+                            again without --resume";
+                return Err(Error::input(path.display().to_string(), what).into());
+            }
+            return Ok(Output { out: OutFile::create(path)?, beside: None, checkpoint, saved });
+        }
         let beside = beside(path, "checkpoint");
         // A run that was cut off before its first checkpoint leaves at most an empty file.
         let is_begun = beside.exists() || is_taken(path);

@@ -122,3 +122,37 @@ fn a_network_is_written_in_the_form_that_its_name_says() {
     let run = dir.run(&[&pairs[..], &["n.svg"]].concat());
     assert!(run.status == 2 && run.err.contains("n.svg") && run.out.is_empty(), "{}", run.err);
 }
+
+#[cfg(unix)]
+#[test]
+fn an_output_that_is_no_file_is_written_as_a_stream() {
+    // "cannot shorten /dev/null: Invalid argument".
+    let dir = Dir::new();
+    dir.write("in.jsonl", lines());
+    dir.write("bench.jsonl", "{\"question\":\"words that no document has at all\"}\n");
+    dir.json(&["add", "idx", "in.jsonl"]);
+    let decontaminate = ["decontaminate", "in.jsonl", "--against", "bench.jsonl"];
+    for args in [
+        &["dedup", "in.jsonl"][..],
+        &["dedup", "in.jsonl", "--index", "kept.idx", "--annotate"],
+        &["pairs", "idx"],
+        &["boilerplate", "idx"],
+        &["passages", "idx"],
+        &decontaminate,
+    ] {
+        let run = dir.run(&[args, &["--out", "/dev/null"]].concat());
+        assert!(run.status < 2, "{args:?}: {}", run.err);
+        assert!(!fs::exists("/dev/null.checkpoint").unwrap());
+    }
+    let resumed = dir.run(&["pairs", "idx", "--resume", "--out", "/dev/null"]);
+    assert!(resumed.status == 2 && resumed.err.contains("no regular file"), "{}", resumed.err);
+    let pipe = dir.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn(move || fs::read_to_string(pipe).unwrap());
+    assert_eq!(dir.json(&["dedup", "in.jsonl", "--out", "pipe"])["kept"], 8);
+    assert_eq!(reader.join().unwrap().lines().count(), 8);
+    let record = ["withdraw", "idx", "d0", "--record", "record"];
+    std::os::unix::fs::symlink("/dev/null", dir.path("record")).unwrap();
+    let run = dir.run(&record);
+    assert!(dir.path("record").is_symlink(), "{}", run.err);
+}
