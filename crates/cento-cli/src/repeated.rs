@@ -107,7 +107,7 @@ impl Boilerplate {
         }
         Ok(match () {
             () if is_any_refused => Outcome::Bad,
-            () if shown.is_empty() => Outcome::Nothing,
+            () if found.passages.is_empty() => Outcome::Nothing,
             () => Outcome::Found,
         })
     }

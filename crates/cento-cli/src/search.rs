@@ -246,7 +246,8 @@ impl Search {
                 };
                 collected.add(subject, &answer, text_of, analyzer)?;
             }
-            found |= !answer.hits.is_empty();
+            // `--limit 0` shows none of them.
+            found |= !answer.hits.is_empty() || answer.more;
             defaults = answer.defaults.or(defaults);
             answered += 1;
             match &mut out {

@@ -183,7 +183,7 @@ impl Pairs {
             let edges: Vec<_> = edges.iter().map(|(a, b, weight)| (&**a, &**b, *weight)).collect();
             write_network(path, network, &edges)?;
         }
-        let is_empty = best.is_empty();
+        let is_empty = best.is_empty() && found.total == 0;
         let is_missing = tell_not_compared(&not_compared);
         if self.report.is_asked() {
             let run = self.described(&searcher, &options, &left_out)?;

@@ -163,6 +163,10 @@ fn an_answer_that_was_cut_says_so_and_how_many_there_are_if_it_knows() {
         let json = dir.run(&[&args[..], &["--format", "json"]].concat()).json();
         (json, dir.run(&args).out)
     };
+    // "0 hits shown, there are more", and then the status of a search that found nothing.
+    let none = dir.run(&["search", "idx", "--text", &query, "--limit", "0"]);
+    assert_eq!(none.status, 0, "{}", none.out);
+    assert!(none.out.contains("there are more"), "{}", none.out);
     let (cut, human) = search(&["--limit", "2"]);
     assert_eq!(
         (&cut["more"], &cut["total"], &cut["complete"]),
