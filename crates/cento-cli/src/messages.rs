@@ -14,7 +14,10 @@ use cento_source::ReadError;
 const SHOWN_MAX: u64 = 10;
 
 /// The maximum number of distinct kinds; the rest count as one. Reasons can contain anything.
-const KINDS_MAX: usize = 20;
+const KINDS_MAX: usize = 100;
+
+/// The name of the rest: not of each of these kinds is a message shown.
+const OTHERS: &str = "of other kinds, not all of which are shown";
 
 /// Counts messages by their kinds: shows the first of each kind, and the number of the others.
 #[derive(Debug, Default)]
@@ -39,7 +42,7 @@ impl Messages {
             None if kinds.counts.len() > KINDS_MAX => KINDS_MAX,
             None => {
                 let number = kinds.counts.len();
-                let name = if number == KINDS_MAX { "other kinds" } else { reason };
+                let name = if number == KINDS_MAX { OTHERS } else { reason };
                 kinds.counts.push((name.to_owned(), 0, of));
                 kinds.places.insert(kind, number);
                 number
@@ -94,7 +97,11 @@ impl Messages {
         let more = kinds.counts.iter().filter(|(_, count, _)| *count > SHOWN_MAX);
         more.map(|(reason, count, kind)| {
             let more = output::count(count - SHOWN_MAX);
-            (*kind, format!("cento: and {more} more of this kind: {reason}"))
+            let said = match reason.as_str() {
+                OTHERS => format!("cento: and {more} more {OTHERS}"),
+                reason => format!("cento: and {more} more of this kind: {reason}"),
+            };
+            (*kind, said)
         })
         .collect()
     }
@@ -151,13 +158,24 @@ mod tests {
     }
 
     #[test]
+    fn a_message_of_each_of_many_kinds_is_shown() {
+        // Of some thirty kinds in a directory, the last ones were in no line.
+        let messages = Messages::default();
+        let reason = |n: u32| char::from_u32(0x4e00 + n).unwrap().to_string();
+        let shown =
+            (0..3).flat_map(|_| 0..60).filter(|&n| messages.counts(Kind::Error, &reason(n)));
+        assert_eq!(shown.count(), 180);
+        assert_eq!(messages.lines(), []);
+    }
+
+    #[test]
     fn reasons_without_end_are_few_kinds() {
         let messages = Messages::default();
         let letters = |n: u32| char::from_u32(0x4e00 + n).unwrap().to_string();
         let shown = (0..6000).filter(|&n| messages.counts(Kind::Error, &letters(n))).count();
         assert_eq!(shown, KINDS_MAX + SHOWN_MAX as usize);
         let more = 6000 - shown as u64;
-        let said = format!("cento: and {} more of this kind: other kinds", output::count(more));
+        let said = format!("cento: and {} more {OTHERS}", output::count(more));
         assert_eq!(messages.lines(), [(Kind::Error, said)]);
     }
 }
