@@ -1,6 +1,7 @@
 //! The files below a directory.
 
 use std::collections::VecDeque;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -96,14 +97,37 @@ impl FilesBelow {
         ReadError::LeftOut { place: place_of(&self.named(path)).to_string(), why, feature: None }
     }
 
+    /// Returns why nothing is read of an entry that the walk fails at: a link under
+    /// `follow_links`, a directory that may not be listed.
+    fn failed(&self, error: ignore::Error) -> ReadError {
+        let (path, loops) = of_walk(&error);
+        let path = path.unwrap_or(&self.real);
+        let below = path.strip_prefix(&self.real).unwrap_or(path);
+        if path != self.real && is_hidden(path) && !self.gate.reads_hidden {
+            return self.left_out(path, HIDDEN);
+        }
+        if let Some(why) = self.filter.why_not(below) {
+            return self.left_out(path, why);
+        }
+        let is_missing = |e: io::Error| e.kind() == io::ErrorKind::NotFound;
+        let what = match () {
+            () if loops => io::Error::other("the link leads to a directory above it"),
+            () if path.is_symlink() && path.metadata().is_err_and(is_missing) => {
+                io::Error::other("the link leads nowhere")
+            }
+            () => match code_of(&error) {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => io::Error::other(error.to_string()),
+            },
+        };
+        Error::io("read", self.named(path), what).into()
+    }
+
     /// Returns what the entry is; `None` if it is a directory that is not to be named.
     fn found(&self, entry: Result<DirEntry, ignore::Error>) -> Option<Found> {
         let entry = match entry {
             Ok(entry) => entry,
-            Err(error) => {
-                let error = std::io::Error::other(error);
-                return Some(Err(Error::io("read", &self.dir, error).into()));
-            }
+            Err(error) => return Some(Err(self.failed(error))),
         };
         let kind = entry.file_type()?;
         if kind.is_dir() {
@@ -118,6 +142,32 @@ impl FilesBelow {
             None => Ok(FileBelow { path: self.named(entry.path()), below: below.to_owned() }),
         })
     }
+}
+
+/// Returns the path that an error of a walk is about, and whether it is a link that leads to a
+/// directory above it.
+fn of_walk(error: &ignore::Error) -> (Option<&Path>, bool) {
+    match error {
+        ignore::Error::Loop { child, .. } => (Some(child), true),
+        ignore::Error::WithPath { path, err } => match of_walk(err) {
+            (None, loops) => (Some(path), loops),
+            found => found,
+        },
+        ignore::Error::WithDepth { err, .. } => of_walk(err),
+        _ => (None, false),
+    }
+}
+
+/// Returns the number of the system's error in an error of a walk, whose message repeats the path.
+fn code_of(error: &ignore::Error) -> Option<i32> {
+    let error = error.io_error()?;
+    let inner = || error.get_ref()?.source()?.downcast_ref::<io::Error>()?.raw_os_error();
+    error.raw_os_error().or_else(inner)
+}
+
+/// Tells whether a file or directory is hidden, by its name.
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// Tells whether a directory has no entries.
@@ -178,7 +228,7 @@ impl Gate {
     /// Returns whether the walk may enter. It may begin in a hidden directory that was given
     /// explicitly.
     fn passes(&self, entry: &DirEntry) -> bool {
-        let is_hidden = entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".");
+        let is_hidden = entry.depth() > 0 && is_hidden(entry.path());
         let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
         let stopped = if is_hidden && !self.reads_hidden {
             Stopped::Hidden(entry.path().to_owned())
