@@ -95,6 +95,10 @@ pub fn form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) -
         let why = "it is a Git LFS pointer, not the file itself; run `git lfs pull`";
         return Form::Refused(why);
     }
+    if is_whole && start.iter().all(u8::is_ascii_whitespace) {
+        // Whatever its name promises, it is left out because it is empty.
+        return Form::Text;
+    }
     let form = match container(start, name) {
         Some(form) => form,
         None => text_form(start, is_whole, name, options),

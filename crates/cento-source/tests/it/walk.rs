@@ -49,6 +49,33 @@ fn links_are_followed_where_they_are_named_or_if_asked() {
 
 #[cfg(unix)]
 #[test]
+fn a_link_that_leads_nowhere_or_around_is_named_itself() {
+    use std::os::unix::fs::symlink;
+
+    // The directory above it was named, though its files were read.
+    let dir = Dir::new();
+    dir.write("in/a.txt", words(1, 60));
+    symlink("nowhere", dir.path("in/dangling")).unwrap();
+    symlink("nowhere", dir.path("in/.hidden")).unwrap();
+    symlink(".", dir.path("in/loop")).unwrap();
+    symlink("self", dir.path("in/self")).unwrap();
+    symlink("in", dir.path("link")).unwrap();
+    let followed = SourceOptions { follow_links: true, ..SourceOptions::default() };
+    for name in ["in", "link"] {
+        let found = read(&dir, &[name], &followed);
+        assert_eq!(found.text(&format!("{name}/a.txt")), words(1, 60));
+        assert_eq!(found.left_out, [format!("{name}/.hidden: it is hidden")]);
+        let said = found.unread.join("\n");
+        assert!(said.contains(&format!("{name}/dangling: the link leads nowhere")), "{said}");
+        let around = "the link leads to a directory above it";
+        assert!(said.contains(&format!("{name}/loop: {around}")), "{said}");
+        assert!(said.contains(&format!("cannot read {name}/self: ")), "{said}");
+        assert!(!said.contains(&format!("cannot read {name}: ")), "{said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn names_that_are_no_text_are_different_ids() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
@@ -81,6 +108,23 @@ fn a_file_that_contradicts_its_name_is_refused() {
         let found = read_one(&dir, name);
         assert_eq!(found.counts(), [0, 0, 0, 1], "{name}: {found:?}");
         assert!(found.unread[0].contains(says), "{found:?}");
+    }
+}
+
+#[test]
+fn an_empty_file_is_left_out_as_empty_whatever_its_name_promises() {
+    // Some were said to be text, and were failures.
+    let endings = "pdf docx epub odt pptx parquet arrow zip tar tgz tar.gz rtf xlsx eml gz json \
+                   csv jsonl mbox html txt warc pdf.zst";
+    for ending in endings.split_whitespace() {
+        for bytes in ["", " \n"] {
+            let dir = Dir::new();
+            let name = format!("a.{ending}");
+            dir.write(&name, bytes);
+            let found = read_one(&dir, &name);
+            assert_eq!(found.counts(), [0, 0, 1, 0], "{name}: {found:?}");
+            assert_eq!(found.left_out, [format!("{name}: it is empty")]);
+        }
     }
 }
 
