@@ -55,8 +55,11 @@ pub(crate) const NO_TEXT_FIELD: &str =
 /// Why an empty file is no part of a document that has other files.
 pub(crate) const EMPTY_PART: &str = "it is empty, and its document has other files";
 
-/// Why a directory is no document, where directories are documents.
+/// Why nothing is read of a directory.
 pub(crate) const NO_FILES: &str = "it has no files";
+
+/// Why nothing is read of a file that holds documents: a table without rows, an empty archive.
+pub(crate) const NO_DOCUMENTS: &str = "it has no documents";
 
 const BY_EXCLUDE: &str = "--exclude leaves it out";
 const BY_INCLUDE: &str = "no pattern of --include is for it";

@@ -24,13 +24,11 @@ use super::directory::{files_below, place_of};
 #[cfg(feature = "archives")]
 use super::filter::HIDDEN;
 use super::filter::LIST;
-#[cfg(feature = "archives")]
-use super::filter::NO_FILES;
-use super::filter::NO_TEXT_FIELD;
+use super::filter::{NO_DOCUMENTS, NO_FILES, NO_TEXT_FIELD};
 use super::format::{Columnar, has_ending};
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
-use super::read_error::{Emit, ReadError};
+use super::read_error::{Emit, ReadChunk, ReadError};
 use super::records::read_records;
 use super::sniff::{self, Form};
 use super::table::{Fault, read_table};
@@ -116,6 +114,8 @@ struct Reader<'a> {
     names_alone: bool,
     /// The source of the ids of the documents read.
     id_source: IdSource,
+    /// The number of chunks and errors emitted.
+    emitted: u64,
 }
 
 /// An archive that is open.
@@ -150,7 +150,14 @@ impl<'a> Reader<'a> {
             is_one,
             names_alone: false,
             id_source: IdSource::STREAM,
+            emitted: 0,
         }
+    }
+
+    /// Passes on a chunk, or a part that is not a document.
+    fn emit(&mut self, found: ReadChunk) -> ControlFlow<()> {
+        self.emitted += 1;
+        (self.emit)(found)
     }
 
     /// Records the size of the next file; 0 if unknown.
@@ -164,7 +171,7 @@ impl<'a> Reader<'a> {
     }
 
     fn skip(&mut self, place: &str, why: &'static str) -> ControlFlow<()> {
-        (self.emit)(Err(ReadError::LeftOut { place: place.to_owned(), why, feature: None }))
+        self.emit(Err(ReadError::LeftOut { place: place.to_owned(), why, feature: None }))
     }
 
     /// Leaves out a file that only a build with the `feature` reads.
@@ -175,18 +182,23 @@ impl<'a> Reader<'a> {
         why: &'static str,
     ) -> ControlFlow<()> {
         let (place, feature) = (place.to_owned(), Some(feature));
-        (self.emit)(Err(ReadError::LeftOut { place, why, feature }))
+        self.emit(Err(ReadError::LeftOut { place, why, feature }))
     }
 
     fn fail(&mut self, error: Error) -> ControlFlow<()> {
-        (self.emit)(Err(error.into()))
+        self.emit(Err(error.into()))
     }
 
     fn directory(&mut self, path: &Path) -> ControlFlow<()> {
+        let before = self.emitted;
         files_below(path, self.options).try_for_each(|found| match found {
             Ok(file) => self.file(&file.path),
-            Err(error) => (self.emit)(Err(error)),
-        })
+            Err(error) => self.emit(Err(error)),
+        })?;
+        match self.emitted == before {
+            true => self.skip(&place_of(path), NO_FILES),
+            false => ControlFlow::Continue(()),
+        }
     }
 
     fn file(&mut self, path: &Path) -> ControlFlow<()> {
@@ -218,16 +230,22 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a file as [`Self::stream`] does, as if it had another name. A defect in a library that
-    /// reads such files fails only this file.
+    /// reads such files fails only this file. A file that gives nothing, such as a table without
+    /// rows, is named.
     fn named(&mut self, place: &Arc<str>, name: &str, source: Source<'_>) -> ControlFlow<()> {
         #[cfg(feature = "archives")]
         let open = self.within.len();
+        let before = self.emitted;
         let read = Error::catch(place, || Ok(self.opened(place, name, source)));
         read.unwrap_or_else(|_| {
             #[cfg(feature = "archives")]
             self.within.truncate(open);
             self.fail(unread(place, DEFECT))
-        })
+        })?;
+        match self.emitted == before {
+            true => self.skip(place, NO_DOCUMENTS),
+            false => ControlFlow::Continue(()),
+        }
     }
 
     /// See [`Self::named`].
@@ -510,10 +528,9 @@ impl<'a> Reader<'a> {
             &mut dyn FnMut(Lines) -> ControlFlow<()>,
         ) -> Result<ControlFlow<()>, Fault>,
     ) -> ControlFlow<()> {
-        let Reader { options, emit, .. } = self;
-        let id_source = self.id_source;
+        let (options, id_source) = (self.options, self.id_source);
         let flow = read(options.record_bytes_max, &mut |lines| {
-            emit(match lines {
+            self.emit(match lines {
                 Lines::Whole { first_line, bytes } => {
                     let kind = ChunkKind::Lines { first_line };
                     Ok(Chunk { path: place.clone(), bytes, kind, id_source, parts: None })
@@ -542,7 +559,7 @@ impl<'a> Reader<'a> {
             }
             Ok(bytes) => {
                 let (path, id_source) = (place.clone(), self.id_source);
-                (self.emit)(Ok(Chunk { path, bytes, kind, id_source, parts: None }))
+                self.emit(Ok(Chunk { path, bytes, kind, id_source, parts: None }))
             }
         }
     }

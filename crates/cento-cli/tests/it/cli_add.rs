@@ -98,6 +98,37 @@ fn a_name_that_does_not_exist_ends_the_command_and_says_that_nothing_was_read() 
 }
 
 #[test]
+fn a_file_without_documents_is_named_and_nothing_added_is_status_2() {
+    // `0 added`, and the status 0.
+    let dir = Dir::new();
+    dir.write("rows.csv", "id,text\n");
+    dir.write("list.json", "[]");
+    fs::create_dir(dir.path("empty")).unwrap();
+    for (name, reason) in [
+        ("rows.csv", "it has no documents"),
+        ("list.json", "it has no documents"),
+        ("empty", "it has no files"),
+    ] {
+        let run = dir.run(&["add", "idx", name, "--format", "json"]);
+        assert_eq!(run.status, 2, "{name}: {}", run.err);
+        let said: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        assert_eq!(said["left_out"], json!([{"path": name, "reason": reason}]));
+        let run = dir.run(&["add", "idx", name]);
+        assert!(run.err.contains(&format!("{name}: left out: {reason}")), "{}", run.err);
+        let run = dir.run(&["dedup", name, "--out", "/dev/null"]);
+        assert!(run.err.contains(reason), "{name}: {}", run.err);
+    }
+    dir.write("bench.jsonl", "{\"question\":\"words that no document has at all\"}\n");
+    let run = dir.run(&["decontaminate", "rows.csv", "--against", "bench.jsonl", "list.json"]);
+    assert!(run.err.contains("rows.csv: "), "{}", run.err);
+    assert!(run.err.contains("list.json: "), "{}", run.err);
+    dir.write("a.txt", words(1, 60));
+    dir.write("b.txt", words(1, 60));
+    let run = dir.run(&["pairs", "a.txt", "b.txt", "rows.csv"]);
+    assert!(run.err.contains("rows.csv"), "{}", run.err);
+}
+
+#[test]
 fn compressed_sources_are_read() {
     let dir = Dir::new();
     let gzip = |text: &str| {

@@ -57,7 +57,7 @@ impl Reader<'_> {
         if !text.trim().is_empty() {
             let (bytes, kind, id_source) = (text.into_bytes(), ChunkKind::Text, self.id_source);
             let (path, parts) = (place.clone(), None);
-            (self.emit)(Ok(Chunk { path, bytes, kind, id_source, parts }))?;
+            self.emit(Ok(Chunk { path, bytes, kind, id_source, parts }))?;
         } else if attachments.is_empty() {
             return self.skip(place, EMPTY);
         }

@@ -224,3 +224,22 @@ fn the_pages_of_an_archive_of_the_web_are_documents() {
     assert_eq!(cut.ids(), ["cut.warc/http://a.org/"]);
     assert!(cut.unread[0].contains("it is cut short"), "{cut:?}");
 }
+
+#[test]
+fn an_archive_without_documents_is_named() {
+    let warc = "WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 2\r\n\r\nab\r\n\r\n";
+    let dirs = zip(&[("d/", b"")]);
+    let files: [(&str, &[u8]); 4] = [
+        ("a.tar", &[0; 1024]),
+        ("b.zip", &dirs),
+        ("c.warc", warc.as_bytes()),
+        ("d.tar.gz", &gzip(&[0; 1024])),
+    ];
+    for (name, bytes) in files {
+        let found = read_stream(name, bytes);
+        assert_eq!(found.left_out, [format!("{name}: it has no documents")], "{found:?}");
+        assert_eq!(found.counts(), [0, 0, 1, 0], "{name}: {found:?}");
+        let found = read_stream("o.zip", &zip(&[(name, bytes)]));
+        assert_eq!(found.left_out, [format!("o.zip/{name}: it has no documents")], "{found:?}");
+    }
+}
