@@ -17,8 +17,11 @@ use cento::Stop;
 use cento::index::Document;
 use cento::runtime::Permit;
 use cento::{Error, Result};
+use cento_api::AddReport;
 use cento_api::http::{FileReason, NotRead};
-use cento_source::{InFile, Origins, ReadError, SourceOptions, read_bytes};
+use cento_source::{
+    InFile, Origins, ReadError, SourceOptions, count_failed, count_skipped, read_bytes,
+};
 
 /// The part with the JSON of the request.
 const REQUEST: &str = "request";
@@ -50,6 +53,8 @@ pub struct Files {
     pub documents: Vec<FileDocument>,
     /// The files and records that were not read, with reasons.
     pub not_read: NotRead,
+    /// The numbers of files and records that were not read, as `cento add` counts them.
+    pub counts: AddReport,
     /// The room for the texts.
     pub room: Permit,
 }
@@ -91,15 +96,20 @@ impl Files {
         let names = files.iter().map(|part| part.name.clone()).collect();
         let (source, bytes_max) = (app.settings.source.clone(), app.settings.body_bytes_max);
         app.read_files(client, move |stop, job| {
-            let empty = (Vec::new(), NotRead::default());
-            let mut reading = FilesRead { documents: empty.0, not_read: empty.1, bytes: 0, room };
+            let mut reading = FilesRead {
+                documents: Vec::new(),
+                not_read: NotRead::default(),
+                counts: AddReport::default(),
+                bytes: 0,
+                room,
+            };
             let options =
                 SourceOptions { record_bytes_max: bytes_max, stop: stop.clone(), ..source };
             for part in files {
                 reading.file(part, (&options, bytes_max), &stop, job)?;
             }
-            let FilesRead { documents, not_read, room, .. } = reading;
-            Ok(Files { request, parts: names, documents, not_read, room })
+            let FilesRead { documents, not_read, counts, room, .. } = reading;
+            Ok(Files { request, parts: names, documents, not_read, counts, room })
         })
         .await
     }
@@ -138,6 +148,7 @@ pub fn sent_again(part: &str) -> Failure {
 struct FilesRead {
     documents: Vec<FileDocument>,
     not_read: NotRead,
+    counts: AddReport,
     bytes: usize,
     room: Permit,
 }
@@ -164,6 +175,7 @@ impl FilesRead {
                     }
                 }
                 Err(ReadError::LeftOut { place, why, .. }) => {
+                    count_skipped(&mut self.counts, why);
                     let reason = || FileReason { path: place, reason: why.into() };
                     let NotRead { left_out, not_read_more, .. } = &mut self.not_read;
                     push_bounded(left_out, not_read_more, reason);
@@ -187,6 +199,7 @@ impl FilesRead {
             Ok(read) => read,
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => {
+                count_failed(&mut self.counts, &error);
                 let NotRead { unread_files, not_read_more, .. } = &mut self.not_read;
                 push_bounded(unread_files, not_read_more, || reason(&error));
                 return Ok(());

@@ -73,7 +73,8 @@ pub async fn add(
 
 /// Adds the documents in files, as if they had been sent as lines.
 async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResponse, Failure> {
-    let Files { documents, not_read, mut room, .. } = Files::read(app, body, &["file"]).await?;
+    let files = Files::read(app, body, &["file"]).await?;
+    let Files { documents, not_read, counts, mut room, .. } = files;
     let mut lines = Vec::new();
     for FileDocument { document: Document { id, text, parts, meta, id_source, .. }, .. } in
         documents
@@ -87,10 +88,15 @@ async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResp
             return Err(Failure::busy("too many bytes of requests are in flight; try again later"));
         }
     }
-    let response = match lines.is_empty() {
+    let mut response = match lines.is_empty() {
         true => AddResponse { committed: true, ..AddResponse::default() },
         false => app.add(Body::of_lines(lines, room), commit).await?,
     };
+    app.metrics.arrived("failed", counts.failed);
+    response.report.skipped += counts.skipped;
+    response.report.skipped_by_name += counts.skipped_by_name;
+    response.report.failed += counts.failed;
+    response.report.unread += counts.unread;
     Ok(AddResponse { not_read, ..response })
 }
 

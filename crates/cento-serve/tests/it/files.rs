@@ -1,15 +1,17 @@
 //! The service takes files as they are.
 
 use crate::common::{Ask, Reply, Routes, Service, indexed, words, zip};
+use cento::index::Index;
 use cento::join::pairs::PairOptions;
 use cento::search::{SearchOptions, Thresholds};
-use cento::{CompareOptions, Origin};
+use cento::{CompareOptions, Origin, Stop};
 use cento_client::api::{
     Commit, CompareRequest, FileBody, FileReason, PairsRequest, SearchRequest, TextOrId,
 };
 use cento_serve::Settings;
 #[cfg(target_os = "linux")]
 use cento_source::Readers;
+use cento_source::{AddOptions, AddReport, add};
 use serde_json::json;
 
 fn file<'a>(name: &'a str, bytes: &'a [u8]) -> FileBody<'a> {
@@ -91,6 +93,45 @@ fn files_are_added() {
     let text = client.document("in.zip/bob/essay.md").unwrap().text.unwrap();
     assert_eq!(text.trim(), format!("Essay\n\n{}", words(1, 80)));
     assert_eq!(client.add_files(&files, Commit::Wait).unwrap().report.unchanged, 5);
+}
+
+#[test]
+fn refused_files_are_counted_as_the_command_counts_them() {
+    // They were named, and the counts were 0.
+    let mut cut = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
+    cut.extend(b"no deflate");
+    let archive = zip(&[
+        ("a.txt", words(1, 60).as_bytes()),
+        ("b.pdf", b"some text"),
+        ("c.jsonl", b"{bad\n"),
+        (".hidden", b"some text"),
+        ("d.png", b"\x89PNG\r\n\x1a\n\0"),
+    ]);
+    let files: [(&str, &[u8], [u64; 4]); 6] = [
+        ("r.jsonl", b"{\"id\":\"r\",\"text\":\"x y z\"}\n{bad\n", [0, 0, 1, 0]),
+        ("cut.gz", &cut, [0, 0, 1, 1]),
+        ("text.pdf", b"some text", [0, 0, 1, 1]),
+        ("in.zip", &archive, [2, 1, 2, 1]),
+        ("image.png", b"\x89PNG\r\n\x1a\n\0", [1, 0, 0, 0]),
+        ("rows.csv", b"id,text\n", [1, 0, 0, 0]),
+    ];
+    let dir = indexed();
+    let service = Service::start(&dir);
+    let counts =
+        |report: AddReport| [report.skipped, report.skipped_by_name, report.failed, report.unread];
+    let command = indexed();
+    let index = Index::open(command.path("idx")).unwrap();
+    for (name, bytes, expected) in files {
+        let answer = service.client().add_files(&[file(name, bytes)], Commit::Wait).unwrap();
+        assert_eq!(counts(answer.report), expected, "{name}: {:?}", answer.not_read);
+        command.write(name, bytes);
+        let inputs = [command.path(name)];
+        let stop = Stop::default();
+        let added = add(&index, &inputs, &AddOptions::default(), &stop, &mut |_| {}).unwrap();
+        assert_eq!(counts(added), expected, "{name}");
+    }
+    let metrics = service.ask("GET", "/metrics", "", "").body;
+    assert!(metrics.contains("outcome=\"failed\"} 5"), "{metrics}");
 }
 
 fn side<'a>(part: &'a str, name: &'a str, bytes: &'a [u8]) -> FileBody<'a> {
