@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::json::problem as json_problem;
+use crate::json::{fields_in, fields_of, problem as json_problem, repeated_field};
 
 /// Returns the reason why no index can hold a document with this id, as a clause, if any.
 #[must_use]
@@ -91,11 +91,19 @@ pub fn meta_of_json(field: &str, json: &RawValue) -> Result<Map<String, Value>, 
     }
     let value: Value = serde_json::from_str(json)
         .map_err(|e| format!("{} in `{field}`, at its column {}", json_problem(&e), e.column()))?;
+    let once = |json: &str, fields| match repeated_field(json, fields) {
+        Some(name) => Err(format!("two fields in `{field}` are called `{name}`")),
+        None => Ok(()),
+    };
+    once(json, fields_in(&value))?;
     Ok(match value {
         Value::Null => Map::new(),
         Value::Object(meta) => meta,
         Value::String(text) => match serde_json::from_str(&text) {
-            Ok(Value::Object(meta)) => meta,
+            Ok(Value::Object(meta)) => {
+                once(&text, fields_of(&meta))?;
+                meta
+            }
             _ => Map::from_iter([(field.to_owned(), Value::String(text))]),
         },
         value => Map::from_iter([(field.to_owned(), value)]),
@@ -162,5 +170,26 @@ mod tests {
         check("\"[1]\"", serde_json::json!({"m": "[1]"}));
         check("[1,2]", serde_json::json!({"m": [1, 2]}));
         check("1.5", serde_json::json!({"m": 1.5}));
+        check("\"a: b:\"", serde_json::json!({"m": "a: b:"}));
+        check(r#"{"a\":":":\\"}"#, serde_json::json!({"a\":": ":\\"}));
+        check(
+            r#"[{"a":{"a":1e5}},{"a":{}}]"#,
+            serde_json::json!({"m": [{"a": {"a": 1e5}}, {"a": {}}]}),
+        );
+    }
+
+    #[test]
+    fn a_meta_object_with_two_fields_of_one_name_is_refused() {
+        // The last one was kept.
+        let check = |json: &str, name: &str| {
+            let raw = RawValue::from_string(json.to_owned()).unwrap();
+            let said = meta_of_json("m", &raw).unwrap_err();
+            assert_eq!(said, format!("two fields in `m` are called `{name}`"), "{json}");
+        };
+        check("{\"a\":1,\"b\":2,\"a\":1}", "a");
+        check("{\"a\":1,\"\\u0061\":1}", "a");
+        check("{\"a\":{\"b\":[1,{\"c\":\":\",\"c\":{}}]}}", "c");
+        check("[{\"a\":1},{\"b\":2,\"b\":3}]", "b");
+        check("\"{\\\"a\\\":1,\\\"a\\\":2}\"", "a");
     }
 }

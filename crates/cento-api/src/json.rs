@@ -1,7 +1,12 @@
 //! The fault of a JSON text, in the words of its writer instead of those of a parser.
 
-use serde_json::Error;
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::error::Category;
+use serde_json::value::RawValue;
+use serde_json::{Error, Map, Value};
 
 /// The messages of the parser that name its own terms, and their subjects.
 const PROBLEMS: [(&str, &str); 19] = [
@@ -55,6 +60,92 @@ pub fn wrong_value(message: &str) -> Option<(String, &str)> {
     Some((given(found), needed(wanted)))
 }
 
+/// Returns the names of the fields of a JSON object in their order, each as often as it is there;
+/// empty for anything else.
+#[must_use]
+pub fn field_names(json: &str) -> Vec<String> {
+    let members: Members<'_> = serde_json::from_str(json).unwrap_or_default();
+    members.0.into_iter().map(|(name, _)| name).collect()
+}
+
+/// Returns a name that two fields of an object in this JSON text have, however deep, if the parser
+/// found this number of `fields` in it: it keeps one of them and drops the others silently.
+#[must_use]
+pub fn repeated_field(json: &str, fields: usize) -> Option<String> {
+    if fields == colons(json) { None } else { repeated(json.trim_start()) }
+}
+
+/// Returns the number of fields of all objects in a value.
+#[must_use]
+pub fn fields_in(value: &Value) -> usize {
+    match value {
+        Value::Object(object) => fields_of(object),
+        Value::Array(values) => values.iter().map(fields_in).sum(),
+        _ => 0,
+    }
+}
+
+/// Returns the number of fields of an object and of all objects in it.
+#[must_use]
+pub fn fields_of(object: &Map<String, Value>) -> usize {
+    object.len() + object.values().map(fields_in).sum::<usize>()
+}
+
+/// Returns the number of colons outside of strings: one for each field.
+fn colons(json: &str) -> usize {
+    let (mut colons, mut is_string, mut bytes) = (0, false, json.bytes());
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => is_string = !is_string,
+            b'\\' if is_string => drop(bytes.next()),
+            b':' if !is_string => colons += 1,
+            _ => {}
+        }
+    }
+    colons
+}
+
+/// See [`repeated_field`].
+fn repeated(json: &str) -> Option<String> {
+    if json.starts_with('[') {
+        let values: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+        return values.into_iter().find_map(|value| repeated(value.get()));
+    }
+    let members: Members<'_> = serde_json::from_str(json).ok()?;
+    let mut seen = HashSet::new();
+    let own = members.0.iter().find(|(name, _)| !seen.insert(name));
+    let own = own.map(|(name, _)| name.clone());
+    own.or_else(|| members.0.iter().find_map(|(_, value)| repeated(value.get())))
+}
+
+/// The fields of an object, with their values.
+#[derive(Default)]
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'a>, D::Error> {
+        struct Visit;
+
+        impl<'de> Visitor<'de> for Visit {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(Visit)
+    }
+}
+
 /// The maximum number of characters of a string that a message repeats.
 const STRING_MAX: usize = 60;
 
@@ -104,7 +195,7 @@ mod tests {
     fn check(json: &str, expected: &str) {
         let error = serde_json::from_str::<BTreeMap<String, Vec<u8>>>(json).unwrap_err();
         assert_eq!(problem(&error), expected, "{json}");
-        let error = serde_json::from_str::<serde_json::Value>(json);
+        let error = serde_json::from_str::<Value>(json);
         if let Err(error) = error {
             let shown = problem(&error);
             assert!(!shown.contains("EOF") && !shown.contains("expected"), "{json}: {shown}");
@@ -138,7 +229,7 @@ mod tests {
         check("{\"a\":true}", "it is true, not a list");
         check("{\"a\":[-1]}", "it is the number -1, not a whole number of at least 0");
         let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
-        let error = serde_json::from_str::<serde_json::Value>(&deep).unwrap_err();
+        let error = serde_json::from_str::<Value>(&deep).unwrap_err();
         assert!(problem(&error).contains("nested too deeply"));
     }
 }

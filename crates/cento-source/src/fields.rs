@@ -1,5 +1,6 @@
 //! The fields of a record without the requested one.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use cento::{Reason, Refusal};
@@ -30,6 +31,20 @@ pub fn missing<'a>(
     let meant = did_you_mean(name, first.iter().copied().filter(|known| known.len() <= CHARS_MAX));
     let what = format!("there is no {noun}`{name}`{meant}; {there}");
     Refusal::new(Reason::MissingField { field }, what)
+}
+
+/// Refuses a record or table with two of its `nouns`, such as columns, called `name`.
+pub fn twice(nouns: &str, name: &str) -> Refusal {
+    format!("two {nouns} are called `{}`; which one counts is not known", short(name)).into()
+}
+
+/// Returns a name that is there more than once, if it is one of those that count.
+pub fn repeated<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+    counts: impl Fn(&str) -> bool,
+) -> Option<&'a str> {
+    let mut seen = HashSet::new();
+    names.into_iter().find(|name| counts(name) && !seen.insert(*name))
 }
 
 fn short(name: &str) -> String {

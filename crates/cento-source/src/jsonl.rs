@@ -12,6 +12,7 @@ use serde::de::{
 use serde_json::Map;
 use serde_json::value::RawValue;
 
+use super::fields::twice;
 use super::{Document, SourceOptions, charset, fields};
 use cento::index::{IdSource, META_WRITTEN_BYTES_MAX};
 use cento::index::{id_of_json, id_problem, meta_of_json, meta_problem};
@@ -74,6 +75,7 @@ fn strictly_parsed(
     };
     let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
     deserializer.end().map_err(no_json)?;
+    let record = record.once(options)?;
     let Document { text, parts, .. } = match (record.text, record.parts) {
         (Some(Text(Some(text))), _) => Document::new("", text),
         (_, Some(parts)) => of_parts(parts)?,
@@ -229,10 +231,14 @@ pub fn id_in(record: &str, field: &str) -> Option<String> {
     read(record).or_else(|| read(&repaired(record.as_bytes())?))
 }
 
-/// Returns the string of this field of a record, or else the text of its parts, with these.
+/// Returns the string of this field of a record, or else the text of its parts, with these; `None`
+/// if there are two such fields, of which either could be meant.
 #[must_use]
 pub fn text_of(record: &str, field: &str) -> Option<(String, Vec<Part>)> {
     let read = |record: &str| {
+        if [field, PARTS].into_iter().any(|field| has_twice(record, field)) {
+            return None;
+        }
         let text = value_place(record, field).and_then(|at| serde_json::from_str(&record[at]).ok());
         if let Some(text) = text {
             return Some((text, Vec::new()));
@@ -275,17 +281,24 @@ pub fn has_field(record: &str, field: &str) -> bool {
 /// repeated field the last.
 fn value_place(record: &str, field: &str) -> Option<Range<usize>> {
     let mut deserializer = serde_json::Deserializer::from_str(record);
-    let value: &str = Place(field).deserialize(&mut deserializer).ok()??;
+    let value: &str = Place(field).deserialize(&mut deserializer).ok()?.0?;
     // Both point into the record.
     let start = value.as_ptr().addr().checked_sub(record.as_ptr().addr())?;
     Some(start..start + value.len())
 }
 
-/// The value of a field as it is written.
+/// Tells whether a record has two fields of this name.
+#[must_use]
+pub fn has_twice(record: &str, field: &str) -> bool {
+    let mut deserializer = serde_json::Deserializer::from_str(record);
+    Place(field).deserialize(&mut deserializer).is_ok_and(|(_, times)| times > 1)
+}
+
+/// The value of a field as it is written, and the number of fields of this name.
 struct Place<'a>(&'a str);
 
 impl<'de> DeserializeSeed<'de> for Place<'_> {
-    type Value = Option<&'de str>;
+    type Value = (Option<&'de str>, usize);
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
@@ -293,27 +306,28 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
 }
 
 impl<'de> Visitor<'de> for Place<'_> {
-    type Value = Option<&'de str>;
+    type Value = (Option<&'de str>, usize);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
+        let (mut found, mut times) = (None, 0);
         while let Some(key) = map.next_key::<String>()? {
             if key == self.0 {
                 found = Some(map.next_value::<&'de RawValue>()?.get());
+                times += 1;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(found)
+        Ok((found, times))
     }
 }
 
-/// The values of a line that make a document; of a repeated field the last. Any value may be of any
-/// size, so those that are not the text are not parsed yet.
+/// The values of a line that make a document. Any value may be of any size, so those that are not
+/// the text are not parsed yet.
 #[derive(Default)]
 struct Record<'de> {
     id: Option<&'de RawValue>,
@@ -321,6 +335,26 @@ struct Record<'de> {
     parts: Option<&'de RawValue>,
     meta: Option<&'de RawValue>,
     id_place: Option<u64>,
+    /// The names of the fields that the line has more than once.
+    twice: Vec<String>,
+}
+
+impl Record<'_> {
+    /// Refuses a line with two values for one field: either could be the one that was meant. Where
+    /// only the text must be usable, the id and the meta object are then missing.
+    fn once(mut self, options: &SourceOptions) -> Result<Self, Refusal> {
+        for name in mem::take(&mut self.twice) {
+            match () {
+                () if !options.needs_text_only || name == options.text_field || name == PARTS => {
+                    return Err(twice("fields", &name));
+                }
+                () if name == options.id_field => self.id = None,
+                () if name == options.meta_field => self.meta = None,
+                () => self.id_place = None,
+            }
+        }
+        Ok(self)
+    }
 }
 
 /// The field with the parts of a text, in the place of the text.
@@ -405,21 +439,26 @@ impl<'de> Visitor<'de> for Fields<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record<'de>, A::Error> {
         let mut record = Record::default();
         while let Some(key) = map.next_key::<String>()? {
-            if key == self.0.text_field {
-                record.text = Some(map.next_value()?);
+            let is_again = if key == self.0.text_field {
+                record.text.replace(map.next_value()?).is_some()
             } else if key == self.0.id_field {
-                record.id = Some(map.next_value()?);
+                record.id.replace(map.next_value()?).is_some()
             } else if key == self.0.meta_field {
-                record.meta = Some(map.next_value()?);
+                record.meta.replace(map.next_value()?).is_some()
             } else if key == PARTS {
-                record.parts = Some(map.next_value()?);
+                record.parts.replace(map.next_value()?).is_some()
             } else if self.0.requires_id && key == ID_PLACE {
-                record.id_place = map.next_value()?;
+                mem::replace(&mut record.id_place, map.next_value()?).is_some()
             } else if key == ID_PLACE {
                 // As `export` writes it; in a foreign record it may be anything.
                 record.id_place = map.next_value::<&RawValue>()?.get().parse().ok();
+                false
             } else {
                 map.next_value::<IgnoredAny>()?;
+                false
+            };
+            if is_again {
+                record.twice.push(key);
             }
         }
         Ok(record)

@@ -93,7 +93,7 @@ pub use format::{FileFormat, Markup};
 pub use formats::formats;
 pub use grouping::{By, GroupedFiles, Grouping, ListedFiles, Remark};
 pub use html::Html;
-pub use jsonl::{has_field, id_in, text_of, with_text};
+pub use jsonl::{has_field, has_twice, id_in, text_of, with_text};
 pub use origin::Origins;
 pub use questions::{QuestionError, QuestionFields, lacks_question, questions};
 pub use read_error::{ReadChunk, ReadError};

@@ -193,6 +193,13 @@ fn of_record(
 ) -> Result<Placed, Refusal> {
     let members: Map<String, Value> =
         serde_json::from_str(record).map_err(|e| json::problem(&e))?;
+    let QuestionFields { question, answer, id, benchmark } = fields;
+    let used = || question.iter().chain(answer).chain([id]).chain(benchmark);
+    let is_used = |name: &str| used().any(|field| field == name);
+    let names = json::field_names(record);
+    if let Some(name) = fields::repeated(names.iter().map(String::as_str), is_used) {
+        return Err(fields::twice("fields", name));
+    }
     let value = |field: &String| {
         members
             .get(field)
@@ -271,6 +278,20 @@ pub fn lacks_question(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_with_two_fields_of_one_name_is_refused() {
+        let fields = QuestionFields { answer: Some("answer".into()), ..QuestionFields::default() };
+        let check = |record: &str, expected: Option<&str>| {
+            let refused = of_record(record, "a:1", "a", &fields).err().map(|said| said.what);
+            assert_eq!(refused.is_some(), expected.is_some(), "{record}: {refused:?}");
+            let (said, name) = (refused.unwrap_or_default(), expected.unwrap_or_default());
+            assert!(said.contains(name), "{said}");
+        };
+        check(r#"{"question":"Why?","answer":1,"answer":2}"#, Some("are called `answer`"));
+        check(r#"{"id":"a","question":"Why?","id":"b"}"#, Some("are called `id`"));
+        check(r#"{"question":"Why?","answer":1,"n":1,"n":2}"#, None);
+    }
 
     #[test]
     fn questions_are_read_from_records_and_lines() {

@@ -11,13 +11,14 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use cento::{Reason, Refusal};
+use cento_api::json;
 use csv::ByteRecord;
 use serde_json::{Map, Value};
 
 use crate::SourceOptions;
 use crate::bytes::Source;
 use crate::charset::record_text;
-use crate::fields::missing;
+use crate::fields::{missing, repeated, twice};
 use crate::jsonl::{CHUNK_BYTES, Lines};
 use crate::quotes::Quotes;
 use crate::transcode::utf8;
@@ -148,13 +149,18 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Refuses a table without a text.
+/// Refuses a table without a text, or with two columns of one name that are both used: a record
+/// that is kept has each column once.
 fn check(names: &[String], options: &SourceOptions) -> Result<(), Refusal> {
-    if names.contains(&options.text_field) {
-        return Ok(());
+    let SourceOptions { text_field, id_field, meta_field, keeps_records, .. } = options;
+    let each = || names.iter().map(String::as_str);
+    if !names.contains(text_field) {
+        return Err(missing("column ", "text", text_field, each()));
     }
-    let names = names.iter().map(String::as_str);
-    Err(missing("column ", "text", &options.text_field, names))
+    let is_used = |name: &str| {
+        *keeps_records || [text_field, id_field, meta_field].iter().any(|used| *used == name)
+    };
+    repeated(each(), is_used).map_or(Ok(()), |name| Err(twice("columns", name)))
 }
 
 fn record<'a>(
@@ -169,6 +175,10 @@ fn record<'a>(
             continue;
         }
         let meta = (*name == options.meta_field).then(|| serde_json::from_str(&field).ok());
+        // An object with two fields of one name stays a text, and is refused as that of a record.
+        let meta = meta.map(|meta: Option<Value>| {
+            meta.filter(|meta| json::repeated_field(&field, json::fields_in(meta)).is_none())
+        });
         record.insert(
             name.clone(),
             meta.flatten().unwrap_or_else(|| Value::String(field.into_owned())),

@@ -323,11 +323,16 @@ impl Findings<'_> {
         if matches!(fate, Fate::Kept) {
             return Ok(());
         }
+        let twice = |field: &&str| cento_source::has_twice(record.trim(), field);
+        let twice = [text_field, "parts"].into_iter().find(twice);
         let problem = match serde_json::from_str::<&RawValue>(record.trim()) {
-            Ok(_) => format!(
-                "it has no text in the field `{text_field}`; name the field with --text-field, or \
-                 take the record out"
-            ),
+            Ok(_) => match twice {
+                Some(name) => format!("two fields are called `{name}`; leave one of them"),
+                None => format!(
+                    "it has no text in the field `{text_field}`; name the field with --text-field, \
+                     or take the record out"
+                ),
+            },
             Err(error) => {
                 let what = cento_api::json::problem(&error);
                 format!("it is not JSON: {what}, at column {}; mend it", error.column())

@@ -1,11 +1,9 @@
 //! The columns of ids, texts and meta objects of a file.
 
-use std::collections::HashSet;
-
 use arrow_schema::{DataType, Field, Schema};
 
 use super::TableRequest;
-use crate::fields::missing;
+use crate::fields::{missing, repeated, twice};
 use cento::{Reason, Refusal};
 
 /// Returns the numbers of the columns that are read, ascending.
@@ -42,14 +40,12 @@ pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Ref
         let name = short(found);
         return Err(format!("the column `{meta}` is of {name}, neither a struct nor JSON").into());
     }
-    let is_read = |name: &String| *all || [id, text, meta].contains(&name);
-    let mut seen = HashSet::new();
-    let fields = schema.fields().iter().enumerate();
-    let chosen = fields.filter(|(_, field)| {
-        // The first of columns with the same name counts, as in the types.
-        seen.insert(field.name()) && is_read(field.name())
-    });
-    Ok(chosen.map(|(at, _)| at).collect())
+    let is_read = |name: &str| *all || [id, text, meta].iter().any(|read| *read == name);
+    let names = || schema.fields().iter().map(|field| field.name().as_str());
+    if let Some(name) = repeated(names(), is_read) {
+        return Err(twice("columns", name));
+    }
+    Ok((0..).zip(names()).filter(|(_, name)| is_read(name)).map(|(at, _)| at).collect())
 }
 
 /// Returns the type of the column with this name.
@@ -105,4 +101,35 @@ fn without_text(schema: &Schema, text: &str) -> Refusal {
     }
     let names = schema.fields().iter().map(|field| field.name().as_str());
     missing("column ", "text", text, names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Columnar;
+
+    #[test]
+    fn two_columns_of_a_used_name_are_refused() {
+        // The first of them was read.
+        let check = |names: &[&str], all: bool, expected: Result<&[usize], &str>| {
+            let field = |name: &&str| Field::new(*name, DataType::Utf8, true);
+            let schema = Schema::new(names.iter().map(field).collect::<Vec<_>>());
+            let [id, text, meta] = ["id", "text", "meta"].map(str::to_owned);
+            let kind = Columnar::Parquet;
+            let request = TableRequest { kind, id, text, meta, all, row_bytes_max: 100 };
+            match (chosen(&schema, &request), expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{names:?}"),
+                (Err(said), Err(name)) => {
+                    let name = format!("two columns are called `{name}`");
+                    assert!(said.what.starts_with(&name), "{said}");
+                }
+                (found, _) => panic!("{names:?}: {found:?}"),
+            }
+        };
+        check(&["n", "text", "n", "id"], false, Ok(&[1, 3]));
+        check(&["n", "text", "n", "id"], true, Err("n"));
+        check(&["text", "id", "text"], false, Err("text"));
+        check(&["id", "text", "id"], false, Err("id"));
+        check(&["meta", "text", "meta"], true, Err("meta"));
+    }
 }

@@ -13,9 +13,10 @@ fn a_line_is_a_document() {
     assert_eq!(parsed("\u{feff}{\"id\":12,\"text\":\"\"}").unwrap().id, "12");
     assert_eq!(parsed(r#"{"id":-12,"text":""}"#).unwrap().id, "-12");
     assert_eq!(parsed(r#"{"text":"b"}"#).unwrap().id, "f.jsonl:7");
-    let nulls = parsed(r#"{"id":null,"text":[1],"text":"b","meta":null}"#).unwrap();
+    let nulls = parsed(r#"{"id":null,"text":"b","meta":null}"#).unwrap();
     assert_eq!((nulls.id.as_str(), nulls.meta.len()), ("f.jsonl:7", 0));
-    assert_eq!(parsed(r#"{"text":"b","text":"c"}"#).unwrap().text, "c");
+    assert!(parsed(r#"{"text":"b","text":"c"}"#).is_err(), "the last one was the text");
+    assert!(parsed(r#"{"text":[1],"text":"c"}"#).is_err());
 }
 
 #[test]
@@ -48,6 +49,19 @@ fn a_record_keeps_all_but_the_text_that_is_changed() {
     assert_eq!(&*kept(b" {\"text\":\"a\"}, "), "{\"text\":\"a\"}");
     let latin = b"{\"text\":\"caf\xe9 \xe0 la cr\xe8me\"}";
     assert_eq!(&*kept(latin), "{\"text\":\"caf\u{e9} \u{e0} la cr\u{e8}me\"}");
+}
+
+#[test]
+fn a_record_with_two_texts_has_no_text_to_change() {
+    // A withdrawal cut the last one, and the first stayed.
+    for record in [
+        r#"{"text":"a","text":"b"}"#,
+        r#"{"text":"a","n":NaN,"text":"b"}"#,
+        r#"{"text":1,"text":2,"parts":[{"name":"p","text":"x"}]}"#,
+        r#"{"parts":[{"name":"p","text":"x"}],"parts":[{"name":"p","text":"y"}]}"#,
+    ] {
+        assert_eq!(text_of(record, "text"), None, "{record}");
+    }
 }
 
 #[test]

@@ -127,6 +127,81 @@ fn what_an_index_cannot_hold_is_refused_unless_the_text_alone_is_needed() {
 }
 
 #[test]
+fn a_file_without_documents_is_named() {
+    // They disappeared without a word, and the exit status was 0.
+    let files: [(&str, &[u8]); 5] = [
+        ("a.csv", b"id,text\n"),
+        ("b.tsv", b"id\ttext\r\n"),
+        ("c.json", b"[]"),
+        ("d.json", b" [ ] \n"),
+        ("e.csv.zst", &zstd::encode_all(&b"text\n"[..], 1).unwrap()),
+    ];
+    let dir = Dir::new();
+    for (name, bytes) in files {
+        check(name, bytes, [0, 0, 1, 0], &format!("{name}: it has no documents"));
+        dir.write(&format!("in/{name}"), bytes);
+    }
+    dir.write("in/i.txt", words(1, 60));
+    assert_eq!(read_one(&dir, "in").counts(), [1, 0, 5, 0]);
+    std::fs::create_dir_all(dir.path("empty/deeper")).unwrap();
+    let found = read_one(&dir, "empty");
+    assert_eq!(found.left_out, ["empty: it has no files"], "{found:?}");
+}
+
+#[test]
+fn two_values_for_one_field_are_refused() {
+    // The last one was the document, and the others were lost.
+    let text = words(1, 60);
+    for (name, list, said) in [
+        ("a.csv", format!("id,text,text\nq,{text},{text}\n"), "two columns are called `text`"),
+        ("b.tsv", format!("id\tid \ttext\n1\t2\t{text}\n"), "two columns are called `id`"),
+        ("c.csv", format!("text,meta,meta\n{text},1,2\n"), "two columns are called `meta`"),
+    ] {
+        check(name, list.as_bytes(), [0, 0, 0, 1], said);
+    }
+    for (fields, said) in [
+        (r#""text":"other""#, "two fields are called `text`"),
+        (r#""te\u0078t":null"#, "two fields are called `text`"),
+        (r#""id":"b""#, "two fields are called `id`"),
+        (r#""meta":{"a":1},"meta":{}"#, "two fields are called `meta`"),
+        (r#""meta":{"a":1,"b":2,"a":1}"#, "two fields in `meta` are called `a`"),
+        (r#""meta":{"a":[{"b":":","c":1,"c":2}]}"#, "two fields in `meta` are called `c`"),
+        (r#""meta":"{\"a\":1,\"a\":2}""#, "two fields in `meta` are called `a`"),
+    ] {
+        let list = format!("{{\"id\":\"a\",\"text\":\"{text}\",{fields}}}\n");
+        check("d.jsonl", list.as_bytes(), [0, 1, 0, 0], &format!("d.jsonl:1: {said}"));
+        let list = list + &line("z", &text, json!({"a": {"a": ":\\\"", "b": [{"a": 1}]}}));
+        check("e.json", list.as_bytes(), [1, 1, 0, 0], said);
+    }
+    let meta = r#""{""a"":1,""a"":2}""#;
+    let table = format!("text,meta\n{text},{meta}\n");
+    check("f.csv", table.as_bytes(), [0, 1, 0, 0], "two fields in `meta` are called `a`");
+    let parts = r#"{"parts":[{"name":"p","text":"x"}],"parts":[{"name":"q","text":"y"}]}"#;
+    check("g.jsonl", parts.as_bytes(), [0, 1, 0, 0], "two fields are called `parts`");
+}
+
+#[test]
+fn a_name_that_is_there_twice_matters_only_where_it_is_used() {
+    let dir = Dir::new();
+    let text = words(1, 60);
+    dir.write("a.csv", format!("note,text,note\n1,{text},2\n"));
+    dir.write("b.jsonl", format!("{{\"n\":1,\"text\":\"{text}\",\"n\":2}}"));
+    let names = ["a.csv", "b.jsonl"];
+    let defaults = SourceOptions::default();
+    assert_eq!(read(&dir, &names, &defaults).counts(), [2, 0, 0, 0]);
+    // A record that is kept has each column once; a line is kept as it is.
+    let kept = SourceOptions { keeps_records: true, ..SourceOptions::default() };
+    let found = read(&dir, &names, &kept);
+    assert_eq!(found.counts(), [1, 0, 0, 1]);
+    assert!(found.unread[0].contains("two columns are called `note`"), "{found:?}");
+    // Where the text alone is needed, the record has no id.
+    dir.write("c.jsonl", format!("{{\"id\":1,\"text\":\"{text}\",\"id\":2}}"));
+    let needs_text = SourceOptions { needs_text_only: true, ..SourceOptions::default() };
+    let found = read(&dir, &["c.jsonl"], &needs_text);
+    assert!(found.ids().len() == 1 && found.ids()[0].ends_with("c.jsonl:1"), "{found:?}");
+}
+
+#[test]
 fn a_quotation_mark_that_is_not_closed_is_refused_with_its_line() {
     let row = |i: u64| format!("{i},{}\n", words(i, 60));
     let open = "x,\"open\n".to_owned();
