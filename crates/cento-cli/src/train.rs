@@ -6,10 +6,11 @@ use clap::Args;
 
 use super::add::SourceArgs;
 use super::messages::Messages;
-use super::outfile::check_own;
+use super::outfile::{check_own, is_stream};
 use super::output::count;
 use super::terminal::note;
 use super::{Outcome, Result, language};
+use cento::Error;
 use cento::index::Training;
 use cento_source::ReadError;
 
@@ -44,6 +45,10 @@ pub struct Train {
 impl Train {
     pub(super) fn run(self) -> Result {
         check_own(&self.out, "a frequency table")?;
+        if is_stream(&self.out) {
+            let what = "it is a pipe or a device, and the table is read again; name a file";
+            return Err(Error::input(self.out.display().to_string(), what).into());
+        }
         cento_source::check_there(&self.inputs)?;
         let options = self.source.options();
         let analyzer = language::of_documents(&self.analyzer, &self.inputs, &options)?.parse()?;

@@ -10,6 +10,7 @@ use clap::{ArgAction, ArgGroup, Args};
 use serde::Serialize;
 
 use super::key;
+use super::outfile::is_stream;
 use super::output::{self, Format, count, counted};
 use super::progress::stop_flag;
 use super::target::{Target, TargetArgs};
@@ -237,6 +238,9 @@ impl Withdraw {
     /// When the file is no record, or that of another document: it is not overwritten.
     fn earlier_record(&self, id: Option<&str>) -> cento::Result<Option<Withdrawal>> {
         let Some(path) = self.record.as_ref().filter(|path| path.exists()) else { return Ok(None) };
+        if is_stream(path) {
+            return Err(self.not_over("it is a pipe or a device, which keeps no record"));
+        }
         let earlier = record::read(path).map_err(|error| match error {
             Error::Input { what, .. } => self.not_over(&what),
             error => error,

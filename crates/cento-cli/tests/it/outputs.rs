@@ -151,8 +151,14 @@ fn an_output_that_is_no_file_is_written_as_a_stream() {
     let reader = std::thread::spawn(move || fs::read_to_string(pipe).unwrap());
     assert_eq!(dir.json(&["dedup", "in.jsonl", "--out", "pipe"])["kept"], 8);
     assert_eq!(reader.join().unwrap().lines().count(), 8);
-    let record = ["withdraw", "idx", "d0", "--record", "record"];
-    std::os::unix::fs::symlink("/dev/null", dir.path("record")).unwrap();
-    let run = dir.run(&record);
-    assert!(dir.path("record").is_symlink(), "{}", run.err);
+    // What is read again is no stream.
+    std::os::unix::fs::symlink("/dev/null", dir.path("null")).unwrap();
+    for args in [
+        &["withdraw", "idx", "d0", "--record", "null"][..],
+        &["train", "in.jsonl", "--out", "null"],
+    ] {
+        let run = dir.run(args);
+        assert!(run.status == 2 && run.err.contains("it is a pipe or a device"), "{}", run.err);
+        assert!(dir.path("null").is_symlink(), "{args:?}");
+    }
 }
