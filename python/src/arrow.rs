@@ -287,8 +287,8 @@ impl Rows {
     ) -> Result<Map<String, Value>> {
         match meta {
             Meta::Perhaps(name) => match self.batch.column_by_name(name) {
-                Some(column) if matches!(column.data_type(), DataType::Struct(_)) => {
-                    match json_of(column, row, place)? {
+                Some(found) if matches!(found.data_type(), DataType::Struct(_)) => {
+                    match json_of(column(&self.batch, name)?, row, place)? {
                         Value::Object(map) => Ok(map),
                         _ => Ok(Map::new()),
                     }

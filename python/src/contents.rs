@@ -20,11 +20,11 @@ impl Contents<'_> {
     /// # Errors
     /// When there is neither of them, or it is of another type.
     pub fn of<'a>(batch: &RecordBatch, text: &'a str) -> Result<Contents<'a>> {
-        let parts = batch.column_by_name(PARTS).map(PartColumn::new).transpose()?.flatten();
-        let texts = match column(batch, text) {
-            Ok(column) => Some(StringColumn::new(column, text)?),
-            Err(_) if parts.is_some() => None,
-            Err(error) => return Err(error),
+        let parts = batch.column_by_name(PARTS).map(|_| PartColumn::new(column(batch, PARTS)?));
+        let parts = parts.transpose()?.flatten();
+        let texts = match batch.column_by_name(text) {
+            None if parts.is_some() => None,
+            _ => Some(StringColumn::new(column(batch, text)?, text)?),
         };
         Ok(Contents { text, texts, parts })
     }

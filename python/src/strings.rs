@@ -141,6 +141,10 @@ fn uuid(digits: &str) -> String {
 /// # Errors
 /// When it is missing; the names of all columns are listed.
 pub fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
+    if batch.schema_ref().fields().iter().filter(|field| field.name() == name).count() > 1 {
+        let what = format!("two columns are called `{name}`; which one counts is not known");
+        return Err(Error::input("the table", what));
+    }
     batch.column_by_name(name).ok_or_else(|| {
         let names = batch.schema_ref().fields().iter().map(|field| format!("`{}`", field.name()));
         let names = names.collect::<Vec<_>>().join(", ");

@@ -101,6 +101,26 @@ def test_what_is_no_document_is_refused(
     assert len(empty) == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("id", {}), ("text", {}), ("meta", {"meta": "meta"}), ("meta", {"meta": ["meta"]})],
+)
+def test_two_columns_of_a_used_name_are_refused(
+    empty: cento.Index, name: str, options: dict[str, Any]
+) -> None:
+    # The first of them was read.
+    meta = pa.array([{"n": 1}])
+    columns = {"id": pa.array(["a"]), "text": pa.array(["one two"]), "meta": meta}
+    names = [*columns, name]
+    table = pa.Table.from_arrays([*columns.values(), columns[name]], names=names)
+    with (
+        pytest.raises(cento.InputError, match=f"two columns are called `{name}`"),
+        empty.writer() as w,
+    ):
+        w.add_arrow(table, **options)
+    assert len(empty) == 0
+
+
 def test_ids_of_every_single_value_are_those_of_the_command(empty: cento.Index) -> None:
     day = datetime.datetime(2024, 1, 2, 12, 30, tzinfo=datetime.timezone.utc)
     row = bytes(range(16))
