@@ -61,6 +61,7 @@ pub mod index;
 pub mod join;
 mod key;
 mod number;
+mod period;
 pub mod runtime;
 mod sampling;
 pub mod scheme;

@@ -105,6 +105,8 @@ def test_filters_are_of_meta(empty: cento.Index, texts: list[tuple[str, str]]) -
     assert {hit.meta["n"] for hit in found} == {3, 4, 5}
     with pytest.raises(cento.InvalidArgumentError):
         empty.search(texts[0][1], filter="n:[3 TO")
+    with pytest.raises(cento.InvalidArgumentError, match="the fields there are `n`"):
+        empty.search(texts[0][1], filter="N:3")
 
 
 def test_many_searches_are_as_many_answers(

@@ -115,7 +115,7 @@ fn wanted(
         snapshot.segment(*address).is_alive(address.doc) && excluded.binary_search(address).is_err()
     });
     let Some(filter) = query.options.filter.as_deref() else { return Ok(documents) };
-    let filter = Filter::new(snapshot, filter)?;
+    let filter = Filter::standing(snapshot, filter)?;
     let mut passing = Vec::with_capacity(documents.len());
     for own in documents.chunk_by(|a, b| a.segment == b.segment) {
         let segment = own[0].segment;

@@ -3,6 +3,8 @@
 //! A filter is a tantivy query. It is not run over the index: the candidates of a search are looked
 //! up in it, so its cost is proportional to their number.
 
+mod dates;
+mod fields;
 mod limits;
 mod ranges;
 
@@ -13,6 +15,7 @@ use tantivy::query_grammar::{
 };
 use tantivy::{DocSet, TERMINATED, TantivyError};
 
+use self::fields::{FieldFault, NamedFields};
 use crate::error::{Error, Result};
 use crate::index::{Snapshot, query_words, words};
 use crate::runtime::Stop;
@@ -21,6 +24,8 @@ use crate::runtime::Stop;
 const ID: &str = "id";
 /// The field with the meta object of a document.
 const META: &str = "meta";
+/// The field with the time when a document was added.
+const ADDED: &str = "added";
 
 /// A parsed filter, ready to be applied to documents.
 pub struct Filter<'a> {
@@ -37,9 +42,21 @@ impl Filter<'_> {
     /// to its length.
     ///
     /// # Errors
-    /// When it is no query, has a regular expression, compares values that cannot be compared, or
-    /// is larger or deeper than is safe to parse.
+    /// When it is no query, has a regular expression, names a field that no document has, compares
+    /// values that cannot be compared, or is larger or deeper than is safe to parse.
     pub fn new<'a>(snapshot: &'a Snapshot, text: &'a str) -> Result<Filter<'a>> {
+        Filter::parsed(snapshot, text, true)
+    }
+
+    /// Parses the filter of a standing query, whose fields later documents may have.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), but for fields that no document has.
+    pub fn standing<'a>(snapshot: &'a Snapshot, text: &'a str) -> Result<Filter<'a>> {
+        Filter::parsed(snapshot, text, false)
+    }
+
+    fn parsed<'a>(snapshot: &'a Snapshot, text: &'a str, must_exist: bool) -> Result<Filter<'a>> {
         limits::check(text).map_err(|what| refused(text, &what))?;
         let searcher = snapshot.tantivy();
         let schema = searcher.schema();
@@ -59,7 +76,14 @@ impl Filter<'_> {
         }
         limits::check_scans(seen.scans).map_err(|what| refused(text, &what))?;
         let is_meta = |field: &str| field.split('.').next() == Some(META);
+        dates::spread(&mut ast, &is_meta).map_err(|what| refused(text, &what))?;
         ranges::unify(&mut ast, &is_meta).map_err(|what| refused(text, &what))?;
+        if must_exist {
+            NamedFields::of(&ast).check(snapshot, meta).map_err(|fault| match fault {
+                FieldFault::Refused(what) => refused(text, &what),
+                FieldFault::Failed(error) => failed(snapshot, text, error),
+            })?;
+        }
         let parser = QueryParser::for_index(searcher.index(), vec![meta]);
         let query = parser.build_query_from_user_input_ast(ast);
         let query = query.map_err(|e| refused(text, &query_words(&e)))?;
@@ -372,7 +396,7 @@ mod tests {
         check_refused(&format!("{}a:1", "a.".repeat(200)), "more than 32 parts");
         check_refused(&format!("{}a:1", "a.\\ ".repeat(200)), "more than 32 parts");
         check_refused(&"a\t".repeat(5_000), "1024 bytes without a space");
-        for clause in ["id:a@*", "year:>@", "year:[@ TO *]", "m@:*", "lang:\"a @\"*"] {
+        for clause in ["id:a@*", "year:>@", "year:[@ TO *]", "(lang:*)^@", "lang:\"a @\"*"] {
             let clauses = |count: usize| {
                 let clauses = (0..count).map(|i| clause.replace('@', &i.to_string()));
                 clauses.collect::<Vec<_>>().join(" OR ")

@@ -48,7 +48,7 @@ fn end(bound: &UserInputBound) -> Option<&str> {
 }
 
 /// Returns the type that tantivy assigns to an end.
-fn type_of(end: &str) -> Type {
+pub(super) fn type_of(end: &str) -> Type {
     let empty = Term::from_field_json_path(Field::from_field_id(0), "", false);
     let term = convert_to_fast_value_and_append_to_json_term(&empty, end, false);
     term.and_then(|term| term.value().json_path_type()).unwrap_or(Type::Str)

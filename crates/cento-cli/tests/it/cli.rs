@@ -113,6 +113,19 @@ fn thresholds_limits_and_filters_narrow_the_hits() {
     let refused = dir.run(&["search", "idx", "--text", "x", "--filter", "lang:["]);
     assert_eq!(refused.status, 2);
     assert!(refused.err.contains("lang:["), "{}", refused.err);
+    // Nothing was found, without a word.
+    for verb in [&["search", "idx", "--text", "x"][..], &["list", "idx"], &["export", "idx"]] {
+        let refused = dir.run(&[verb, &["--filter", "NOT Lang:de"]].concat());
+        assert_eq!((refused.status, &*refused.out), (2, ""), "{verb:?}");
+        for said in ["no document has the field `Lang`", "`lang`, `year`", "did you mean `lang`?"] {
+            assert!(refused.err.contains(said), "{}", refused.err);
+        }
+    }
+    // A document that comes later may have the field.
+    let of_watch = ["--text", "one two three", "--min-passage", "2", "--filter", "later:1"];
+    let run = dir.run(&[&["watch", "add", "idx"], &of_watch[..]].concat());
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert_eq!(ids(&["--filter", "added:[2020 TO *]"]).len(), 2);
 }
 
 #[test]

@@ -74,4 +74,5 @@ fn a_list_has_a_limit_and_a_filter_that_can_be_read() {
         |query: &str| service.ask("GET", &format!("/v1/documents?{query}"), "", "").status;
     assert_eq!([refused("limit=0"), refused("limit=1001"), refused("limits=1")], [400, 400, 400]);
     assert_eq!((refused("filter=%28"), refused("cursor=zzz")), (400, 200));
+    assert_eq!((refused("filter=nofield:1"), refused("filter=lang:none")), (400, 200));
 }

@@ -40,6 +40,7 @@ fn a_wrong_search_is_refused_with_its_status() {
         ("{\"text\": \"x\", \"min_containment\": NaN}", 400, "bad_request"),
         ("{\"text\": \"x\", \"min_containment\": 2}", 400, "invalid_argument"),
         ("{\"text\": \"x\", \"filter\": \"((\"}", 400, "invalid_argument"),
+        ("{\"text\": \"x\", \"filter\": \"nofield:1\"}", 400, "invalid_argument"),
         ("{\"text\": \"x\", \"verify\": \"magic\"}", 400, "invalid_spec"),
         ("{\"text\": \"x\", \"max_df\": \"many\"}", 400, "invalid_argument"),
         ("{\"id\": \"absent\"}", 404, "unknown_id"),

@@ -1,0 +1,349 @@
+//! Ranges whose ends are dates.
+//!
+//! In `meta` a date is a time (`2021-03-04T10:00:00Z`, which tantivy keeps as one), text
+//! (`2021-03-04`, `2021-03`, `2021-03-04T10:00`), or a number, which is a year. tantivy compares
+//! the end of a range with the values of its own form alone, so that a range of dates becomes a
+//! range for each form. A date is a period: a range from a year begins with it, and one up to a
+//! year ends with it.
+
+use tantivy::query_grammar::{Occur, UserInputAst, UserInputBound, UserInputLeaf};
+
+use tantivy::schema::Type;
+
+use super::ADDED;
+use super::ranges::type_of;
+use crate::period::{SECONDS_A_DAY, Time, date, day_of, digits, period};
+
+/// The years whose times tantivy can keep.
+const YEARS_OF_TIMES: [i64; 2] = [1678, 2262];
+
+/// The first and the last number that is a year.
+const YEARS: [i64; 2] = [1000, 9999];
+
+/// Texts that are before and after all that begin with a digit.
+const BEFORE_DIGITS: &str = "/~";
+const AFTER_DIGITS: &str = ":";
+
+/// Replaces ranges of dates over `meta` by a range for each form of a date, and dates of `added` by
+/// times.
+///
+/// # Errors
+/// When `added` is compared with what is no date, as a clause.
+pub(super) fn spread(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> Result<(), String> {
+    let leaf = match ast {
+        UserInputAst::Clause(clauses) => {
+            return clauses.iter_mut().try_for_each(|(_, clause)| spread(clause, is_meta));
+        }
+        UserInputAst::Boost(inner, _) => return spread(inner, is_meta),
+        UserInputAst::Leaf(leaf) => leaf.as_mut(),
+    };
+    match leaf {
+        UserInputLeaf::Range { field: Some(field), lower, upper } if field == ADDED => {
+            let ends = [written(lower).map(End::added), written(upper).map(End::added)];
+            let [least, most] = ends.map(Option::transpose);
+            if let Some(End { date: Some(time), is_time: false }) = least? {
+                *lower = Cut::lower(lower, time).time(true);
+            }
+            if let Some(End { date: Some(time), is_time: false }) = most? {
+                *upper = Cut::upper(upper, time).time(false);
+            }
+        }
+        UserInputLeaf::Literal(literal) if literal.field_name.as_deref() == Some(ADDED) => {
+            if let End { date: Some(time), is_time: false } = End::added(&literal.phrase)? {
+                let lower = Cut { at: time.start, is_after: false }.time(true);
+                let upper = Cut { at: time.end, is_after: false }.time(false);
+                *leaf = UserInputLeaf::Range { field: Some(ADDED.into()), lower, upper };
+            }
+        }
+        UserInputLeaf::Range { field: Some(field), lower, upper } if is_meta(field) => {
+            if let Some(forms) = forms(field, lower, upper) {
+                let clauses = forms.into_iter().map(|form| (Some(Occur::Should), form.into()));
+                *ast = UserInputAst::Clause(clauses.collect());
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Returns the ranges that a range of dates means; `None` if it is none.
+fn forms(
+    field: &str,
+    lower: &UserInputBound,
+    upper: &UserInputBound,
+) -> Option<Vec<UserInputLeaf>> {
+    let (least, most) = (written(lower), written(upper));
+    let ends: Vec<End> = least.iter().chain(&most).map(|text| End::of(text)).collect();
+    if ends.is_empty() || ends.iter().any(|end| end.date.is_none()) {
+        return None;
+    }
+    let of = |text: Option<&str>| text.and_then(|text| End::of(text).date);
+    let from = of(least).map(|date| Cut::lower(lower, date));
+    let to = of(most).map(|date| Cut::upper(upper, date));
+    // A time stays as it is written, to the last fraction of a second.
+    let is_time = |text: Option<&str>| text.is_none_or(|text| End::of(text).is_time);
+    let is_of_years = least.iter().chain(&most).all(|text| text.len() == YEAR_DIGITS);
+    let range = |lower, upper| UserInputLeaf::Range { field: Some(field.to_owned()), lower, upper };
+    let numbers = match is_of_years {
+        // They may be numbers of any sense.
+        true => range(lower.clone(), upper.clone()),
+        false => range(
+            UserInputBound::Inclusive(from.map_or(YEARS[0], Cut::first_year).to_string()),
+            UserInputBound::Inclusive(to.map_or(YEARS[1], Cut::last_year).to_string()),
+        ),
+    };
+    let texts = range(
+        from.map_or(UserInputBound::Inclusive(BEFORE_DIGITS.into()), |cut| cut.text(true)),
+        to.map_or(UserInputBound::Exclusive(AFTER_DIGITS.into()), |cut| cut.text(false)),
+    );
+    let times = range(
+        from.filter(|_| !is_time(least)).map_or_else(|| lower.clone(), |cut| cut.time(true)),
+        to.filter(|_| !is_time(most)).map_or_else(|| upper.clone(), |cut| cut.time(false)),
+    );
+    Some(vec![numbers, texts, times])
+}
+
+fn written(bound: &UserInputBound) -> Option<&str> {
+    match bound {
+        UserInputBound::Inclusive(text) | UserInputBound::Exclusive(text) => Some(text),
+        UserInputBound::Unbounded => None,
+    }
+}
+
+/// What an end of a range means as a date.
+struct End {
+    date: Option<Time>,
+    /// Whether it is a time as tantivy reads it.
+    is_time: bool,
+}
+
+const YEAR_DIGITS: usize = 4;
+
+impl End {
+    fn of(text: &str) -> End {
+        let year = digits(text, YEAR_DIGITS).filter(|year| *year >= YEARS[0]);
+        let date = match year {
+            Some(year) => period(&[year]),
+            None => date(text).filter(|_| !text.starts_with('0')),
+        };
+        End { date, is_time: type_of(text) == Type::Date }
+    }
+
+    /// Reads what `added` is compared with.
+    fn added(text: &str) -> Result<End, String> {
+        let end = End::of(text);
+        match end.date {
+            Some(_) => Ok(end),
+            None => Err(format!(
+                "`{text}` is no date, with which `added` is compared; dates are written 2021, \
+                 2021-03, 2021-03-04 or 2021-03-04T10:00:00Z"
+            )),
+        }
+    }
+}
+
+/// A place between times: before or after all that begin at a time.
+#[derive(Clone, Copy)]
+struct Cut {
+    at: f64,
+    is_after: bool,
+}
+
+impl Cut {
+    /// Returns where a range begins.
+    fn lower(bound: &UserInputBound, date: Time) -> Cut {
+        let is_excluded = matches!(bound, UserInputBound::Exclusive(_));
+        Cut::beside(date, is_excluded)
+    }
+
+    /// Returns where a range ends.
+    fn upper(bound: &UserInputBound, date: Time) -> Cut {
+        let is_included = matches!(bound, UserInputBound::Inclusive(_));
+        Cut::beside(date, is_included)
+    }
+
+    /// Returns the place before or after a period.
+    fn beside(date: Time, is_after: bool) -> Cut {
+        let is_instant = date.start == date.end;
+        Cut { at: if is_after { date.end } else { date.start }, is_after: is_after && is_instant }
+    }
+
+    /// Returns the day and the second of it.
+    fn place(self) -> ([i64; 3], f64) {
+        let day = (self.at / SECONDS_A_DAY as f64).floor();
+        (day_of(day as i64), self.at - day * SECONDS_A_DAY as f64)
+    }
+
+    /// Makes the bound of times.
+    fn time(self, is_lower: bool) -> UserInputBound {
+        let [min, max] =
+            YEARS_OF_TIMES.map(|year| period(&[year]).map_or(0.0, |period| period.start));
+        let ([year, month, day], second) = Cut { at: self.at.clamp(min, max), ..self }.place();
+        let text = format!("{year:04}-{month:02}-{day:02}T{}Z", clock(second));
+        self.bound(text, is_lower)
+    }
+
+    /// Makes the bound of texts. Before the first day of a year are all texts of it, also the year
+    /// alone.
+    fn text(self, is_lower: bool) -> UserInputBound {
+        let ([year, month, day], second) = self.place();
+        let text = match (month, day, second) {
+            _ if self.is_after => format!("{year:04}-{month:02}-{day:02}T{}", clock(second)),
+            // A year would be a number.
+            (1, 1, 0.0) => format!("{:04}~", year - 1),
+            (_, 1, 0.0) => format!("{year:04}-{month:02}"),
+            (_, _, 0.0) => format!("{year:04}-{month:02}-{day:02}"),
+            _ => {
+                let clock = clock(second);
+                let clock = clock.strip_suffix(":00").unwrap_or(&clock);
+                format!("{year:04}-{month:02}-{day:02}T{clock}")
+            }
+        };
+        self.bound(text, is_lower)
+    }
+
+    fn bound(self, text: String, is_lower: bool) -> UserInputBound {
+        match self.is_after == is_lower {
+            true => UserInputBound::Exclusive(text),
+            false => UserInputBound::Inclusive(text),
+        }
+    }
+
+    /// Returns the first year that begins after this place.
+    fn first_year(self) -> i64 {
+        let ([year, ..], _) = self.place();
+        year + i64::from(self.is_after || !self.begins_year())
+    }
+
+    /// Returns the last year that begins before this place.
+    fn last_year(self) -> i64 {
+        let ([year, ..], _) = self.place();
+        year - i64::from(!self.is_after && self.begins_year())
+    }
+
+    fn begins_year(self) -> bool {
+        matches!(self.place(), ([_, 1, 1], 0.0))
+    }
+}
+
+/// Writes the time of day, to the microsecond.
+fn clock(second: f64) -> String {
+    let whole = second.floor();
+    let (minute, micros) = (whole as i64 / 60, ((second - whole) * 1e6).round() as i64);
+    let text = format!("{:02}:{:02}:{:02}", minute / 60, minute % 60, whole as i64 % 60);
+    match micros {
+        0 => text,
+        // Rounded up it would be the next second.
+        micros => format!("{text}.{:06}", micros.min(999_999)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use serde_json::json;
+
+    use crate::error::Result;
+    use crate::index::{Config, Document, Index, Snapshot, WriterOptions};
+    use crate::runtime::Stop;
+    use crate::search::filter::Filter;
+
+    /// Values of the field `date`, and of others.
+    const DATES: [&str; 8] = [
+        "2020",
+        "2021",
+        "2021-03",
+        "2021-03-04",
+        "2021-03-04T10:00",
+        "2021-03-04T10:00:00Z",
+        "2021-12-31T23:59:59.5Z",
+        "2022-01-01",
+    ];
+
+    static SNAPSHOT: LazyLock<Snapshot> = LazyLock::new(|| {
+        let config = Config::new("kgram(k=1)", "words", false).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let options = WriterOptions::default().memory_bytes(0usize).merge(false);
+        let mut writer = index.writer(options).unwrap();
+        for (number, date) in DATES.iter().enumerate() {
+            let meta = json!({"date": date, "year": 2015 + number, "other": "none"});
+            let meta = meta.as_object().unwrap().clone();
+            writer.add(Document::new(date.to_string(), "text").with_meta(meta)).unwrap();
+        }
+        writer.finish().unwrap();
+        index.snapshot().unwrap()
+    });
+
+    fn passing(filter: &str) -> Result<Vec<u32>> {
+        let filter = Filter::new(&SNAPSHOT, filter)?;
+        let mut docs = (0..DATES.len() as u32).collect();
+        filter.retain(0, &mut docs, Stop::NEVER)?;
+        Ok(docs)
+    }
+
+    #[track_caller]
+    fn check(filter: &str, expected: &[&str]) {
+        let found = passing(filter).unwrap();
+        let found: Vec<&str> = found.iter().map(|doc| DATES[*doc as usize]).collect();
+        assert_eq!(found, expected, "{filter}");
+    }
+
+    #[test]
+    fn a_range_of_dates_includes_dates_of_every_form() {
+        // A bound of another precision than the dates matched nothing.
+        check("date:[2021 TO 2021]", &DATES[1..7]);
+        check("date:[2021 TO 2023]", &DATES[1..]);
+        check("date:[2021-01-01 TO *]", &DATES[1..]);
+        check("date:[2021-01-01T00:00:00Z TO *]", &DATES[1..]);
+        check("date:[2021-02 TO *]", &DATES[2..]);
+        check("date:[2021-03-04 TO 2021-03-04]", &DATES[3..6]);
+        check("date:[2021-03-04 TO 2021-12]", &DATES[3..7]);
+        check("date:[* TO 2020]", &DATES[..1]);
+        check("date:[* TO 2021}", &DATES[..1]);
+        check("date:{2020 TO 2022}", &DATES[1..7]);
+        check("date:{2021 TO *]", &DATES[7..]);
+        check("date:>=2022", &DATES[7..]);
+        check("date:>2021-03-04", &DATES[6..]);
+        check("date:<=2021-03", &DATES[..6]);
+        check("date:[2021-03-04T10:00:00Z TO 2021-03-04T10:00:00Z]", &DATES[4..6]);
+        check("date:{2021-03-04T10:00:00Z TO *]", &DATES[6..]);
+        check("date:[* TO 2021-12-31T23:59:59.4Z]", &DATES[..6]);
+        check("date:[2021-12-31T23:59:59.5Z TO *]", &DATES[6..]);
+        check("date:[2021-03-04T12:00:00+02:00 TO 2021-03-04T10:00]", &DATES[4..6]);
+        check("NOT meta.date:[2021 TO 2021]", &[DATES[0], DATES[7]]);
+        check("date:[1500 TO 1600]", &[]);
+        check("date:[1500 TO 3000]", &DATES);
+        check("other:[1000 TO *]", &[]);
+    }
+
+    #[test]
+    fn a_range_of_numbers_is_one_of_numbers_and_of_years() {
+        check("year:[2019 TO *]", &DATES[4..]);
+        check("year:[* TO 2019}", &DATES[..4]);
+        check("year:[2016 TO 2017]", &DATES[1..3]);
+        check("year:{2016 TO 20000]", &DATES[2..]);
+        check("year:[2016 TO 2017.5]", &DATES[1..3]);
+        // The year begins with its first day.
+        check("year:[2019-01-01 TO 2020-12]", &DATES[4..6]);
+        check("year:[2019-01-02 TO 2019-12-31T23:00:00Z]", &[]);
+        check("year:{2019-01-01T00:00:00Z TO *]", &DATES[5..]);
+        check("year:[* TO 2019-01-01T00:00:00Z]", &DATES[..5]);
+    }
+
+    #[test]
+    fn the_time_of_addition_is_compared_with_dates() {
+        let all = &DATES[..];
+        check("added:[2020 TO *]", all);
+        check("added:[2020-01 TO 2200-12-31]", all);
+        check("added:[* TO 2020]", &[]);
+        check("added:{2020-01-01 TO 2250}", all);
+        check("added:2020-01-01", &[]);
+        check("added:[1500 TO 3000]", all);
+        for filter in ["added:[yesterday TO *]", "added:[2020-13 TO *]", "added:5"] {
+            let error = passing(filter).unwrap_err().to_string();
+            assert!(error.contains("is no date"), "{error}");
+            assert!(error.contains("2021, 2021-03, 2021-03-04"), "{error}");
+        }
+    }
+}
