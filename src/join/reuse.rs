@@ -37,6 +37,9 @@ pub struct ReuseStatistics {
     pub total: CategoryStatistics,
     /// Whether the kinds in `total` are estimated: of a category not all pairs were examined.
     pub estimated: bool,
+    /// Whether categories are estimated: texts of some pairs are not at hand, or their fingerprints
+    /// are not runs of words.
+    pub categories_estimated: bool,
     /// The effect of the limit of document frequency.
     pub stopped: StopCounts,
 }
@@ -127,10 +130,13 @@ pub fn reuse_statistics(
         Ok(mix64(snapshot.segment(address).signatures.digest(address.doc)?.low))
     };
     let found = pairs(searcher, &pair_options).threads(threads).stop(stop);
+    let mut categories_estimated = false;
     for document in found.by_document() {
         let DocumentPairs { next, pairs: found } = document?;
         for pair in found {
-            let Some(category) = pair.overlap.category() else { continue };
+            // As `pairs` reports it: of the texts, where they are at hand.
+            categories_estimated |= !pair.similarity.exact;
+            let Some(category) = pair.similarity.category() else { continue };
             let numbers = [pair.a, pair.b].map(|address| numbering.number(address));
             let place = CATEGORIES.iter().position(|&other| other == category);
             let counts = &mut counts[place.expect("there are six categories")];
@@ -151,8 +157,14 @@ pub fn reuse_statistics(
     let stopped = searcher.stop_counts(options.max_df, stop)?;
     let estimated = snapshot.config().store_text
         && counts.iter().any(|counts| counts.pairs > counts.sample.len() as u64);
-    let mut statistics =
-        ReuseStatistics { documents, categories: Vec::new(), total, estimated, stopped };
+    let mut statistics = ReuseStatistics {
+        documents,
+        categories: Vec::new(),
+        total,
+        estimated,
+        categories_estimated,
+        stopped,
+    };
     for (counts, category) in counts.iter().zip(CATEGORIES) {
         let mut of_category = counts.statistics(Some(category), documents);
         if snapshot.config().store_text {

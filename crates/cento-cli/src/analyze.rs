@@ -71,8 +71,7 @@ impl Analyze {
 }
 
 fn print(out: &mut impl Write, statistics: &ReuseStatistics) -> io::Result<()> {
-    let ReuseStatistics { documents, categories, total, estimated, stopped: stops, .. } =
-        statistics;
+    let ReuseStatistics { documents, categories, total, stopped: stops, .. } = statistics;
     writeln!(out, "{} documents\n", count(*documents))?;
     write!(out, "{:5} {:>12} {:>10} {:>7} {:>9}", "", "pairs", "documents", "share", "siblings")?;
     let has_patterns = !total.patterns.is_empty();
@@ -83,7 +82,10 @@ fn print(out: &mut impl Write, statistics: &ReuseStatistics) -> io::Result<()> {
     for row in categories.iter().chain([total]) {
         print_row(out, row, has_patterns)?;
     }
-    if *estimated {
+    if statistics.categories_estimated {
+        writeln!(out, "\nCategories are estimates from fingerprints, without the texts")?;
+    }
+    if statistics.estimated {
         let what =
             "The kinds of the total are an estimate from samples, weighed by pairs; --sample";
         writeln!(out, "\n{what} sets their size")?;

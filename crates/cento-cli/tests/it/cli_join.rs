@@ -551,6 +551,26 @@ fn repeated_passages_of_a_collection_are_reported() {
 }
 
 #[test]
+fn the_categories_of_a_collection_are_those_of_its_pairs() {
+    // They were those of the fingerprints, where pairs have those of the texts.
+    let dir = Dir::new();
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/samples/articles.jsonl");
+    for (index, more, is_estimated) in [("idx", &[][..], false), ("bare", &["--no-text"], true)] {
+        dir.json(&[&["add", index, samples], more].concat());
+        let pairs = jsons(&dir.run(&["pairs", index, "--format", "json"]).out);
+        let statistics = dir.json(&["analyze", index]);
+        for row in statistics["categories"].as_array().unwrap() {
+            let of = |pair: &&Value| pair["category"] == row["category"];
+            assert_eq!(row["pairs"], pairs.iter().filter(of).count(), "{index}: {row}");
+        }
+        assert!(statistics["total"]["pairs"].as_u64() > Some(2), "{statistics}");
+        assert_eq!(statistics["categories_estimated"], is_estimated);
+        let human = dir.run(&["analyze", index]).out;
+        assert_eq!(human.contains("Categories are estimates"), is_estimated, "{human}");
+    }
+}
+
+#[test]
 fn the_least_overlap_is_the_only_threshold_if_it_is_given() {
     // A tenth of containment applied all the same, and the pair was missing.
     let dir = Dir::new();
