@@ -156,6 +156,19 @@ impl<'a> Estimates<'a> {
     /// When the document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
     /// `stop`.
     pub fn with(&mut self, address: DocAddress, in_document: u32) -> Result<Similarity> {
+        self.bounded(address, in_document).map(|(similarity, _)| similarity)
+    }
+
+    /// Estimates the similarity as [`with`](Self::with), and the greatest that the fingerprints
+    /// allow where edits are close to each other ([`Estimator::of_close_edits`]).
+    ///
+    /// # Errors
+    /// Those of [`with`](Self::with).
+    pub(super) fn bounded(
+        &mut self,
+        address: DocAddress,
+        in_document: u32,
+    ) -> Result<(Similarity, Similarity)> {
         let keys = self.keys.len();
         let tokens = self.snapshot.segment(address).signatures.document(address.doc)?.tokens;
         if self.estimator.has_tokens() && self.estimator.keeps_all(tokens) {
@@ -166,7 +179,8 @@ impl<'a> Estimates<'a> {
             let overlap = Overlap::of(self.keys, &of_document);
             let [own, other] = [(self.tokens, self.keys), (tokens, &of_document[..])]
                 .map(|(tokens, keys)| ((tokens, &[][..]), keys));
-            return Ok(self.estimator.compare_keyed(overlap, own, other));
+            let exact = self.estimator.compare_keyed(overlap, own, other);
+            return Ok((exact, exact));
         }
         self.is_shared.clear();
         self.is_shared.resize(keys, false);
@@ -183,7 +197,8 @@ impl<'a> Estimates<'a> {
         if self.estimator.has_tokens() {
             // A long document has runs alone.
             let own = self.keys.iter().filter(|&&key| self.estimator.is_of_run(key)).count();
-            return Ok(Similarity::exact(Overlap::new(shared, own as u32, in_document)));
+            let exact = Similarity::exact(Overlap::new(shared, own as u32, in_document));
+            return Ok((exact, exact));
         }
         self.of_text.clear();
         let own = (0..).zip(&self.places).filter(|(_, place)| self.is_shared[place.1 as usize]);
@@ -204,6 +219,7 @@ impl<'a> Estimates<'a> {
             || signature.last_position(),
         );
         let overlap = Overlap::new(shared, keys as u32, in_document);
-        Ok(self.estimator.estimate(overlap, &own, &other))
+        let most = self.estimator.of_close_edits().estimate(overlap, &own, &other);
+        Ok((self.estimator.estimate(overlap, &own, &other), most))
     }
 }

@@ -17,6 +17,9 @@ use crate::similarity::Similarity;
 /// The maximum memory of a token of a set of runs, in bytes, with the token itself.
 const RUN_BYTES: usize = 40;
 
+/// The factor of the standard error of counts where they leave out what texts would decide.
+const COUNTED_SLACK: f64 = 1.5;
+
 /// Compares a query with its hits.
 pub struct Similarities<'a> {
     search: &'a Search<'a>,
@@ -78,12 +81,17 @@ impl<'a> Similarities<'a> {
     /// When the document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
     /// `stop`.
     pub fn shown(&mut self, scored: &Scored) -> Result<Similarity> {
+        self.bounded(scored).map(|(shown, _)| shown)
+    }
+
+    /// Returns the similarity to show, and the greatest that the fingerprints allow.
+    fn bounded(&mut self, scored: &Scored) -> Result<(Similarity, Similarity)> {
         let counted = self.counted(scored)?;
         match &mut self.estimates {
             Some(estimates) if !counted.exact => {
-                estimates.with(scored.address, scored.overlap.in_b)
+                estimates.bounded(scored.address, scored.overlap.in_b)
             }
-            _ => Ok(counted),
+            _ => Ok((counted, self.counted_at_most(&counted))),
         }
     }
 
@@ -99,17 +107,28 @@ impl<'a> Similarities<'a> {
     pub fn meeting(&mut self, scored: &Scored) -> Result<Option<Similarity>> {
         // Signatures, and then texts, are read only of documents that counts alone do not decide.
         let counted = self.counted(scored)?;
-        match self.certainly_met(&counted) {
-            Some(false) => return Ok(None),
-            Some(true) if self.search.query.options.counts_only => return Ok(Some(counted)),
-            _ => {}
+        if self.certainly_met(&self.counted_at_most(&counted)) == Some(false) {
+            return Ok(None);
         }
-        let shown = self.shown(scored)?;
+        if self.search.query.options.counts_only && self.certainly_met(&counted) == Some(true) {
+            return Ok(Some(counted));
+        }
+        let (shown, most) = self.bounded(scored)?;
         let similarity = match self.certainly_met(&shown) {
-            Some(_) => shown,
-            None => self.exact(scored)?.unwrap_or(shown),
+            Some(true) => shown,
+            Some(false) if self.texts.is_none() => shown,
+            Some(false) if self.certainly_met(&most) == Some(false) => shown,
+            _ => self.exact(scored)?.unwrap_or(shown),
         };
         Ok(Some(similarity).filter(|similarity| self.search.query.is_met(similarity)))
+    }
+
+    /// Returns the similarity that is estimated from counts with the error that it has at most:
+    /// where texts are at hand, it must not leave out what they would decide otherwise.
+    fn counted_at_most(&self, counted: &Similarity) -> Similarity {
+        let factor = if self.texts.is_some() { COUNTED_SLACK } else { 1.0 };
+        let standard_error = counted.standard_error.map(|error| error * factor);
+        Similarity { standard_error, ..*counted }
     }
 
     /// Tells whether a similarity meets the thresholds of the query, if that is certain.
