@@ -1,6 +1,7 @@
 //! The similarity of the texts of two documents, as exactly as the available data allow.
 //!
-//! Where both texts can be read, their runs are compared, and the similarity is exact. It is also
+//! Where both texts can be read, their runs are compared, and the similarity is exact; of a scheme
+//! whose fingerprints are segments, only if both texts have few of them. It is also
 //! exact, without reading, where the fingerprints of both are all of their runs. Otherwise it is
 //! estimated from their signatures, or is that of their sketches.
 
@@ -149,7 +150,8 @@ pub(super) struct Verifier<'a> {
 impl<'a> Verifier<'a> {
     /// Creates a verifier for the index of `searched`, whose texts can be read through `runs`.
     pub fn new(searched: &'a Searcher, runs: Option<StoredRuns<'a>>) -> Verifier<'a> {
-        let sampling = searched.sampling(runs.is_some());
+        let decides_all = runs.as_ref().is_some_and(|runs| runs.maker().decides_all());
+        let sampling = searched.sampling(decides_all);
         Verifier { searched, sampling, runs }
     }
 
@@ -245,6 +247,7 @@ impl<'a> Verification<'a> {
             return Ok(Similarity::exact(overlap));
         }
         if let Some(runs) = runs
+            && [own.size, size].iter().all(|size| runs.maker().decides(size.fingerprints))
             && let Some(own) = own.runs(stop)?
         {
             return Ok(Similarity::exact(own.overlap(&*runs.of(found.address, stop)?)));

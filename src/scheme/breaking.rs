@@ -81,6 +81,10 @@ pub(super) fn long_segments(hashes: &[u64], p: usize, len_min: usize) -> Vec<Ran
 }
 
 impl Method for Breaking {
+    fn keeps_segments(&self) -> bool {
+        true
+    }
+
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         let len_min = if self.is_revised { self.p } else { 1 };
         let segments = long_segments(hashes, self.p, len_min).into_iter();

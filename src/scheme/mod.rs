@@ -224,6 +224,12 @@ impl Scheme {
         self.method.estimator()
     }
 
+    /// Returns the length in tokens of the runs by which texts are compared if they have so few
+    /// segments that these are no evidence; `None` if the fingerprints are other than segments.
+    pub(crate) fn run_tokens_of_few(&self) -> Option<usize> {
+        self.method.keeps_segments().then_some(RUN_TOKENS_OF_FEW)
+    }
+
     /// Replaces the contents of `signature` with the fingerprints of the document whose tokens have
     /// these hashes, ordered by position.
     ///
@@ -268,6 +274,13 @@ pub trait Signer {
     fn finish(self: Box<Self>, signature: &mut Vec<Fingerprint>);
 }
 
+/// From this number of segments on that either text has, their similarity is evidence. A share of
+/// 0.8 of as many is six or more in common; of a text with one segment the rest may be anything.
+pub(crate) const SEGMENTS_MIN: u32 = 8;
+
+/// The tokens of the runs that texts of few segments are compared by: those of the default scheme.
+const RUN_TOKENS_OF_FEW: usize = 5;
+
 /// The bytes that a scheme without a [`Signer`] needs for each token while it signs: its hash, and
 /// values, places or an entry of a growing table.
 pub(crate) const TOKEN_BYTES: usize = 8 + 64;
@@ -294,6 +307,11 @@ trait Method: fmt::Debug + Send + Sync {
 
     fn estimator(&self) -> Option<Estimator> {
         None
+    }
+
+    /// Tells whether fingerprints are whole segments of the text, of which some are left out.
+    fn keeps_segments(&self) -> bool {
+        false
     }
 
     /// Appends the fingerprints of a document to an empty signature. A scheme that takes more than

@@ -100,6 +100,10 @@ fn cull(mut chunks: Vec<Range<usize>>, culling: Culling) -> Vec<Range<usize>> {
 }
 
 impl Method for Se {
+    fn keeps_segments(&self) -> bool {
+        true
+    }
+
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         let chunks = segments(hashes, self.c).collect();
         signature.extend(

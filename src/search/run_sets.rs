@@ -12,6 +12,7 @@ use crate::compare::runs::{ProgramWords, RunSet};
 use crate::error::Result;
 use crate::index::{ByteLru, DocAddress, InMemory, Owner, Snapshot};
 use crate::runtime::{Permit, Stop};
+use crate::scheme::SEGMENTS_MIN;
 use crate::text::written::own_words;
 use crate::text::{Analyzer, Tokens};
 
@@ -31,9 +32,23 @@ pub(crate) struct RunMaker {
     k: usize,
     /// The text whose runs do not count.
     boilerplate: Option<Arc<Boilerplate>>,
+    /// Whether only texts of few fingerprints are compared by their runs.
+    is_of_few: bool,
 }
 
 impl RunMaker {
+    /// Tells whether the runs decide about any two texts. If not, they do for texts of few
+    /// fingerprints, and sketches for others.
+    pub fn decides_all(&self) -> bool {
+        !self.is_of_few
+    }
+
+    /// Tells whether the runs decide about a text with this number of fingerprints, and another
+    /// such text.
+    pub fn decides(&self, fingerprints: u32) -> bool {
+        !self.is_of_few || fingerprints < SEGMENTS_MIN
+    }
+
     /// Makes the set of `text`.
     ///
     /// # Errors
@@ -102,7 +117,21 @@ impl Searcher {
         if boilerplate.as_ref().is_some_and(|boilerplate| !boilerplate.knows_runs()) {
             return None;
         }
-        Some(RunMaker { analyzer: config.analyzer.clone(), k, boilerplate })
+        let is_of_few = false;
+        Some(RunMaker { analyzer: config.analyzer.clone(), k, boilerplate, is_of_few })
+    }
+
+    /// Returns the maker of the sets of runs that decide about texts:
+    /// [`run_maker`](Self::run_maker) or, where that is none, one for texts of few segments.
+    pub(crate) fn deciding_maker(&self) -> Option<RunMaker> {
+        let config = self.snapshot().config();
+        let of_few = || {
+            let k = config.scheme.run_tokens_of_few()?;
+            let is_plain = self.boilerplate().is_none() && !config.analyzer.is_of_programs();
+            let analyzer = config.analyzer.clone();
+            is_plain.then_some(RunMaker { analyzer, k, boilerplate: None, is_of_few: true })
+        };
+        self.run_maker().or_else(of_few)
     }
 
     /// Tells whether the sets of runs of stored texts are available.
@@ -155,7 +184,7 @@ impl Searcher {
         make: MakeRuns<'a>,
         kept: &Arc<ByteLru<RunSet>>,
     ) -> Option<StoredRuns<'a>> {
-        let maker = self.run_maker().filter(|_| self.can_read_runs())?;
+        let maker = self.deciding_maker().filter(|_| self.snapshot().config().store_text)?;
         Some(StoredRuns::by(self.snapshot(), maker, make, kept))
     }
 }
@@ -187,6 +216,11 @@ impl<'a> StoredRuns<'a> {
     ) -> StoredRuns<'a> {
         let owners = snapshot.segments().iter().map(|_| kept.owner()).collect();
         StoredRuns { make, maker, kept: kept.clone(), owners }
+    }
+
+    /// Returns the maker of the sets.
+    pub fn maker(&self) -> &RunMaker {
+        &self.maker
     }
 
     /// Returns the runs of the document at `address`.

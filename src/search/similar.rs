@@ -71,7 +71,7 @@ impl<'a> Similarities<'a> {
             true => subject.text(&searcher.snapshot, query)?,
             false => None,
         };
-        let texts = text.and_then(|text| Some((searcher.run_maker()?, text)));
+        let texts = text.and_then(|text| Some((searcher.deciding_maker()?, text)));
         Ok(Similarities { search, estimates: estimates(search), texts, runs: None })
     }
 
@@ -113,6 +113,10 @@ impl<'a> Similarities<'a> {
         if self.search.query.options.counts_only && self.certainly_met(&counted) == Some(true) {
             return Ok(Some(counted));
         }
+        if self.are_of_few(scored) {
+            let similarity = self.exact(scored)?.unwrap_or(counted);
+            return Ok(Some(similarity).filter(|found| self.search.query.is_met(found)));
+        }
         let (shown, most) = self.bounded(scored)?;
         let similarity = match self.certainly_met(&shown) {
             Some(true) => shown,
@@ -121,6 +125,14 @@ impl<'a> Similarities<'a> {
             _ => self.exact(scored)?.unwrap_or(shown),
         };
         Ok(Some(similarity).filter(|similarity| self.search.query.is_met(similarity)))
+    }
+
+    /// Tells whether the query and this document have so few segments that their texts decide.
+    fn are_of_few(&self, scored: &Scored) -> bool {
+        let sizes = [scored.overlap.in_a, scored.overlap.in_b];
+        self.texts.as_ref().is_some_and(|(maker, _)| {
+            !maker.decides_all() && sizes.iter().all(|&size| maker.decides(size))
+        })
     }
 
     /// Returns the similarity that is estimated from counts with the error that it has at most:
@@ -140,7 +152,8 @@ impl<'a> Similarities<'a> {
 
     /// Returns the relation between shared fingerprints and the texts that decide.
     pub fn sampling(&self) -> Sampling {
-        self.search.searcher.sampling(self.texts.is_some())
+        let texts = self.texts.as_ref();
+        self.search.searcher.sampling(texts.is_some_and(|(maker, _)| maker.decides_all()))
     }
 
     /// Compares the texts; `None` if they are not at hand.

@@ -240,15 +240,16 @@ fn print_human(
     let Comparison { overlap, passages, .. } = comparison;
     let of_texts = &comparison.similarity;
     let (a, b) = (of_texts.containment_of_a, of_texts.containment_of_b);
+    let share = |share| output::share(share, of_texts.exact);
     let category = comparison.category.map_or(String::new(), |category| format!(", {category:?}"));
     line!(
         out,
         "{} of {} is in {}, {} of it the reverse; resemblance {}, {} in common{category}; {}",
-        similarity(a),
+        share(a),
         names[0],
         names[1],
-        similarity(b),
-        similarity(of_texts.resemblance),
+        share(b),
+        share(of_texts.resemblance),
         counted((*overlap).into(), "fingerprint"),
         counted(passages.len() as u64, "passage")
     )?;

@@ -319,7 +319,12 @@ impl Committed<'_> {
         if is_exact(self.sampling(), own.size, recent.size) {
             return Ok(Some(Similarity::exact(overlap)));
         }
-        if let Some(other) = self.texts.runs(number, recent)?
+        let maker = self.texts.maker.as_ref();
+        let decides = maker.is_some_and(|maker| {
+            [own.size, recent.size].iter().all(|size| maker.decides(size.fingerprints))
+        });
+        if decides
+            && let Some(other) = self.texts.runs(number, recent)?
             && let Some(own) = own.runs(Stop::NEVER)?
         {
             let runs = match self

@@ -18,7 +18,7 @@ use crate::index::{
 };
 use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
-use crate::search::Searcher;
+use crate::search::{RunMaker, Searcher};
 
 /// The maximum size of a batch of documents that are looked up together: their number and their
 /// bytes of text.
@@ -125,7 +125,7 @@ impl Run {
         let mut writer = index.writer(WriterOptions::default().memory_bytes(memory_bytes))?;
         let own = without(writer.committed()?, &options)?;
         let decides = options.min_resemblance.is_some() || options.min_containment.is_some();
-        let maker = own.run_maker().filter(|_| decides);
+        let maker = own.deciding_maker().filter(|_| decides);
         let texts = RecentTexts::new(maker, options.temporary || config.store_text);
         let mut run = Run {
             own,
@@ -375,10 +375,12 @@ impl Run {
     ) -> Result<()> {
         let is_compared =
             self.options.min_resemblance.is_some() || self.options.min_containment.is_some();
-        let is_spooled = self.texts.maker.is_some();
+        let maker = self.texts.maker.as_ref();
+        let is_spooled = maker.is_some_and(|maker| maker.decides(size.fingerprints));
+        let decides_all = maker.is_some_and(RunMaker::decides_all);
         let place = is_spooled.then(|| self.texts.spool.push(&signed.document.text)).transpose()?;
         let text = self.options.cut_passages.map(|_| signed.document.text.clone());
-        let signature = (is_compared && !is_spooled).then(|| signed.signature.clone());
+        let signature = (is_compared && !decides_all).then(|| signed.signature.clone());
         let (id, tokens) = (signed.document.id.clone(), signed.token_count);
         let indexed = self.options.indexed(sampling, size);
         let recent = Recent { id, keys, size, tokens, signature, place, indexed, text };

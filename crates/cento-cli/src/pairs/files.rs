@@ -437,8 +437,8 @@ fn print(
     let score = pair.score.map_or(String::new(), |score| format!("{} ", similarity(score)));
     let margin = pair.margin.map_or(String::new(), |margin| format!(" {margin:+.3}"));
     let sizes = format!("{:>6} {:>6}", pair.tokens_a, pair.tokens_b);
-    let ([a, b], similarity) = (names(pair), similarity(*symmetric));
-    line!(out, "{score}{similarity}{margin} {sizes}  {}  {}", Id(&a), Id(&b))?;
+    let ([a, b], alike) = (names(pair), output::share(*symmetric, pair.similarity.exact));
+    line!(out, "{score}{alike}{margin} {sizes}  {}  {}", Id(&a), Id(&b))?;
     for FilePair { a, b, overlap } in files.iter().flatten() {
         line!(out, "    {overlap:>6}  {a}  {b}")?;
     }

@@ -461,3 +461,60 @@ fn old_prints_are_found_by_modern_spelling_and_so_is_recognised_text() {
         assert_eq!(first.count(), found, "{purpose}");
     }
 }
+
+#[test]
+fn short_texts_with_a_segment_in_common_are_no_duplicates() {
+    // Each has one segment, which is the same in two of them: they were duplicates of 1.000, and
+    // people saw no ~.
+    let dir = Dir::new();
+    let texts = [
+        "Licensed under the Academic Free License version 1.1.",
+        "Licensed under the Academic Software License version 3.0",
+        "licenseId: CDDL-1.0",
+        "license : AGPL-1.0+",
+    ];
+    let lines = |texts: &[&str], from: usize| -> String {
+        let line = |(at, text): (usize, &&str)| {
+            format!("{}\n", json!({"id": format!("t{}", from + at), "text": text}))
+        };
+        texts.iter().enumerate().map(line).collect()
+    };
+    dir.write("all.jsonl", lines(&texts, 0));
+    let deduped = |args: &[&str]| {
+        dir.json(&[&["dedup", "--for", "web"], args].concat())["near"].as_u64().unwrap()
+    };
+    assert_eq!(deduped(&["all.jsonl", "--out", "kept.jsonl"]), 0);
+    let pairs = dir.run(&["pairs", "all.jsonl", "--for", "web", "--format", "json"]);
+    assert_eq!(pairs_of(&pairs).len(), 0, "{}", pairs.out);
+    dir.json(&["add", "idx", "all.jsonl", "--for", "web"]);
+    assert_eq!(dir.run(&["pairs", "idx"]).status, 1);
+    assert_eq!(dir.run(&["cluster", "idx"]).status, 1);
+    let near = format!("{} Really.", texts[0]);
+    let search = |text: &str, least: &str| {
+        dir.run(&["search", "idx", "--text", text, "--min-resemblance", least, "--format", "json"])
+    };
+    assert!(!search(texts[0], "0.8").out.contains("\"t1\""));
+    let found = search(&near, "0.8");
+    assert!(found.out.contains("\"t0\"") && found.out.contains("\"exact\":true"), "{}", found.out);
+    // One that is nearly equal is one still, in a batch and against an index.
+    dir.write("near.jsonl", lines(&[&near, &near.replace("Free", "Open")], 10));
+    assert_eq!(deduped(&["near.jsonl", "--against", "idx", "--out", "new.jsonl"]), 1);
+    dir.write("both.jsonl", lines(&[texts[0], &near, texts[1]], 0));
+    assert_eq!(deduped(&["both.jsonl", "--out", "other.jsonl"]), 1);
+    for (at, text) in texts.iter().enumerate() {
+        dir.write(&format!("{at}.txt"), text);
+    }
+    let compared = dir.json(&["compare", "0.txt", "1.txt", "--for", "web"]);
+    assert!(
+        compared["exact"] == true && compared["resemblance"].as_f64() < Some(0.5),
+        "{compared}"
+    );
+    // Long texts are compared by their sketches, and people see it.
+    let long = |own: &str| {
+        let word = |at: usize| format!("word{} ", at * at % 997);
+        format!("{}{own}", (0..400).map(word).collect::<String>())
+    };
+    dir.write("long.jsonl", lines(&[&long("end"), &long("other end")], 0));
+    let run = dir.run(&["pairs", "long.jsonl", "--for", "web"]);
+    assert!(run.out.lines().nth(1).is_some_and(|line| line.starts_with('~')), "{}", run.out);
+}
