@@ -14,6 +14,7 @@ mod deletion;
 mod document;
 mod freed;
 mod identity;
+mod moments;
 mod operations;
 mod parts;
 mod policy;

@@ -151,6 +151,17 @@ impl SegmentFiles {
         Ok(column.get_or_init(|| opened))
     }
 
+    /// Returns when the last of its documents was added, deleted ones included, in microseconds
+    /// since 1970; `None` if it has none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn latest_micros(&self) -> Result<Option<i64>> {
+        let added = self.column(&self.added, |fast| fast.date("added"))?;
+        let is_any = self.signatures.header().documents > 0;
+        Ok(is_any.then(|| added.max_value().into_timestamp_micros()))
+    }
+
     /// Returns when document `doc` was added, in microseconds since 1970.
     ///
     /// # Errors

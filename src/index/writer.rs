@@ -8,7 +8,6 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use derive_setters::Setters;
 use tantivy::Directory;
@@ -20,9 +19,10 @@ use super::change_log::ChangeRecorder;
 use super::content::{Compared, Content};
 use super::deletion::Deletions;
 use super::freed;
+use super::moments::Moments;
 use super::policy::TieredMergePolicy;
 use super::storage::failure::words;
-use super::written::{date, written};
+use super::written::written;
 use super::{FINGERPRINT_BYTES, Index, Snapshot, Withdrawals};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
@@ -120,6 +120,7 @@ pub struct Writer {
     /// The documents that these changes replace or remove.
     pub(super) deletions: Deletions,
     backlog: Arc<Backlog>,
+    moments: Moments,
     /// The log of changes, if the index keeps one.
     changes: Option<ChangeRecorder>,
     /// The note of the last commit, which the next one carries on.
@@ -190,6 +191,7 @@ impl Index {
             changed: HashMap::new(),
             deletions: Deletions::new(self.fields().id),
             backlog: self.inner.plugin.backlog.clone(),
+            moments: Moments::default(),
             changes: ChangeRecorder::open(self)?,
             note: self.note()?,
             withdrawals: Arc::new(self.listed_withdrawals()?),
@@ -257,7 +259,7 @@ impl Writer {
         }
         let signed =
             SignedDocument::with_digest(document, digest, self.index.config(), Stop::NEVER)?;
-        let added = compared.added(digest, date(SystemTime::now()));
+        let added = compared.added(digest, self.moments.next(&self.committed)?);
         self.put(signed, &compared, added)
     }
 
@@ -267,7 +269,8 @@ impl Writer {
     /// [`Error::Input`] when the index has another document of a made id, or refuses it because it
     /// was withdrawn; when the document cannot be written.
     pub fn add_signed(&mut self, signed: impl Borrow<SignedDocument>) -> Result<Outcome> {
-        self.add_as_of(signed, date(SystemTime::now()))
+        let now = self.moments.next(&self.committed)?;
+        self.add_as_of(signed, now)
     }
 
     /// Adds a signed document that was first added at another time.
@@ -529,6 +532,7 @@ impl Writer {
 
     /// Commits a change begun by [`begin_change`](Self::begin_change).
     pub(super) fn commit_change(&mut self) -> Result<()> {
+        self.moments.forget();
         self.commit_all()
     }
 

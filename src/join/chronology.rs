@@ -1,13 +1,15 @@
 //! The order of documents in time.
 //!
 //! By a field of `meta`, which has dates or numbers, or else by the time when the documents were
-//! added. A date may be less precise than another: `1999` is neither earlier nor later than
-//! `1999-05`, so a date is a period, and one is earlier than another if it ends before. A date
-//! without a time zone may be that of any zone, where it is compared with one that has a zone.
+//! added; of the same microsecond, by their ids, which tells nothing. A date may be less precise
+//! than another: `1999` is neither earlier nor later than `1999-05`, so a date is a period, and one
+//! is earlier than another if it ends before. A date without a time zone may be that of any zone,
+//! where it is compared with one that has a zone.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+use cento_api::DirectionBy;
 use serde_json::{Map, Value};
 
 use super::numbering::Numbering;
@@ -38,6 +40,8 @@ pub struct Chronology {
     ranks: Vec<u32>,
     /// The times of the documents by rank.
     times: Vec<Option<Time>>,
+    /// The times when they were added, by rank, in microseconds since 1970.
+    added: Vec<i64>,
     /// Documents without a date, if dates decide.
     pub undated: u64,
     /// The first of them with a value that is no date.
@@ -121,6 +125,7 @@ impl Chronology {
             field: field.map(str::to_owned),
             numbers: order.iter().map(|&at| found[at].3).collect(),
             times: order.iter().map(|&at| times[at]).collect(),
+            added: order.iter().map(|&at| found[at].1).collect(),
             numbering,
             ranks,
             undated,
@@ -139,6 +144,7 @@ impl Chronology {
         self.numbers.capacity() * size_of::<u64>()
             + self.ranks.capacity() * size_of::<u32>()
             + self.times.capacity() * size_of::<Option<Time>>()
+            + self.added.capacity() * size_of::<i64>()
     }
 
     /// Returns the document of this rank.
@@ -168,6 +174,14 @@ impl Chronology {
             Some((one, other)) if other.is_before(one) => DateRelation::Later,
             Some((one, other)) if one == other => DateRelation::SameDate,
             _ => DateRelation::Unknown,
+        }
+    }
+
+    /// Returns the reason for the order of two documents whose dates do not tell it.
+    pub fn by_addition(&self, one: u32, other: u32) -> DirectionBy {
+        match self.added[one as usize] == self.added[other as usize] {
+            true => DirectionBy::Unknown,
+            false => DirectionBy::Added,
         }
     }
 

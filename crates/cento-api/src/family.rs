@@ -214,7 +214,8 @@ pub struct Carrier {
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub nearest: Option<u64>,
     /// The reason why the nearest carrier is taken for the earlier one: `date`, or `added` if dates
-    /// do not tell. Only `date` is certain. None for places of the same document.
+    /// do not tell; `unknown` if both were added at the same time. Only `date` is certain. None for
+    /// places of the same document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub direction_by: Option<DirectionBy>,

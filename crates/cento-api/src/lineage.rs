@@ -82,6 +82,8 @@ pub enum DirectionBy {
     /// Lengths do not tell either: the one that was added first is taken for the earlier one, which
     /// says nothing about when they were written.
     Added,
+    /// Nothing tells: both were added at the same time. They are in the order of their ids.
+    Unknown,
 }
 
 /// A document of a lineage: a version, or the first document of a tree of versions.

@@ -40,8 +40,9 @@ pub struct WithdrawOptions {
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 5))]
     pub min_passage: Option<u32>,
-    /// Also cut passages that a document which was added before the withdrawn one has. By default
-    /// they are listed and stay: the withdrawn document is not their source.
+    /// Also cut passages that a document which was added before the withdrawn one, or at the same
+    /// time, has. By default they are listed and stay: the withdrawn document is not their source,
+    /// or nothing shows that it is.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub cut_earlier: bool,
@@ -195,7 +196,8 @@ pub struct WithdrawnFile {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LeftText {
-    /// Documents with passages that a document which was added before the withdrawn one has.
+    /// Documents with passages that a document which was added before the withdrawn one, or at the
+    /// same time, has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<LeftPassages>,
     /// Documents with passages that were edited too much to be cut: they are less similar than
@@ -218,12 +220,13 @@ pub struct LeftText {
 }
 
 impl LeftText {
-    /// Returns whether no passage is left that the withdrawn document is the source of, nor its
-    /// whole text.
+    /// Returns whether no passage is left that the withdrawn document is the source of, or may be,
+    /// nor its whole text.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let lists = [&self.edited, &self.kept, &self.unfinished, &self.whole];
-        lists.iter().all(|list| list.is_empty())
+        let may_be_own = |left: &LeftPassages| left.same_time;
+        lists.iter().all(|list| list.is_empty()) && !self.earlier.iter().any(may_be_own)
     }
 }
 
@@ -235,9 +238,13 @@ pub struct LeftPassages {
     pub id: String,
     /// The tokens that stay.
     pub tokens: u32,
-    /// The document that was added before the withdrawn one and has them, if they stay for that
-    /// reason; it may be this one.
+    /// The document that was added before the withdrawn one, or at the same time, and has them, if
+    /// they stay for that reason; it may be this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub earlier: Option<String>,
+    /// Whether that document was added at the same time as the withdrawn one, so that nothing shows
+    /// which of the two had them first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_time: bool,
 }

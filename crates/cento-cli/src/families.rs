@@ -236,7 +236,8 @@ fn print(out: &mut impl Write, family: &Family) -> io::Result<()> {
 /// Formats what a carrier changed.
 fn compared(carrier: &Carrier, carriers: &[Carrier]) -> String {
     let Some(nearest) = carrier.nearest else { return String::new() };
-    let doubt = if carrier.direction_by == Some(DirectionBy::Added) { "?" } else { "" };
+    let is_certain = carrier.direction_by.is_none_or(|by| by == DirectionBy::Date);
+    let doubt = if is_certain { "" } else { "?" };
     let from = format!("{}{doubt}", printable(&carriers[nearest as usize - 1].id));
     match carrier.similarity {
         None => format!(": too long to be compared word by word with {from}"),

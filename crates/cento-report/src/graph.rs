@@ -94,7 +94,7 @@ pub fn dot(direction: Direction, edges: &[Told<'_>]) -> String {
         let style = match by {
             None | Some(DirectionBy::Date) => "",
             Some(DirectionBy::Length) => ", style=dashed",
-            Some(DirectionBy::Added) => ", style=dashed, dir=none",
+            Some(DirectionBy::Added | DirectionBy::Unknown) => ", style=dashed, dir=none",
         };
         let (a, b, width) = (quoted(a), quoted(b), 1.0 + 4.0 * similarity.min(1.0));
         let _ = writeln!(

@@ -107,6 +107,7 @@ fn reason(by: DirectionBy) -> &'static str {
         DirectionBy::Date => "date",
         DirectionBy::Length => "length",
         DirectionBy::Added => "added",
+        DirectionBy::Unknown => "unknown",
     }
 }
 

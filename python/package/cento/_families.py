@@ -68,9 +68,9 @@ class Carrier(_Shown):
     places of that document."""
     nearest: int | None = None
     """The earlier carrier with the nearest wording, by its place in the list, from 0."""
-    direction_by: Literal["date", "added"] | None = None
-    """Why the nearest carrier is taken for the earlier one. Only ``date`` is certain; ``None`` for
-    places of the same document."""
+    direction_by: Literal["date", "added", "unknown"] | None = None
+    """Why the nearest carrier is taken for the earlier one. Only ``date`` is certain; ``unknown`` if
+    both were added at the same time; ``None`` for places of the same document."""
     similarity: float | None = None
     """How alike the two wordings are, 0 to 1."""
     changes: tuple[Change, ...] = ()
@@ -150,8 +150,9 @@ class Descent(_Shown):
     """The beginning of that date: in seconds since 1970 or, if dates are numbers, the number."""
     ancestor: str | None = None
     """The id of its direct ancestor; ``None`` for the first document of a tree."""
-    direction_by: Literal["date", "length", "added"] | None = None
-    """Why the ancestor is taken for the earlier one of both. Only ``date`` is certain."""
+    direction_by: Literal["date", "length", "added", "unknown"] | None = None
+    """Why the ancestor is taken for the earlier one of both. Only ``date`` is certain; ``unknown``
+    if both were added at the same time, and nothing tells."""
     containment_of_a: float | None = None
     """The share of the ancestor that the document has; it leaves out the rest."""
     containment_of_b: float | None = None

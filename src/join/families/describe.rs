@@ -106,7 +106,7 @@ impl Describing<'_> {
     fn direction(&self, nearest: u32, rank: u32) -> Option<DirectionBy> {
         let by = match self.documents.relation(nearest, rank) {
             DateRelation::Earlier => DirectionBy::Date,
-            _ => DirectionBy::Added,
+            _ => self.documents.by_addition(nearest, rank),
         };
         (nearest != rank).then_some(by)
     }

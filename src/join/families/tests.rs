@@ -255,6 +255,26 @@ fn carriers_relate_to_the_requested_document_as_their_dates_do() {
 }
 
 #[test]
+fn documents_that_were_added_at_the_same_time_tell_no_direction() {
+    let index = Index::in_memory(Config::new("winnow(k=3,w=4)", "words", true).unwrap()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    let text = |at| format!("{} {}", words(0, 30), words(at, 20));
+    writer.add(Document::new("z", text(1))).unwrap();
+    writer.commit().unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let other = Document::new("a", text(2));
+    let other = crate::index::SignedDocument::new(other, index.config(), Stop::NEVER).unwrap();
+    writer.add_at(other, (&snapshot, snapshot.find("z").unwrap().unwrap())).unwrap();
+    writer.add(Document::new("b", text(3))).unwrap();
+    writer.finish().unwrap();
+    let searcher = Searcher::new(index.snapshot().unwrap());
+    let families = found(&searcher, &FamilyOptions::default());
+    assert_eq!(ids(&families[0]), ["a", "z", "b"]);
+    let by: Vec<_> = families[0].carriers.iter().map(|carrier| carrier.direction_by).collect();
+    assert_eq!(by, [None, Some(DirectionBy::Unknown), Some(DirectionBy::Added)]);
+}
+
+#[test]
 fn tables_of_the_same_numbers_are_no_family() {
     // Each text has a table: a row of noughts and ones, and the numbers from 0 to 9 four times.
     let table = |at: u64| {

@@ -195,7 +195,7 @@ impl Candidate {
         let Similarity { resemblance, containment_of_b, .. } = self.similarity;
         let later = match self.by {
             DirectionBy::Date => i64::from(self.ancestor),
-            DirectionBy::Length | DirectionBy::Added => -1 - i64::from(self.ancestor),
+            _ => -1 - i64::from(self.ancestor),
         };
         (containment_of_b.to_bits(), resemblance.to_bits(), later, Reverse(self.document))
     }
@@ -434,13 +434,14 @@ impl Directions<'_> {
     /// Returns the reason why the ancestor is the earlier one, if it is.
     fn direction(&self, of: &Candidate, places: &[Place]) -> Result<Option<DirectionBy>> {
         let [one, other] = [of.ancestor, of.document].map(|rank| places[rank as usize]);
+        let by_addition = || self.documents.by_addition(of.ancestor, of.document);
         if one.level != other.level {
-            let by = if other.tells_direction { DirectionBy::Length } else { DirectionBy::Added };
+            let by = if other.tells_direction { DirectionBy::Length } else { by_addition() };
             return Ok((one.level < other.level).then_some(by));
         }
         let [tokens, others] = [self.tokens(of.ancestor)?, self.tokens(of.document)?];
         Ok(match tokens == others {
-            true => (of.ancestor < of.document).then_some(DirectionBy::Added),
+            true => (of.ancestor < of.document).then(by_addition),
             false => (tokens < others).then_some(DirectionBy::Length),
         })
     }

@@ -67,6 +67,22 @@ fn without_dates_the_longer_document_is_the_later_and_that_is_said() {
     assert_eq!(by, [None, Some(DirectionBy::Length), Some(DirectionBy::Added)]);
 }
 
+#[test]
+fn versions_that_were_added_at_the_same_time_tell_no_direction() {
+    let index = Index::in_memory(Config::new("kgram(k=2)", "words", true).unwrap()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    writer.add(Document::new("z", words(0..100))).unwrap();
+    writer.commit().unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let other = Document::new("a", words(0..100));
+    let other = crate::index::SignedDocument::new(other, index.config(), Stop::NEVER).unwrap();
+    writer.add_at(other, (&snapshot, snapshot.find("z").unwrap().unwrap())).unwrap();
+    writer.finish().unwrap();
+    let found = found(&Searcher::new(index.snapshot().unwrap()), &LineageOptions::default());
+    assert_eq!(shown(&found), [(1, 0, "a", ""), (1, 1, "z", "a")]);
+    assert_eq!(found[1].direction_by, Some(DirectionBy::Unknown));
+}
+
 /// The ancestor of each document that has one.
 fn ancestors_of(found: &[Descent]) -> BTreeMap<&str, &str> {
     found.iter().filter_map(|row| Some((row.id.as_str(), row.ancestor.as_deref()?))).collect()

@@ -132,7 +132,7 @@ pub(super) fn documents(
 fn left_of(record: &Withdrawal) -> HashMap<&str, String> {
     let left = &record.left;
     let reasons: [(&[LeftPassages], &str); 5] = [
-        (&left.earlier, "in passages of a document that was added earlier"),
+        (&left.earlier, "in passages of a document that was not added later"),
         (&left.edited, "in passages that were edited too much to be cut"),
         (&left.kept, "because it was to be kept"),
         (&left.unfinished, "or more: the search for edited passages was cut short"),

@@ -7,8 +7,9 @@
 //! because parts that come together can make a passage. A document that loses most of its tokens is
 //! removed.
 //!
-//! Passages that a document which was added earlier has are not the withdrawn document's: they are
-//! listed, and stay unless the options say otherwise. Copies do not count as earlier documents:
+//! Passages that a document which was added earlier has are not the withdrawn document's, and those
+//! of one that was added at the same time may not be: they are listed, and stay unless the options
+//! say otherwise. Copies do not count as earlier documents:
 //! they are removed, and the list says which were added earlier.
 //!
 //! [`Plan::new`] lists all that; [`Plan::apply`] does it in one commit, which also makes the index
@@ -18,6 +19,8 @@
 mod again;
 mod check;
 mod source;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -86,9 +89,18 @@ pub struct Plan {
     withdrawal: Withdrawal,
     /// The addresses of the documents that are cut.
     cut: Vec<DocAddress>,
-    /// The documents that have passages of it and were added before it: their ids, and the tokens
-    /// of the withdrawn document in these passages.
-    earlier: Vec<(String, Vec<Range<usize>>)>,
+    /// The documents that have passages of it and were not added later.
+    earlier: Vec<Earlier>,
+}
+
+/// A document that was not added later than the withdrawn one.
+#[derive(Debug)]
+struct Earlier {
+    id: String,
+    /// The tokens of the withdrawn document in passages that it has too.
+    ranges: Vec<Range<usize>>,
+    /// Whether it was added at the same time.
+    same_time: bool,
 }
 
 /// What becomes of a text.
@@ -181,7 +193,7 @@ impl Plan {
         if !options.cut_earlier {
             plan.earlier = plan.earlier(address, &sharing, stop)?;
             let hidden: Vec<Range<usize>> =
-                plan.earlier.iter().flat_map(|(_, ranges)| ranges).cloned().collect();
+                plan.earlier.iter().flat_map(|found| &found.ranges).cloned().collect();
             plan.source.hide(&hidden);
         }
         plan.find(address, &sharing, &kept, stop)?;
@@ -245,23 +257,22 @@ impl Plan {
     }
 
     /// Returns the earlier document that has passages which a text of this id shares with the
-    /// withdrawn one: itself, or else the first.
-    fn earlier_source(&self, id: &str, text: &str, stop: &Stop) -> Result<Option<String>> {
+    /// withdrawn one: one that was added before it; of several itself, or else the first.
+    fn earlier_source(&self, id: &str, text: &str, stop: &Stop) -> Result<Option<&Earlier>> {
         let shared = self.source.in_passages_of(text, stop)?;
         let meets = |ranges: &[Range<usize>]| {
             let meets = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
             ranges.iter().any(|a| shared.iter().any(|b| meets(a, b)))
         };
-        let sources = self.earlier.iter().filter(|(_, ranges)| meets(ranges));
-        let source = sources.min_by_key(|(earlier, _)| (earlier != id, earlier));
-        Ok(source.map(|(earlier, _)| earlier.clone()))
+        let sources = self.earlier.iter().filter(|found| meets(&found.ranges));
+        Ok(sources.min_by_key(|found| (found.same_time, found.id != id, &found.id)))
     }
 
     /// Decides by the findings in a text, which has an id, and passages of an earlier document.
     fn fate(
         &self,
         found: Found,
-        (id, earlier): (&str, Option<String>),
+        (id, source): (&str, Option<&Earlier>),
         left: &mut LeftText,
     ) -> Fate {
         let quoted = f64::from(found.cut_tokens) / f64::from(found.tokens.max(1));
@@ -273,9 +284,11 @@ impl Plan {
         if found.left.is_some() && (quoted >= self.least || found.cut_tokens == found.tokens) {
             return removed(RemovalReason::LittleLeft);
         }
-        let stays = |tokens| LeftPassages { id: id.to_owned(), tokens, earlier: None };
+        let stays = |tokens| left_of(id, tokens);
         if found.earlier_tokens > 0 {
-            left.earlier.push(LeftPassages { earlier, ..stays(found.earlier_tokens) });
+            let earlier = source.map(|source| source.id.clone());
+            let same_time = source.is_some_and(|source| source.same_time);
+            left.earlier.push(LeftPassages { earlier, same_time, ..stays(found.earlier_tokens) });
         } else if found.has_whole {
             left.whole.push(stays(self.source.tokens() as u32));
         } else if found.shorter_tokens > 0 {
@@ -322,19 +335,20 @@ impl Plan {
         self.snapshot.segment(address).added_micros(address.doc)
     }
 
-    /// Returns the earlier documents that are no copies of the withdrawn one, with its tokens in
-    /// passages of theirs.
+    /// Returns the documents that were not added later and are no copies of the withdrawn one, with
+    /// its tokens in passages of theirs.
     fn earlier(
         &self,
         own: DocAddress,
         sharing: &[DocAddress],
         stop: &Stop,
-    ) -> Result<Vec<(String, Vec<Range<usize>>)>> {
+    ) -> Result<Vec<Earlier>> {
         let since = self.added(own)?;
         let mut earlier = Vec::new();
         let read = |number: u64| {
             let address = sharing[number as usize];
-            if self.added(address)? >= since {
+            let added = self.added(address)?;
+            if added > since {
                 return Ok(None);
             }
             let text = self.snapshot.text(address)?.unwrap_or_default();
@@ -342,7 +356,8 @@ impl Plan {
                 return Ok(None);
             }
             let ranges = self.source.in_passages_of(&text, stop)?;
-            Ok((!ranges.is_empty()).then_some((self.snapshot.id(address)?, ranges)))
+            let (id, same_time) = (self.snapshot.id(address)?, added == since);
+            Ok((!ranges.is_empty()).then_some(Earlier { id, ranges, same_time }))
         };
         self.in_order(sharing.len(), stop, &read, &mut |found| earlier.extend(found))?;
         Ok(earlier)
@@ -392,7 +407,7 @@ impl Plan {
                         _ => self.source.tokens() as u32,
                     };
                     of_document = LeftText::default();
-                    of_document.kept.push(LeftPassages { id, tokens, earlier: None });
+                    of_document.kept.push(left_of(&id, tokens));
                 }
                 Fate::Removed { reason, resemblance, quoted } => {
                     removed.push(RemovedDocument {
@@ -528,6 +543,11 @@ fn kept_of(
         })?);
     }
     Ok(kept)
+}
+
+/// Returns a document with tokens that stay.
+fn left_of(id: &str, tokens: u32) -> LeftPassages {
+    LeftPassages { id: id.to_owned(), tokens, earlier: None, same_time: false }
 }
 
 fn add_left(all: &mut LeftText, one: LeftText) {

@@ -511,18 +511,18 @@ fn print_part(
         let passages = counted(document.passages.len() as u64, "passage");
         line!(out, "{cuts:<8} {}: {passages}, {tokens} of {all} tokens", Id(&document.id))?;
     }
-    for LeftPassages { id, tokens, earlier } in &left.earlier {
+    for LeftPassages { id, tokens, earlier, same_time } in &left.earlier {
         let source = match earlier {
             Some(earlier) if earlier != id => format!("`{}` had them", Id(earlier)),
             Some(_) => "it had them".to_owned(),
             None => "an earlier document had them".to_owned(),
         };
         let (tokens, withdrawn) = (count((*tokens).into()), Id(withdrawn));
-        line!(
-            out,
-            "{leaves:<8} {}: {tokens} tokens, because {source} before `{withdrawn}` was added",
-            Id(id)
-        )?;
+        let why = match same_time {
+            true => format!("when `{withdrawn}` was added: nothing shows which had them first"),
+            false => format!("before `{withdrawn}` was added"),
+        };
+        line!(out, "{leaves:<8} {}: {tokens} tokens, because {source} {why}", Id(id))?;
     }
     let reasons: [(&[LeftPassages], &str); 4] = [
         (&left.edited, "in passages that were edited too much to be cut"),

@@ -63,6 +63,7 @@ fn card(tree: &[Descent], names: &ShortNames<'_>) -> Markup {
                             Some(DirectionBy::Date) => { "by date" },
                             Some(DirectionBy::Length) => { "uncertain: by length" },
                             Some(DirectionBy::Added) => { "uncertain: by addition" },
+                            Some(DirectionBy::Unknown) => { "unknown" },
                             None => {},
                         } }
                     } } }
