@@ -17,7 +17,9 @@ use cento::index::{FoundSegment, Index};
 ///
 /// Every file is read and compared with its checksum. Nothing in the directory is changed: `--to`
 /// links or copies the whole segments into a new one. If segments are damaged, the exit status is
-/// 2, also when the others were recovered; if --segment names those to recover, it is 0.
+/// 2, also when the others were recovered; if --segment names those to recover, it is 0. --segment
+/// also takes a segment whose list of deleted documents is lost: documents that were removed or
+/// replaced are live again then, their number is reported, and the exit status is 2.
 #[derive(Debug, Args)]
 pub struct Recover {
     /// Directory of the index.
@@ -38,8 +40,8 @@ pub struct Recover {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
-    segments: Vec<FoundSegment>,
+struct Report<'a> {
+    segments: &'a [FoundSegment],
     /// The live documents of the new index.
     #[serde(skip_serializing_if = "Option::is_none")]
     documents: Option<u64>,
@@ -58,10 +60,15 @@ impl Recover {
         };
         let damaged = segments.iter().filter(|segment| segment.problem.is_some()).count() as u64;
         match self.format {
-            Format::Json => output::print_json(&Report { segments, documents })?,
+            Format::Json => output::print_json(&Report { segments: &segments, documents })?,
             Format::Human => self.print(&segments, documents)?,
         }
-        if damaged == 0 || !self.segment.is_empty() {
+        if !self.segment.is_empty() {
+            let is_named = |found: &&FoundSegment| self.segment.contains(&found.segment);
+            let undeleted = segments.iter().filter(is_named).map(|found| found.undeleted);
+            return Ok(self.tell_undeleted(undeleted.map(u64::from).sum()));
+        }
+        if damaged == 0 {
             return Ok(Outcome::Found);
         }
         let damaged = output::counted(damaged, "damaged segment");
@@ -69,7 +76,26 @@ impl Recover {
             Some(to) => tell!("cento: {}: without the documents of {damaged}", to.display()),
             None => tell!("cento: {}: {damaged}", self.index.display()),
         }
+        if segments.iter().any(|segment| segment.undeleted > 0) {
+            tell!(
+                "cento: {}: --to with --segment takes a segment whose list of deleted documents is \
+                 lost, with these documents",
+                self.index.display()
+            );
+        }
         Ok(Outcome::Bad)
+    }
+
+    /// Tells how many documents are live again that were removed or replaced.
+    fn tell_undeleted(&self, undeleted: u64) -> Outcome {
+        if undeleted == 0 {
+            return Outcome::Found;
+        }
+        let (are, were) = if undeleted == 1 { ("is", "was") } else { ("are", "were") };
+        let documents = output::counted(undeleted, "document");
+        let to = self.to.as_ref().unwrap_or(&self.index).display();
+        tell!("cento: {to}: {documents} that {were} removed or replaced {are} live again");
+        Outcome::Bad
     }
 
     fn print(&self, segments: &[FoundSegment], documents: Option<u64>) -> io::Result<()> {

@@ -40,6 +40,9 @@ pub struct FoundSegment {
     pub bytes: u64,
     /// Whether the list of segments names it.
     pub listed: bool,
+    /// The documents that were removed or replaced, and are live here because the list of deleted
+    /// documents is lost.
+    pub undeleted: u32,
     /// The damage, as a clause; `None` for a whole segment.
     pub problem: Option<String>,
 }
@@ -66,7 +69,8 @@ impl Index {
     /// Makes an index in the directory `to`, which does not exist or is empty, of the whole
     /// segments in the directory `path`: all of them, or those that are named. It is created in the
     /// same way as `like`, which is needed where the list of `path` is lost or damaged, or else as
-    /// the index at `path`.
+    /// the index at `path`. A segment whose list of deleted documents is lost is taken if it is
+    /// named: these documents are live again.
     ///
     /// # Errors
     /// When there is no whole segment, or one that is named is not whole; when the settings of the
@@ -121,8 +125,11 @@ fn chosen(path: &Path, found: Vec<Candidate>, wanted: &[String]) -> Result<Vec<C
         return Err(Error::index(path, Reason::Unsuitable, what));
     }
     let is_wanted = |one: &Candidate| wanted.is_empty() || wanted.contains(&one.found.segment);
+    let is_usable = |one: &Candidate| {
+        one.found.problem.is_none() || (!wanted.is_empty() && one.found.undeleted > 0)
+    };
     let (whole, damaged): (Vec<_>, Vec<_>) =
-        found.into_iter().filter(is_wanted).partition(|one| one.found.problem.is_none());
+        found.into_iter().filter(is_wanted).partition(is_usable);
     if let (false, Some(one)) = (wanted.is_empty(), damaged.first()) {
         let FoundSegment { segment, problem, .. } = &one.found;
         let what =
@@ -186,14 +193,15 @@ fn check_ids(index: &Index, segments: &[Candidate]) -> Result<()> {
     let readers = snapshot.tantivy().segment_readers();
     let [a, b] = [a, b].map(|at| readers[at].segment_id().uuid_string());
     let is_listed = |name: &str| segments.iter().any(|s| s.found.segment == name && s.found.listed);
-    let listed = |name: &str| if is_listed(name) { ", which the list names" } else { "" };
+    let listed = |name: &str| if is_listed(name) { ", which the list names," } else { "" };
     let what = format!(
         "the segments `{a}`{} and `{b}`{} both have a document with the id `{id}`: one was merged \
-         from the other, or is older; choose the segments",
+         from the other, or is older, or lacks its list of deleted documents; choose the segments, \
+         or make an index of each and merge these",
         listed(&a),
         listed(&b)
     );
-    Err(Error::index(index.path(), Reason::SharedId, what))
+    Err(Error::index(index.path(), Reason::Unsuitable, what))
 }
 
 impl Candidate {
@@ -221,8 +229,7 @@ fn candidates(path: &Path) -> Result<Vec<Candidate>> {
         }
     }
     let directory = IndexDirectory::new(Box::new(mmap_directory(path)?), None);
-    // A damaged list is ignored.
-    let _ = directory.atomic_read(Path::new(META));
+    let listed_deletes = listed_deletes(&directory);
     let listed = directory.listed();
     let candidate = |(segment, mut files): (String, Vec<String>)| {
         files.sort_unstable();
@@ -239,14 +246,51 @@ fn candidates(path: &Path) -> Result<Vec<Candidate>> {
             deleted: 0,
             bytes,
             listed: is_listed,
+            undeleted: 0,
             problem: None,
         };
-        if let Err(what) = examine(&directory, &mut found, deletes) {
-            found.problem = Some(what);
-        }
+        let examined = examine(&directory, &mut found, deletes);
+        let examined = examined.and_then(|()| {
+            let expected = listed_deletes.get(&found.segment);
+            expected.map_or(Ok(()), |&expected| check_deletes(&mut found, deletes, expected))
+        });
+        found.problem = examined.err();
         Candidate { found, files, deletes }
     };
     Ok(names.into_iter().map(candidate).collect())
+}
+
+/// Returns the lists of deleted documents that the list of segments names, by segment: the number
+/// of the commit of each, and that of its documents. There are none if that list is damaged.
+fn listed_deletes(directory: &IndexDirectory) -> BTreeMap<String, (u64, u32)> {
+    let list = directory.atomic_read(Path::new(META)).unwrap_or_default();
+    let list: Value = serde_json::from_slice(&list).unwrap_or_default();
+    let deletes = |segment: &Value| {
+        let name = segment["segment_id"].as_str()?.replace('-', "");
+        let deletes = &segment["deletes"];
+        let number = u32::try_from(deletes["num_deleted_docs"].as_u64()?).ok()?;
+        Some((name, (deletes["opstamp"].as_u64()?, number)))
+    };
+    list["segments"].as_array().into_iter().flatten().filter_map(deletes).collect()
+}
+
+/// Compares the list of deleted documents that a segment has, of the commit `found_at`, with the
+/// one that the list of segments names: a later one has all documents of an earlier one. The error
+/// is a clause.
+fn check_deletes(
+    found: &mut FoundSegment,
+    found_at: Option<u64>,
+    (listed_at, number): (u64, u32),
+) -> std::result::Result<(), String> {
+    if found_at.is_some_and(|found_at| found_at >= listed_at) {
+        return Ok(());
+    }
+    found.undeleted = number.saturating_sub(found.deleted);
+    Err(format!(
+        "{}.{listed_at}.del is missing: {} of its documents that were removed or replaced would be \
+         live again",
+        found.segment, found.undeleted
+    ))
 }
 
 /// Returns the newest list of deleted documents among the files of a segment, and the files without

@@ -131,6 +131,44 @@ fn a_segment_that_is_not_whole_is_named_and_left_out() {
 }
 
 #[test]
+fn a_lost_list_of_deleted_documents_is_damage_and_what_comes_back_is_counted() {
+    let dir = two_commits();
+    for entry in fs::read_dir(dir.path("idx")).unwrap().flatten() {
+        if entry.path().extension().is_some_and(|extension| extension == "del") {
+            fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    let found = listed(&dir, 2);
+    let is_damaged = |one: &&Value| !one["problem"].is_null();
+    let (damaged, whole) = (found.iter().find(is_damaged).unwrap(), found.len());
+    assert_eq!((whole, &damaged["undeleted"]), (2, &json!(2)), "{found:?}");
+    let problem = damaged["problem"].as_str().unwrap();
+    assert!(problem.contains(".del is missing: 2 of its documents"), "{problem}");
+    // Documents that were removed do not come back unasked.
+    let made = dir.run(&["recover", "idx", "--to", "new", "--format", "json"]);
+    assert_eq!((made.status, &made.json()["documents"]), (2, &json!(2)), "{}", made.err);
+    assert!(made.err.contains("without the documents of 1 damaged segment"), "{}", made.err);
+    assert!(made.err.contains("--segment"), "{}", made.err);
+    assert_eq!(dir.run(&["show", "new", "d1"]).status, 2);
+    let name = damaged["segment"].as_str().unwrap();
+    let made = dir.run(&["recover", "idx", "--to", "old", "--segment", name, "--format", "json"]);
+    assert_eq!((made.status, &made.json()["documents"]), (2, &json!(40)), "{}", made.err);
+    let told = "2 documents that were removed or replaced are live again";
+    assert!(made.err.contains(told), "{}", made.err);
+    // Both versions of the replaced one are live: no option that recover lacks is advised.
+    let other = found.iter().find(|one| one["problem"].is_null()).unwrap();
+    let other = other["segment"].as_str().unwrap();
+    let refused =
+        dir.run(&["recover", "idx", "--to", "third", "--segment", name, "--segment", other]);
+    assert_eq!((refused.status, dir.path("third").exists()), (2, false));
+    assert!(refused.err.contains("choose the segments"), "{}", refused.err);
+    assert!(!refused.err.contains("--on-conflict"), "{}", refused.err);
+    // As it advises.
+    dir.json(&["merge", "old", "new", "--on-conflict", "later"]);
+    assert_eq!(dir.json(&["stats", "old"])["documents"], 41);
+}
+
+#[test]
 fn an_id_that_is_live_in_two_segments_is_named() {
     // The lists of deleted documents are gone too: both versions are live.
     let dir = two_commits();
