@@ -883,6 +883,8 @@ class CheckReport(_Shown):
     """The result of a check. It is true if the index is sound."""
 
     segments: int
+    damaged: int
+    """The segments with damage."""
     problems: tuple[Problem, ...]
 
     def __bool__(self) -> bool:

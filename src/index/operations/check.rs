@@ -3,7 +3,7 @@
 //! Reads all of it: tantivy's components against their checksums, signatures page by page and
 //! then by meaning, stored texts against their digests, ids against each other.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use tantivy::TantivyError;
@@ -15,8 +15,8 @@ use crate::hash::Digest;
 use crate::index::DocAddress;
 use crate::index::Index;
 use crate::index::Snapshot;
-use crate::index::storage::component::verify_whole;
-use crate::index::storage::seal::Component;
+use crate::index::storage::component::{is_component, verify_whole};
+use crate::index::storage::seal::{Component, WITHDRAWALS};
 use crate::scheme::distinct_keys;
 use crate::segment::Candidates;
 
@@ -25,8 +25,10 @@ use crate::segment::Candidates;
 #[non_exhaustive]
 #[must_use = "the check reports damage here, not as an error"]
 pub struct CheckReport {
-    /// Segments looked at.
+    /// The segments of the index.
     pub segments: usize,
+    /// Those of them with damage. Other damage is of the list of segments, or between segments.
+    pub damaged: usize,
     /// The damage that was found; empty in a sound index.
     pub problems: Vec<Corruption>,
 }
@@ -34,7 +36,7 @@ pub struct CheckReport {
 impl CheckReport {
     /// Reports problems of an index that could not be opened, so that no segment was read.
     pub fn of(problems: Vec<Corruption>) -> CheckReport {
-        CheckReport { segments: 0, problems }
+        CheckReport { segments: 0, damaged: 0, problems }
     }
 }
 
@@ -47,13 +49,14 @@ impl Index {
     /// # Errors
     /// When something other than damage keeps the index from being read.
     pub fn check(&self) -> Result<CheckReport> {
-        let mut report = CheckReport::default();
+        let mut report = Findings::default();
         let (components, snapshot) = {
             // Under one lock: one commit is checked, and none of its files is collected meanwhile.
             let hold = self.directory().hold_list();
             let _hold = hold.map_err(|e| self.error("open", TantivyError::LockFailure(e, None)))?;
             (self.open_components()?, self.snapshot())
         };
+        report.names = components.iter().filter_map(|(name, ..)| segment_of(name)).collect();
         for (name, component, file) in components {
             let checked = file.map_err(|e| match e {
                 OpenReadError::FileDoesNotExist(_) => "it is missing".to_owned(),
@@ -74,7 +77,6 @@ impl Index {
         }
         match snapshot {
             Ok(snapshot) => {
-                report.segments = snapshot.segments().len();
                 check_segments(&snapshot, &mut report);
                 check_documents(&snapshot, &mut report)?;
             }
@@ -83,7 +85,8 @@ impl Index {
             Err(_) if !report.problems.is_empty() => {}
             Err(error) => return Err(error),
         }
-        Ok(report)
+        let Findings { names, damaged, problems } = report;
+        Ok(CheckReport { segments: names.len(), damaged: damaged.len(), problems })
     }
 
     /// Opens every component of the last commit.
@@ -100,22 +103,39 @@ impl Index {
 /// The name of a component, its expected content, and the file.
 type OpenComponent = (String, Component, std::result::Result<FileSlice, OpenReadError>);
 
-impl CheckReport {
+/// The findings of a check.
+#[derive(Default)]
+struct Findings {
+    /// The names of the segments.
+    names: BTreeSet<String>,
+    /// The names of those with damage.
+    damaged: BTreeSet<String>,
+    problems: Vec<Corruption>,
+}
+
+/// Returns the name of the segment that a component belongs to.
+fn segment_of(component: &str) -> Option<String> {
+    let (segment, extension) = component.split_once('.')?;
+    (is_component(component) && extension != WITHDRAWALS).then(|| segment.to_owned())
+}
+
+impl Findings {
     fn add(&mut self, problem: Corruption) {
+        self.damaged.extend(segment_of(&problem.file).filter(|name| self.names.contains(name)));
         if self.problems.len() < PROBLEMS_MAX && !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
     }
 }
 
-fn check_segments(snapshot: &Snapshot, report: &mut CheckReport) {
+fn check_segments(snapshot: &Snapshot, report: &mut Findings) {
     for segment in snapshot.segments() {
         segment.signatures.check().into_iter().for_each(|problem| report.add(problem));
     }
 }
 
 /// Reads every document and looks for ids that occur twice.
-fn check_documents(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
+fn check_documents(snapshot: &Snapshot, report: &mut Findings) -> Result<()> {
     let mut ids = HashSet::new();
     for address in snapshot.live() {
         let checked = snapshot.document(address).and_then(|document| {

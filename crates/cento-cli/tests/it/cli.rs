@@ -143,7 +143,10 @@ fn removed_documents_are_gone_and_compaction_gives_their_space_back() {
         (&json!(2), &json!(0), &json!(1))
     );
     assert_eq!(dir.json(&["search", "idx", "--text", &words(1, 80)])["hits"], hits);
-    assert_eq!(dir.json(&["check", "idx"]), json!({"ok": true, "segments": 1, "problems": []}));
+    assert_eq!(
+        dir.json(&["check", "idx"]),
+        json!({"ok": true, "segments": 1, "damaged": 0, "problems": []})
+    );
     let sigs = fs::read_dir(dir.path("idx")).unwrap().filter(|entry| {
         entry.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "sig")
     });

@@ -169,6 +169,34 @@ fn a_lost_list_of_deleted_documents_is_damage_and_what_comes_back_is_counted() {
 }
 
 #[test]
+fn a_check_says_how_many_segments_of_how_many_are_damaged() {
+    let dir = two_commits();
+    let found = segments(&dir);
+    let path = |at: usize, extension: &str| {
+        dir.path(&format!("idx/{}.{extension}", found[at]["segment"].as_str().unwrap()))
+    };
+    let check = |damaged: u64, told: &str| {
+        let run = dir.run(&["check", "idx", "--format", "json"]);
+        let report = run.json();
+        assert_eq!((run.status, &report["segments"]), (2, &json!(2)), "{report}");
+        assert_eq!(report["damaged"], damaged, "{report}");
+        let run = dir.run(&["check", "idx", "--format", "human"]);
+        assert!(run.out.lines().any(|line| line == told), "{}", run.out);
+    };
+    let whole = fs::read(path(0, "sig")).unwrap();
+    let mut bytes = whole.clone();
+    bytes[100] ^= 1;
+    fs::write(path(0, "sig"), &bytes).unwrap();
+    check(1, "1 of 2 segments: damaged");
+    fs::write(path(0, "sig"), &whole).unwrap();
+    // The index cannot be searched then.
+    fs::remove_file(path(1, "store")).unwrap();
+    check(1, "1 of 2 segments: damaged");
+    fs::write(path(0, "sig"), &bytes).unwrap();
+    check(2, "2 of 2 segments: damaged");
+}
+
+#[test]
 fn an_id_that_is_live_in_two_segments_is_named() {
     // The lists of deleted documents are gone too: both versions are live.
     let dir = two_commits();
