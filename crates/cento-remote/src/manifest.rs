@@ -18,6 +18,9 @@ use cento::{Corruption, Error, Reason, Result};
 /// The version of the layout.
 const FORMAT: u32 = 1;
 
+/// The directory of the parts of files.
+pub const PARTS: &str = "data";
+
 /// The maximum size of a manifest: the parts of some 30 TB.
 pub const MANIFEST_BYTES_MAX: u64 = 64 << 20;
 
@@ -101,7 +104,7 @@ impl StoredFile {
 
     /// Returns the object of a part of the file with this name.
     pub fn path(&self, name: &str, number: usize, digest: PartDigest) -> Path {
-        Path::from(format!("data/{:020}-{name}-{number:06}-{digest}", self.since))
+        Path::from(format!("{PARTS}/{:020}-{name}-{number:06}-{digest}", self.since))
     }
 
     /// Returns the parts of the file with this name.
@@ -120,7 +123,7 @@ impl StoredFile {
 /// Returns the number of the manifest that the push of this part was made from; `None` if the path
 /// is not that of a part.
 pub fn since_of(path: &Path) -> Option<u64> {
-    let (since, _) = path.as_ref().strip_prefix("data/")?.split_once('-')?;
+    let (since, _) = path.as_ref().strip_prefix(PARTS)?.strip_prefix('/')?.split_once('-')?;
     if since.len() == 20 { since.parse().ok() } else { None }
 }
 

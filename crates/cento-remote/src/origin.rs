@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::manifest::{Manifest, PartDigest};
 use crate::store::Store;
 use cento::Stop;
+use cento::index::FileList;
 use cento::runtime::replace;
 use cento::{Error, Result};
 
@@ -73,6 +74,22 @@ impl Origin {
             id: manifest.id,
             list: PartDigest::of(manifest.list.as_bytes()),
         }
+    }
+
+    /// Returns what an index becomes with the first push into the store at `url`, before its
+    /// manifest is known.
+    pub fn first(url: &str, list: &FileList) -> Origin {
+        let (url, id) = (url.to_owned(), PartDigest::of(&[]));
+        Origin { url, manifest: 1, id, list: PartDigest::of(list.as_bytes()) }
+    }
+
+    /// Returns whether a first push of the index in `dir` into the store at `url` was cut off.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn has_begun(dir: &Path, url: &str) -> Result<bool> {
+        let next = Origin::read_from(&dir.join(NEXT))?;
+        Ok(next.is_some_and(|next| next.number_at(url) == Some(1)))
     }
 
     /// Returns the origin of the index in `dir`; `None` if it came from no store.

@@ -29,6 +29,19 @@ pub fn directory(url: &str) -> Result<Option<PathBuf>> {
     resolved(&unescaped(url, path)?).map(Some)
 }
 
+/// Refuses the URL of a store in the directory of the index that is pushed there.
+///
+/// # Errors
+/// When it is that directory, or one below; when it cannot be looked up.
+pub fn check_outside(url: &str, index: &Path) -> Result<()> {
+    let index = resolved(index)?;
+    if directory(url)?.is_some_and(|store| store.starts_with(&index)) {
+        let what = "it is in the directory of the index that is to be pushed; name another";
+        return Err(Error::index(url, URL, what));
+    }
+    Ok(())
+}
+
 /// Returns the target of this path: its existing part without links and `..`, then the rest.
 ///
 /// `a/..` is not always the parent of `a`, which may be a link, so the system resolves it.

@@ -15,7 +15,7 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 use crate::manifest::{Base, Manifest, PartDigest, StoredFile};
 use crate::origin::{Origin, Turn};
 use crate::store::{Store, TRIES, pause};
-use crate::{Progress, Pushed, Remote, Watch, outrun};
+use crate::{Progress, Pushed, Remote, Watch, outrun, place};
 use cento::index::OpenCommit;
 use cento::runtime::replace;
 use cento::{ConflictKind, Corruption, Error, Index, Result};
@@ -50,11 +50,13 @@ impl Remote {
     /// Puts the last commit of `index` into the store, as the next manifest.
     ///
     /// The index must be made from the current manifest: pulled as it, or pushed as it before and
-    /// then changed. The first push needs an empty store. Can be repeated after any failure, even
-    /// if the index has changed meanwhile; parts that have been sent are not sent again. A commit
-    /// that is the current manifest already is not pushed twice. If the current manifest is damaged
-    /// and the index was made from it, all files are sent and the next manifest is put. Waits while
-    /// another process pushes this index or pulls into its directory.
+    /// then changed. The first push needs an empty store, outside of the directory of the index.
+    /// Can be repeated after any failure, even if the index has changed meanwhile; parts that have
+    /// been sent are not sent again. A commit that is the current manifest already is not pushed
+    /// twice.
+    /// If the current manifest is damaged and the index was made from it, all files are sent and
+    /// the next manifest is put. Waits while another process pushes this index or pulls into its
+    /// directory.
     ///
     /// # Errors
     /// [`Error::Conflict`] when the store has another manifest than the one that the index was made
@@ -82,9 +84,13 @@ async fn push(
     options: &PushOptions,
     watch: Watch<'_>,
 ) -> Result<(Manifest, Pushed)> {
+    let number = store.current().await?;
+    if number == 0 {
+        place::check_outside(store.url(), dir)?;
+        store.check_empty(Origin::has_begun(dir, store.url())?).await?;
+    }
     store.check_conditions(true).await?;
     let origin = Origin::settled(dir, store).await?;
-    let number = store.current().await?;
     let current = match number {
         0 => None,
         _ => match store.manifest(number).await {
@@ -114,6 +120,9 @@ async fn push(
         }
     }
     let base = Base { number, id: current.as_ref().map(|current| current.id) };
+    if number == 0 {
+        Origin::first(store.url(), commit.list()).write_next(dir)?;
+    }
     let before = (number, current.as_ref());
     let files = send(store, commit, before, options, watch, &mut pushed).await?;
     let manifest = Manifest::after(base, commit.list().clone(), files);

@@ -11,7 +11,7 @@ use object_store::ObjectMeta;
 use object_store::path::Path;
 
 use crate::listing;
-use crate::manifest::since_of;
+use crate::manifest::{PARTS, since_of};
 use crate::store::Store;
 use crate::{Remote, Retained, is_unreadable, micros};
 use cento::Result;
@@ -92,6 +92,6 @@ async fn retain(store: &Store, retention: &Retention) -> Result<Retained> {
         }
         Ok(())
     };
-    store.for_each_below(&Path::from("data"), listing::PARTS, remove).await?;
+    store.for_each_below(&Path::from(PARTS), listing::PARTS, remove).await?;
     Ok(retained)
 }

@@ -16,7 +16,7 @@ use object_store::prefix::PrefixStore;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode};
 
 use crate::listing::{self, Bounds, Fault, Listing};
-use crate::manifest::{MANIFEST_BYTES_MAX, Manifest, Part, PartDigest};
+use crate::manifest::{MANIFEST_BYTES_MAX, Manifest, PARTS, Part, PartDigest};
 use crate::place::URL;
 use crate::{outrun, place};
 #[cfg(not(feature = "cloud"))]
@@ -121,6 +121,31 @@ impl Store {
             return Err(refused(&self.url, Reason::Unsuitable, what));
         }
         Ok(())
+    }
+
+    /// Refuses a store without a manifest that is not empty; `has_begun` tells that parts of files
+    /// are those of a push that was cut off.
+    pub async fn check_empty(&self, has_begun: bool) -> Result<()> {
+        if self.length(&Path::from(LAYOUT)).await?.is_some() {
+            self.check_layout().await?;
+        }
+        let found = async |object: ObjectMeta| {
+            let path = object.location;
+            let first = path.parts().next();
+            let what = match first.as_ref().map_or("", |first| first.as_ref()) {
+                LAYOUT => return Ok(()),
+                PARTS if has_begun => return Ok(()),
+                // As in the directory of an index.
+                hidden if hidden.starts_with('.') => return Ok(()),
+                PARTS => format!(
+                    "it has parts of an index, such as {path}, and no manifest: its manifests are \
+                     lost, or the first push of another index is under way or was cut off"
+                ),
+                _ => format!("it is not empty, and no store of an index: it has {path}"),
+            };
+            Err(refused(&self.url, Reason::NotEmpty, what))
+        };
+        self.for_each_below(&Path::default(), listing::PARTS, found).await
     }
 
     /// Puts an object unless one of its name exists; returns whether it was put.

@@ -211,6 +211,31 @@ fn a_directory_that_is_no_store_is_refused_and_nothing_is_created() {
 }
 
 #[test]
+fn a_push_into_a_directory_of_other_files_is_refused_and_changes_nothing() {
+    let dir = Dir::new();
+    add(&dir, "idx", "a", 1);
+    add(&dir, "other", "b", 2);
+    std::fs::create_dir(dir.path("files")).unwrap();
+    dir.write("files/a.txt", "a text");
+    let names = |name: &str| {
+        let entries = std::fs::read_dir(dir.path(name)).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.retain(|name| !name.to_string_lossy().starts_with('.'));
+        names.sort();
+        names
+    };
+    for name in ["idx", "other", "files"] {
+        let before = names(name);
+        let run = dir.run(&["push", "idx", name]);
+        assert_eq!(run.status, 2, "{name}: {}", run.err);
+        assert_eq!(names(name), before, "{name}");
+    }
+    assert_eq!(dir.run(&["push", "idx", "idx/store"]).status, 2);
+    assert_eq!(dir.run(&["pull", "idx", "copy"]).status, 2);
+    dir.json(&["push", "idx", "store"]);
+}
+
+#[test]
 fn a_push_is_repeated_until_it_is_stopped() {
     let dir = Dir::new();
     assert_eq!(dir.run(&["create", "idx"]).status, 0);

@@ -69,6 +69,64 @@ fn a_push_is_pulled_and_only_new_files_travel() {
 }
 
 #[test]
+fn the_first_push_needs_an_empty_store() {
+    let dirs = Dirs::new();
+    let index = add(&dirs.path("a"), 0..5);
+    let other = add(&dirs.path("b"), 5..9);
+    let store = memory();
+    let refused = |index: &Index, expected: &str| {
+        let before = objects(&store, "");
+        let error = push(&remote(&store), index).unwrap_err();
+        assert_eq!(error.reason(), cento::Reason::NotEmpty, "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
+        assert_eq!(objects(&store, ""), before);
+    };
+    let put = |path: &str| {
+        let path = ObjectPath::from(path);
+        block(store.put(&path, "{}".into())).unwrap();
+    };
+    let remove = |path: &ObjectPath| block(store.delete(path)).unwrap();
+    for foreign in ["meta.json", "photos/1.jpg", "data.csv"] {
+        put(foreign);
+        refused(&index, foreign);
+        remove(&ObjectPath::from(foreign));
+    }
+    // What directories have in passing.
+    put(".directory");
+    push(&remote(&store), &index).unwrap();
+    // The manifests are lost: their parts would be mixed with those of another index.
+    for manifest in objects(&store, "manifests") {
+        remove(&manifest);
+    }
+    refused(&other, "no manifest");
+    refused(&index, "no manifest");
+    for part in objects(&store, "data") {
+        remove(&part);
+    }
+    assert_eq!(push(&remote(&store), &other).unwrap().manifest, 1);
+}
+
+#[test]
+fn a_first_push_that_was_cut_off_is_repeated_by_its_index_alone() {
+    let dirs = Dirs::new();
+    let index = add(&dirs.path("a"), 0..5);
+    let other = add(&dirs.path("b"), 5..9);
+    let inner = memory();
+    // Of its requests the last but one puts the manifest.
+    let counted = Arc::new(Faulty::new(memory(), Fault::Cut, usize::MAX));
+    let objects_of = |faulty: &Arc<Faulty>| -> Arc<dyn ObjectStore> { faulty.clone() };
+    push(&remote(&objects_of(&counted)), &add(&dirs.path("c"), 0..5)).unwrap();
+    let cut = Arc::new(Faulty::new(inner.clone(), Fault::Cut, counted.requests() - 2));
+    assert!(push(&remote(&objects_of(&cut)), &index).is_err());
+    assert!(!objects(&inner, "data").is_empty() && objects(&inner, "manifests").is_empty());
+    let error = push(&remote(&inner), &other).unwrap_err();
+    assert_eq!(error.reason(), cento::Reason::NotEmpty, "{error}");
+    // Also if it has changed meanwhile.
+    let index = add(&dirs.path("a"), 9..12);
+    assert_eq!(push(&remote(&inner), &index).unwrap().manifest, 1);
+}
+
+#[test]
 fn a_pulled_index_is_written_to_compacted_and_pushed_back() {
     let dirs = Dirs::new();
     let remote = remote(&memory());
@@ -343,7 +401,9 @@ fn parts_of_a_push_that_may_still_succeed_are_not_collected() {
     let index = add(&dirs.path("a"), 4..8);
     // Everything is there but the manifest.
     let requests = {
-        let counted = Arc::new(Faulty::new(memory(), Fault::Lost, usize::MAX));
+        let inner = memory();
+        push(&remote(&inner), &add(&dirs.path("x"), 0..4)).unwrap();
+        let counted = Arc::new(Faulty::new(inner, Fault::Lost, usize::MAX));
         let over: Arc<dyn ObjectStore> = counted.clone();
         push(&remote(&over), &add(&dirs.path("x"), 4..8)).unwrap();
         counted.requests()
