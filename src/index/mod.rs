@@ -66,15 +66,16 @@ pub use view::{SegmentFiles, SegmentView};
 pub use withdrawals::{Withdrawals, date_of, digest_of_hex, hex_of, seconds_of};
 pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 
-use crate::error::{Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::key::Key;
 use crate::reason::Reason;
 use crate::runtime::Faults;
 use crate::segment::ReadAhead;
 use crate::segment::plugin::{self, Progress, SignaturePlugin};
+use storage::component::is_component;
 use storage::directory::IndexDirectory;
 use storage::held_directory::HeldDirectory;
-use storage::seal::TAIL_BYTES;
+use storage::seal::{META, TAIL_BYTES};
 use storage::{column, mmap_directory, store, store_error};
 
 /// The compression level of texts: on RFCs level 1 gives 0.290 of the text, and documents are added
@@ -168,6 +169,7 @@ impl Index {
             if name == config::FREQUENCIES_FILE {
                 check_resumable(&path.join(name), &config)?;
             } else if !name.to_string_lossy().starts_with('.') {
+                check_list(path)?;
                 let what = "the directory is not empty, and not an index; choose another directory";
                 return Err(Error::index(path, Reason::NotEmpty, what));
             }
@@ -466,7 +468,20 @@ fn check_exists(path: &Path) -> Result<()> {
     if Index::exists(path) {
         return Ok(());
     }
+    check_list(path)?;
     Err(Error::index(path, Reason::NotFound, "there is no index here"))
+}
+
+/// Refuses a directory with files of segments, without a list that names them, as a damaged index.
+fn check_list(path: &Path) -> Result<()> {
+    let files = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let mut names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    if !names.any(|name| is_component(&name)) {
+        return Ok(());
+    }
+    let list = path.join(META).display().to_string();
+    let what = "it is missing, and files of segments are here: it was lost, or a pull was cut off";
+    Err(Corruption::new(list, "list of segments", 0, what).into())
 }
 
 /// Returns the directory at `path`; `None` if `path` is only the name of an index elsewhere.

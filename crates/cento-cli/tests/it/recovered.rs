@@ -197,6 +197,39 @@ fn a_check_says_how_many_segments_of_how_many_are_damaged() {
 }
 
 #[test]
+fn an_index_without_its_list_is_damaged_and_not_absent() {
+    let dir = two_commits();
+    assert_eq!(dir.run(&["create", "other"]).status, 0);
+    fs::remove_file(dir.path("idx/meta.json")).unwrap();
+    let check = dir.run(&["check", "idx", "--format", "human"]);
+    assert_eq!(check.status, 2);
+    assert!(
+        check.out.contains("meta.json") && check.out.contains("it is missing"),
+        "{}",
+        check.out
+    );
+    assert!(check.out.contains("cento recover"), "{}", check.out);
+    let text = words(2, 80);
+    for args in [
+        &["list", "idx"][..],
+        &["search", "idx", "--text", &text],
+        &["stats", "idx"],
+        &["add", "idx", "one.jsonl"],
+        &["create", "idx"],
+        &["create", "idx", "--if-missing"],
+        &["remove", "idx", "d2"],
+        &["merge", "idx", "other"],
+        &["serve", "idx", "--listen", "127.0.0.1:0"],
+    ] {
+        let run = dir.run(args);
+        let told = run.err.contains("meta.json") && run.err.contains("`cento recover`");
+        assert!(run.status == 2 && told, "{args:?}: {}", run.err);
+        assert!(!run.err.contains("no index here"), "{args:?}: {}", run.err);
+        assert!(!run.err.contains("choose another"), "{args:?}: {}", run.err);
+    }
+}
+
+#[test]
 fn an_id_that_is_live_in_two_segments_is_named() {
     // The lists of deleted documents are gone too: both versions are live.
     let dir = two_commits();
