@@ -80,7 +80,9 @@ pub enum Reason<'a> {
     AlreadyExists,
     /// The directory for a new index has other files.
     NotEmpty,
-    /// The store has no index, or lacks this manifest of it.
+    /// The store has no index.
+    NoStore,
+    /// The store lacks this manifest of its index.
     NoManifest,
     /// The index was not made by cento.
     NotAnIndex,
@@ -153,7 +155,7 @@ pub enum ConflictKind {
 }
 
 /// All reasons, without details.
-const ALL: [Reason<'static>; 48] = [
+const ALL: [Reason<'static>; 49] = [
     Reason::InvalidArgument { argument: None },
     Reason::InvalidSpec,
     Reason::Unsupported { feature: "" },
@@ -177,6 +179,7 @@ const ALL: [Reason<'static>; 48] = [
     Reason::NotFound,
     Reason::AlreadyExists,
     Reason::NotEmpty,
+    Reason::NoStore,
     Reason::NoManifest,
     Reason::NotAnIndex,
     Reason::OtherScheme,
@@ -232,6 +235,7 @@ impl<'a> Reason<'a> {
             Reason::NotFound => "not_found",
             Reason::AlreadyExists => "already_exists",
             Reason::NotEmpty => "not_empty",
+            Reason::NoStore => "no_store",
             Reason::NoManifest => "no_manifest",
             Reason::NotAnIndex => "not_an_index",
             Reason::OtherScheme => "other_scheme",

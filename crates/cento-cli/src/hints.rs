@@ -44,9 +44,8 @@ pub fn hint(error: &Error) -> Option<Cow<'static, str>> {
 fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
     Some(match reason {
         Reason::NotFound => "`cento create` or `cento add` creates one",
-        Reason::NoManifest => {
-            "`cento history` lists those that there are, and `cento push` puts one"
-        }
+        Reason::NoStore => "`cento push` puts one",
+        Reason::NoManifest => "`cento history` lists those that there are",
         Reason::Locked => "if a service runs on the index, use --url",
         Reason::MemoryLimit => "raise --memory",
         Reason::DocumentTooLarge => "--memory sets it",

@@ -98,7 +98,7 @@ impl Store {
                 Reason::OtherVersion,
                 "its cento.json is of another version of cento, or of something else",
             )),
-            None => Err(refused(&self.url, Reason::NoManifest, "there is no index here")),
+            None => Err(refused(&self.url, Reason::NoStore, "there is no index here")),
         }
     }
 
@@ -285,12 +285,17 @@ impl Store {
     }
 
     /// Reads the manifest with this number; 0 is refused as the number of a store without a
-    /// manifest.
+    /// manifest, or of none.
     pub async fn manifest(&self, number: u64) -> Result<Manifest> {
         if number == 0 {
             self.check_layout().await?;
+            let first = self.manifests().await?.first().copied();
+            if let Some(first) = first {
+                let what = format!("there is no manifest 0: the first is {first}");
+                return Err(refused(&self.url, Reason::NoManifest, what));
+            }
             let what = "there is no manifest yet: no push has come to its end; repeat it";
-            return Err(refused(&self.url, Reason::NoManifest, what));
+            return Err(refused(&self.url, Reason::NoStore, what));
         }
         self.manifest_if_there(number).await?.ok_or_else(|| {
             let what = format!("there is no manifest {number}");

@@ -211,6 +211,27 @@ fn a_directory_that_is_no_store_is_refused_and_nothing_is_created() {
 }
 
 #[test]
+fn a_manifest_0_and_a_directory_that_is_no_store_are_told_as_such() {
+    let dir = Dir::new();
+    add(&dir, "idx", "a", 1);
+    dir.json(&["push", "idx", "store"]);
+    for args in [&["restore", "store", "0"][..], &["pull", "store", "copy", "--manifest", "0"]] {
+        let run = dir.run(args);
+        assert_eq!(run.status, 2, "{args:?}");
+        assert!(run.err.contains("there is no manifest 0"), "{args:?}: {}", run.err);
+        assert!(run.err.contains("`cento history`"), "{args:?}: {}", run.err);
+        assert!(!run.err.contains("no push"), "{args:?}: {}", run.err);
+    }
+    std::fs::create_dir(dir.path("empty")).unwrap();
+    for name in ["nowhere", "empty", "idx"] {
+        let run = dir.run(&["history", name]);
+        assert_eq!(run.status, 2, "{name}");
+        assert!(run.err.contains("no index here"), "{name}: {}", run.err);
+        assert!(!run.err.contains("`cento history`"), "{name}: {}", run.err);
+    }
+}
+
+#[test]
 fn a_push_into_a_directory_of_other_files_is_refused_and_changes_nothing() {
     let dir = Dir::new();
     add(&dir, "idx", "a", 1);
