@@ -1,5 +1,6 @@
 //! `cento remove`
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use super::target::{Target, TargetArgs};
 use super::terminal::{note, tell};
 use super::{Outcome, Result};
 use cento::Error;
+use cento::hash::Digest;
 use cento::index::{ID_BYTES_MAX, WriterOptions};
 use cento_client::Client;
 use cento_client::api::{Commit, RemoveResponse};
@@ -110,8 +112,13 @@ impl Remove {
         self.print(&report)
     }
 
-    /// Gives `each` all ids that are named.
+    /// Gives `each` all ids that are named, each once.
     fn each(&self, each: &mut dyn FnMut(String) -> cento::Result<()>) -> cento::Result<()> {
+        let mut seen = HashSet::new();
+        let each = &mut |id: String| match seen.insert(Digest::of(id.as_bytes())) {
+            true => each(id),
+            false => Ok(()),
+        };
         self.ids.iter().try_for_each(|id| each(id.0.clone()))?;
         self.from_file.as_deref().map_or(Ok(()), |path| for_each_id(path, each))
     }

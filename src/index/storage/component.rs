@@ -43,7 +43,13 @@ pub fn footer(name: &str, file: FileSlice) -> io::Result<(Footer, FileSlice)> {
     if file.len() < FOOTER_END_BYTES {
         return Err(damage(name, format!("it has only {} bytes", file.len())));
     }
-    Footer::extract_footer(file).map_err(|e| damage(name, e.to_string()))
+    Footer::extract_footer(file).map_err(|error| match error.kind() {
+        // tantivy's words are about its own versions.
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+            damage(name, "its end, which has its checksum, is cut off or damaged")
+        }
+        _ => damage(name, error.to_string()),
+    })
 }
 
 /// Compares a component's length, and the checksum in its footer, with those that were listed.
@@ -89,6 +95,18 @@ pub fn verify_whole(name: &str, file: FileSlice, listed: Component) -> io::Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_end_that_is_cut_off_is_told_without_the_words_of_tantivy() {
+        let whole = [&b"some content"[..], br#"{"version":{}}"#, &[14, 0, 0, 0, 57, 5, 0, 0]];
+        let whole = whole.concat();
+        for len in 0..=whole.len() {
+            let error = footer("a.term", FileSlice::from(whole[..len].to_vec())).unwrap_err();
+            let error = error.to_string();
+            let told = error.contains("cut off or damaged") || error.contains("bytes");
+            assert!(told && !error.contains("tantivy"), "{len}: {error}");
+        }
+    }
 
     #[test]
     fn only_names_of_segments_files_are_names() {

@@ -169,6 +169,18 @@ fn a_lost_list_of_deleted_documents_is_damage_and_what_comes_back_is_counted() {
 }
 
 #[test]
+fn an_end_of_a_file_that_is_cut_off_is_told_in_words_of_our_own() {
+    let dir = two_commits();
+    let name = segments(&dir)[0]["segment"].as_str().unwrap().to_owned();
+    let file = dir.path(&format!("idx/{name}.term"));
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() - 5]).unwrap();
+    let problem = listed(&dir, 2)[0]["problem"].as_str().unwrap().to_owned();
+    assert!(problem.contains(".term") && problem.contains("cut off"), "{problem}");
+    assert!(!problem.contains("tantivy"), "{problem}");
+}
+
+#[test]
 fn a_check_says_how_many_segments_of_how_many_are_damaged() {
     let dir = two_commits();
     let found = segments(&dir);

@@ -10,7 +10,7 @@ mod compaction;
 mod recovery;
 mod withdrawals;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -350,7 +350,12 @@ impl WriterLoop {
         response: &mut RemoveResponse,
     ) -> std::result::Result<(), Failure> {
         self.check_writing()?;
+        let mut seen = HashSet::new();
         for id in ids {
+            // An id that is named twice is removed once.
+            if !seen.insert(id.clone()) {
+                continue;
+            }
             let kept = PendingChange::new(Change::Remove(id.clone()), self.command);
             match self.change(kept)? {
                 Some(made) if made.is_changed => response.removed += 1,
