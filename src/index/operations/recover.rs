@@ -137,7 +137,16 @@ fn chosen(path: &Path, found: Vec<Candidate>, wanted: &[String]) -> Result<Vec<C
         return Err(Error::index(path, Reason::Unsuitable, what));
     }
     if whole.is_empty() {
-        return Err(Error::index(path, Reason::Unsuitable, "no whole segment is here"));
+        let mut what = "no whole segment is here".to_owned();
+        if let Some(one) = damaged.iter().find(|one| one.found.undeleted > 0) {
+            let FoundSegment { segment, undeleted, .. } = &one.found;
+            what.push_str(&format!(
+                "; `{segment}` lacks nothing but its list of deleted documents, and is taken if it \
+                 is named: documents that were removed or replaced, {undeleted} of them, are then \
+                 live again"
+            ));
+        }
+        return Err(Error::index(path, Reason::Unsuitable, what));
     }
     Ok(whole)
 }

@@ -169,6 +169,25 @@ fn a_lost_list_of_deleted_documents_is_damage_and_what_comes_back_is_counted() {
 }
 
 #[test]
+fn what_comes_back_is_told_where_no_other_segment_is_whole() {
+    let dir = Dir::new();
+    let lines: Vec<String> =
+        (0..5).map(|i| line(&format!("d{i}"), &words(i, 80), json!({}))).collect();
+    dir.write("one.jsonl", lines.join("\n"));
+    dir.json(&["add", "idx", "one.jsonl"]);
+    dir.json(&["remove", "idx", "d1"]);
+    let list = fs::read_dir(dir.path("idx")).unwrap().map(|entry| entry.unwrap().path());
+    let is_del = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "del");
+    let lists: Vec<PathBuf> = list.filter(is_del).collect();
+    assert_eq!(lists.len(), 1, "{lists:?}");
+    fs::remove_file(&lists[0]).unwrap();
+    let refused = dir.run(&["recover", "idx", "--to", "new"]);
+    assert_eq!((refused.status, dir.path("new").exists()), (2, false));
+    let told = "is taken if it is named: documents that were removed or replaced, 1 of them";
+    assert!(refused.err.contains(told), "{}", refused.err);
+}
+
+#[test]
 fn an_end_of_a_file_that_is_cut_off_is_told_in_words_of_our_own() {
     let dir = two_commits();
     let name = segments(&dir)[0]["segment"].as_str().unwrap().to_owned();
