@@ -127,7 +127,7 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(365 * year + leaps + (153 * month + 2) / 5 + day - 1 + MARCH_FIRST_OF_YEAR_0)
 }
 
-/// Returns the year, the month and the day that begins so many days after 1970-01-01.
+/// Returns the year, the month and the day with this number of days since 1970-01-01.
 pub(crate) fn day_of(days: i64) -> [i64; 3] {
     const DAYS_OF_400_YEARS: i64 = 146_097;
     let since = days - MARCH_FIRST_OF_YEAR_0;
@@ -142,7 +142,7 @@ pub(crate) fn day_of(days: i64) -> [i64; 3] {
     [era * 400 + year + i64::from(is_next_year), month, day]
 }
 
-/// The day from which days are counted, as the number of days since 1970-01-01.
+/// The first day of the calendar of this module, as the number of days since 1970-01-01.
 const MARCH_FIRST_OF_YEAR_0: i64 = -719_468;
 
 #[cfg(test)]

@@ -122,7 +122,7 @@ impl Searcher {
     }
 
     /// Returns the maker of the sets of runs that decide about texts:
-    /// [`run_maker`](Self::run_maker) or, where that is none, one for texts of few segments.
+    /// [`run_maker`](Self::run_maker) or, for schemes without one, that of texts of few segments.
     pub(crate) fn deciding_maker(&self) -> Option<RunMaker> {
         let config = self.snapshot().config();
         let of_few = || {

@@ -127,7 +127,7 @@ impl<'a> Similarities<'a> {
         Ok(Some(similarity).filter(|similarity| self.search.query.is_met(similarity)))
     }
 
-    /// Tells whether the query and this document have so few segments that their texts decide.
+    /// Tells whether the query and this document have too few segments, and their texts decide.
     fn are_of_few(&self, scored: &Scored) -> bool {
         let sizes = [scored.overlap.in_a, scored.overlap.in_b];
         self.texts.as_ref().is_some_and(|(maker, _)| {
@@ -135,8 +135,8 @@ impl<'a> Similarities<'a> {
         })
     }
 
-    /// Returns the similarity that is estimated from counts with the error that it has at most:
-    /// where texts are at hand, it must not leave out what they would decide otherwise.
+    /// Returns the similarity that is estimated from counts, with the greatest error that it may
+    /// have where the texts can decide, and must not be left out by chance.
     fn counted_at_most(&self, counted: &Similarity) -> Similarity {
         let factor = if self.texts.is_some() { COUNTED_SLACK } else { 1.0 };
         let standard_error = counted.standard_error.map(|error| error * factor);

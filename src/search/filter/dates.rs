@@ -28,7 +28,7 @@ const AFTER_DIGITS: &str = ":";
 /// times.
 ///
 /// # Errors
-/// When `added` is compared with what is no date, as a clause.
+/// When `added` is compared with a value other than a date, as a clause.
 pub(super) fn spread(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> Result<(), String> {
     let leaf = match ast {
         UserInputAst::Clause(clauses) => {
@@ -66,7 +66,7 @@ pub(super) fn spread(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> 
     Ok(())
 }
 
-/// Returns the ranges that a range of dates means; `None` if it is none.
+/// Returns the ranges that a range of dates means; `None` if it is another range.
 fn forms(
     field: &str,
     lower: &UserInputBound,
