@@ -72,7 +72,7 @@ pub fn field_names(json: &str) -> Vec<String> {
 /// found this number of `fields` in it: it keeps one of them and drops the others silently.
 #[must_use]
 pub fn repeated_field(json: &str, fields: usize) -> Option<String> {
-    if fields == colons(json) { None } else { repeated(json.trim_start()) }
+    if fields == colons(json) { None } else { repeated(json.trim_ascii_start()) }
 }
 
 /// Returns the number of fields of all objects in a value.

@@ -55,6 +55,18 @@ mod with_the_feature {
     }
 
     #[test]
+    fn a_parquet_file_without_rows_is_named() {
+        let dir = Dir::new();
+        assert_eq!(dir.run(&["create", "idx"]).status, 0);
+        let none = dir.run(&["passages", "idx", "--out", "none.parquet"]);
+        assert_eq!(none.status, 1, "{}", none.err);
+        let run = dir.run(&["add", "other", "none.parquet", "--text-field", "a_text"]);
+        assert_eq!(run.status, 2, "{}", run.err);
+        let said = "none.parquet: left out: it has no documents";
+        assert!(run.err.contains(said), "{}", run.err);
+    }
+
+    #[test]
     fn passages_are_written_as_parquet_with_both_sides_and_their_context() {
         let dir = super::passages();
         let run = dir.run(&["passages", "idx", "--out", "out.parquet"]);
