@@ -23,6 +23,8 @@ pub(crate) struct RunSet {
     /// Each hash at the first free place from the one that its low bits name; [`FREE`] elsewhere.
     table: Vec<u64>,
     count: u32,
+    /// How often the text has the run at each place, if it repeats itself.
+    repeats: Option<Vec<u32>>,
     /// What tells programs apart that have the same runs; empty for other texts.
     program: Option<ProgramWords>,
 }
@@ -42,6 +44,9 @@ const WORD_BYTES_MIN: usize = 5;
 /// The maximum number of tokens to reserve memory for before their number is known.
 const ROOM_MAX: usize = 1 << 16;
 
+/// A text repeats itself if it has this many times as many runs as distinct ones, or more.
+const REPEATS_MIN: usize = 2;
+
 /// A place without a hash.
 const FREE: u64 = 0;
 
@@ -60,7 +65,17 @@ impl RunSet {
         }
         let runs = (tokens.len() + 1).saturating_sub(k).max(1);
         let mut set = RunSet::with_room(runs);
-        run_values(tokens, k).filter(|&hash| !is_left_out(hash)).for_each(|hash| set.insert(hash));
+        let values = || run_values(tokens, k).filter(|&hash| !is_left_out(hash));
+        let mut all = 0;
+        values().for_each(|hash| {
+            all += 1;
+            set.insert(hash);
+        });
+        if all >= REPEATS_MIN * (set.count as usize).max(1) {
+            let mut repeats = vec![0; set.table.len()];
+            values().for_each(|hash| repeats[set.place(hash)] += 1);
+            set.repeats = Some(repeats);
+        }
         set
     }
 
@@ -79,7 +94,7 @@ impl RunSet {
 
     fn with_room(runs: usize) -> RunSet {
         let table = vec![FREE; (2 * runs).next_power_of_two()];
-        RunSet { table, count: 0, program: None }
+        RunSet { table, count: 0, repeats: None, program: None }
     }
 
     /// Returns what the text has as a program, if it is read as one.
@@ -161,10 +176,36 @@ impl RunSet {
         self.resembling(other, 0.0).unwrap_or(Overlap::new(0, self.count, other.count))
     }
 
+    /// Tells whether the text has each of its runs twice, on average, or more often.
+    pub fn repeats_itself(&self) -> bool {
+        self.repeats.is_some()
+    }
+
+    /// Counts the runs that both texts have, each as often as both have it, and all of each; `None`
+    /// if this text does not repeat itself.
+    ///
+    /// Two texts of few distinct runs, such as sheets of true and false, have nearly all of them in
+    /// common, and not as often.
+    pub fn repeated_overlap(&self, other: &RunSet) -> Option<Overlap> {
+        let repeats = self.repeats.as_ref()?;
+        let of_other = |place: usize| other.repeats.as_ref().map_or(1, |repeats| repeats[place]);
+        let runs = |set: &RunSet| {
+            let all = set.repeats.as_ref().map(|repeats| repeats.iter().sum());
+            all.unwrap_or(set.count)
+        };
+        let hashes = self.table.iter().zip(repeats).filter(|&(&hash, _)| hash != FREE);
+        let shared = hashes.filter_map(|(&hash, &count)| {
+            let place = other.place(hash);
+            (other.table[place] == hash).then(|| count.min(of_other(place)))
+        });
+        Some(Overlap::new(shared.sum(), runs(self), runs(other)))
+    }
+
     /// Returns the memory that the set takes, in bytes.
     pub fn bytes(&self) -> usize {
+        let repeats = self.repeats.as_ref().map_or(0, Vec::capacity);
         let words = self.program.as_ref().map_or(0, |program| program.own.capacity());
-        self.table.capacity() * size_of::<u64>() + words * size_of::<u32>()
+        self.table.capacity() * size_of::<u64>() + (repeats + words) * size_of::<u32>()
     }
 }
 
@@ -342,6 +383,39 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn repeated_runs_are_counted_as_often_as_both_texts_have_them(
+            a in proptest::collection::vec(0u8..2, 0..60),
+            b in proptest::collection::vec(0u8..2, 0..60),
+            k in 1usize..4,
+        ) {
+            let [a, b] = [&a, &b].map(|text| tokens(text));
+            let runs = |text: &[u64]| -> Vec<u64> { run_values(text, k).collect() };
+            let (of_a, mut left) = (runs(&a), runs(&b));
+            let set = RunSet::new(&a, k);
+            let distinct: BTreeSet<&u64> = of_a.iter().collect();
+            prop_assert_eq!(set.repeats_itself(), of_a.len() >= 2 * distinct.len().max(1));
+            let other = RunSet::new(&b, k);
+            // Of a text that hardly repeats itself each run counts once.
+            if !other.repeats_itself() {
+                left.sort_unstable();
+                left.dedup();
+            }
+            let size = left.len();
+            let mut shared = 0;
+            for run in &of_a {
+                if let Some(at) = left.iter().position(|other| other == run) {
+                    left.swap_remove(at);
+                    shared += 1;
+                }
+            }
+            let expected = Overlap::new(shared, of_a.len() as u32, size as u32);
+            let expected = set.repeats_itself().then_some(expected);
+            prop_assert_eq!(set.repeated_overlap(&other), expected);
+        }
+    }
+
     #[test]
     fn a_hidden_token_is_like_no_other() {
         let text = tokens(b"abab");
@@ -399,7 +473,7 @@ mod tests {
 
     #[test]
     fn the_hash_of_a_free_place_is_a_hash_too() {
-        let mut set = RunSet { table: vec![FREE; 8], count: 0, program: None };
+        let mut set = RunSet { table: vec![FREE; 8], count: 0, repeats: None, program: None };
         [FREE, FREE, 8, 16].into_iter().for_each(|hash| set.insert(hash));
         assert_eq!(set.overlap(&set), Overlap::new(3, 3, 3));
     }

@@ -114,6 +114,31 @@ impl<'a> Own<'a> {
         }))
     }
 
+    /// Tells whether its text is known to repeat itself.
+    ///
+    /// # Errors
+    /// As [`runs`](Self::runs).
+    pub fn repeats_itself(&mut self, stop: &Stop) -> Result<bool> {
+        Ok(self.runs(stop)?.is_some_and(|runs| runs.repeats_itself()))
+    }
+
+    /// Returns its similarity with a text of these runs, each counted as often as both have it, if
+    /// it repeats itself; `None` also if a text is not at hand.
+    ///
+    /// # Errors
+    /// As [`runs`](Self::runs).
+    pub fn counting_repeats(
+        &mut self,
+        other: Option<&RunSet>,
+        stop: &Stop,
+    ) -> Result<Option<Similarity>> {
+        let own = self.runs(stop)?;
+        Ok(own
+            .zip(other)
+            .and_then(|(own, other)| own.repeated_overlap(other))
+            .map(Similarity::exact))
+    }
+
     /// Takes the runs of its text, if they are known.
     pub fn with_runs(self, runs: Option<Arc<RunSet>>) -> Own<'a> {
         Own { runs, ..self }
@@ -193,20 +218,12 @@ impl<'a> Verification<'a> {
         searched.size_by(*sampling, found.address, found.fingerprints)
     }
 
-    /// Tells whether the words of `own` and the program found are evidence, as
-    /// [`Own::shares_words`] does.
+    /// Returns the runs of a document; `None` if its text is not at hand.
     ///
     /// # Errors
     /// As [`with`](Self::with).
-    pub fn shares_words(
-        &self,
-        own: &mut Own<'_>,
-        address: DocAddress,
-        least: f64,
-        stop: &Stop,
-    ) -> Result<Option<bool>> {
-        let runs = self.verifier.runs.as_ref().map(|runs| runs.of(address, stop)).transpose()?;
-        own.shares_words(runs.as_deref(), least, stop)
+    pub fn runs(&self, address: DocAddress, stop: &Stop) -> Result<Option<Arc<RunSet>>> {
+        self.verifier.runs.as_ref().map(|runs| runs.of(address, stop)).transpose()
     }
 
     /// Tells whether the document at this address, which is similar to `own`, may be a version of
@@ -221,7 +238,8 @@ impl<'a> Verification<'a> {
         if !searched.snapshot().config().analyzer.is_of_programs() {
             return Ok(true);
         }
-        match self.shares_words(own, address, OWN_WORDS_MIN, stop)? {
+        let runs = self.runs(address, stop)?;
+        match own.shares_words(runs.as_deref(), OWN_WORDS_MIN, stop)? {
             Some(shares) => Ok(shares),
             None => Ok(!is_too_short(searched, address)?),
         }

@@ -55,3 +55,27 @@ proptest! {
         prop_assert!((1..=count).contains(&written), "{} of {}", written, count);
     }
 }
+
+#[test]
+fn texts_of_the_same_few_runs_are_duplicates_if_they_have_them_as_often() {
+    // Two sheets of true and false that agree in half of the places have 31 of 32 runs in common.
+    let sheet = |seed: u64| -> String {
+        let word = |at: u64| ["true ", "false "][(mix64(seed << 32 | at) % 2) as usize];
+        (0..150).map(word).collect()
+    };
+    let changed = format!("{} true false", sheet(1).trim_end());
+    let documents = [("a", sheet(1)), ("b", sheet(2)), ("c", changed)];
+    let documents = documents.map(|(id, text)| Document::new(id, text));
+    let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
+    let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
+    let options = DedupOptions::default().min_resemblance(0.8);
+    let verdicts = stream::verdicts_with(&index, &options, (64 << 20, false), &documents);
+    let kept: Vec<bool> = verdicts.iter().map(|(_, verdict)| verdict.is_kept()).collect();
+    assert_eq!(kept, [true, true, false], "{verdicts:?}");
+    // So are those of an index.
+    let other = [("d", sheet(3)), ("e", sheet(2) + "true")];
+    let other = other.map(|(id, text)| Document::new(id, text));
+    let verdicts = stream::verdicts_with(&index, &options, (64 << 20, false), &other);
+    let kept: Vec<bool> = verdicts.iter().map(|(_, verdict)| verdict.is_kept()).collect();
+    assert_eq!(kept, [true, false], "{verdicts:?}");
+}

@@ -186,17 +186,27 @@ impl Committed<'_> {
         self.verifiers[0].sampling()
     }
 
-    /// Returns the reason if it is one: a program needs words in common, too.
-    fn with_words(
+    /// Returns the reason if it is one: a program needs words in common, too, and a text that
+    /// repeats itself the same runs as often.
+    fn with_evidence(
         &self,
         reason: Option<Reason>,
-        shares_words: impl FnOnce() -> Result<Option<bool>>,
+        own: &mut Own<'_>,
+        runs: impl FnOnce() -> Result<Option<Arc<RunSet>>>,
     ) -> Result<Option<Reason>> {
-        let is_of_programs = self.own.snapshot().config().analyzer.is_of_programs();
-        if reason.is_some() && is_of_programs && !shares_words()?.unwrap_or(false) {
+        if reason.is_none() {
             return Ok(None);
         }
-        Ok(reason)
+        let is_evident = if self.own.snapshot().config().analyzer.is_of_programs() {
+            let least = OWN_WORDS_OF_DUPLICATE;
+            own.shares_words(runs()?.as_deref(), least, Stop::NEVER)?.unwrap_or(false)
+        } else if own.repeats_itself(Stop::NEVER)? {
+            let counted = own.counting_repeats(runs()?.as_deref(), Stop::NEVER)?;
+            counted.is_none_or(|similarity| self.options.is_met(&similarity))
+        } else {
+            true
+        };
+        Ok(reason.filter(|_| is_evident))
     }
 
     /// Returns a document to decide upon, with these keys.
@@ -255,10 +265,8 @@ impl Committed<'_> {
             if self.options.may_drop(sampling, overlap, [size, other]) {
                 let similarity = verification.with(own, (found, other), Stop::NEVER)?;
                 let other = Reason::of(self.options, &similarity, &of)?;
-                let other = self.with_words(other, || {
-                    let least = OWN_WORDS_OF_DUPLICATE;
-                    verification.shares_words(own, found.address, least, Stop::NEVER)
-                })?;
+                let runs = || verification.runs(found.address, Stop::NEVER);
+                let other = self.with_evidence(other, own, runs)?;
                 reason = Reason::better(reason, other);
             }
             if seeks_passages {
@@ -298,10 +306,8 @@ impl Committed<'_> {
             let similarity = self.with_recent(signed, own, (number, other), overlap)?;
             let of = || Ok(Holder::own(&other.id));
             let found = similarity.map(|found| Reason::of(self.options, &found, &of));
-            let found = self.with_words(found.transpose()?.flatten(), || {
-                let runs = self.texts.runs(number, other)?;
-                own.shares_words(runs.as_deref(), OWN_WORDS_OF_DUPLICATE, Stop::NEVER)
-            })?;
+            let runs = || self.texts.runs(number, other);
+            let found = self.with_evidence(found.transpose()?.flatten(), own, runs)?;
             reason = Reason::better(reason, found);
         }
         Ok(reason)

@@ -261,6 +261,14 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Tells whether this similarity is a reason to drop the first of two documents.
+    pub(super) fn is_met(&self, similarity: &Similarity) -> bool {
+        self.min_resemblance.is_some_and(|near| similarity.resembles(near))
+            || self.min_containment.is_some_and(|share| similarity.contains_a(share))
+    }
+}
+
 impl Reason {
     /// Creates the reason of having the same text as the document `of`.
     pub fn exact(of: Holder) -> Reason {
