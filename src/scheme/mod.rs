@@ -224,8 +224,8 @@ impl Scheme {
         self.method.estimator()
     }
 
-    /// Returns the length in tokens of the runs of texts with too few segments to be evidence, which
-    /// are compared instead; `None` if the fingerprints are other than segments.
+    /// Returns the length in tokens of the runs of texts with too few segments to be evidence,
+    /// which are compared instead; `None` if the fingerprints are other than segments.
     pub(crate) fn run_tokens_of_few(&self) -> Option<usize> {
         self.method.keeps_segments().then_some(RUN_TOKENS_OF_FEW)
     }
