@@ -129,5 +129,5 @@ fn a_list_of_segments_that_is_cut_zeroed_or_missing_is_noticed() {
     }
     fs::remove_file(&list).unwrap();
     let error = Index::open(dir.path()).err().unwrap().to_string();
-    assert!(error.contains("no index here"), "{error}");
+    assert!(error.contains("meta.json") && error.contains("it is missing"), "{error}");
 }

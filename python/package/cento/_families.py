@@ -69,8 +69,8 @@ class Carrier(_Shown):
     nearest: int | None = None
     """The earlier carrier with the nearest wording, by its place in the list, from 0."""
     direction_by: Literal["date", "added", "unknown"] | None = None
-    """Why the nearest carrier is taken for the earlier one. Only ``date`` is certain; ``unknown`` if
-    both were added at the same time; ``None`` for places of the same document."""
+    """Why the nearest carrier is taken for the earlier one. Only ``date`` is certain; ``unknown``
+    if both were added at the same time; ``None`` for places of the same document."""
     similarity: float | None = None
     """How alike the two wordings are, 0 to 1."""
     changes: tuple[Change, ...] = ()
