@@ -152,7 +152,7 @@ impl SegmentFiles {
     }
 
     /// Returns when the last of its documents was added, deleted ones included, in microseconds
-    /// since 1970; `None` if it has none.
+    /// since 1970; `None` of a segment without documents.
     ///
     /// # Errors
     /// When it cannot be read.

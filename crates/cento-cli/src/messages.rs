@@ -16,8 +16,8 @@ const SHOWN_MAX: u64 = 10;
 /// The maximum number of distinct kinds; the rest count as one. Reasons can contain anything.
 const KINDS_MAX: usize = 100;
 
-/// The name of the rest: not of each of these kinds is a message shown.
-const OTHERS: &str = "of other kinds, not all of which are shown";
+/// The name of the rest: a kind among them may have no message.
+const OTHERS: &str = "of other kinds; not all are shown";
 
 /// Counts messages by their kinds: shows the first of each kind, and the number of the others.
 #[derive(Debug, Default)]

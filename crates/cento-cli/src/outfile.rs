@@ -20,7 +20,7 @@ pub struct OutFile {
     target: Target,
 }
 
-/// What is written.
+/// The target of an output.
 enum Target {
     StandardOutput,
     /// A pipe or a device: it can be neither shortened nor synced.

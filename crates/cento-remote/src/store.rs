@@ -123,7 +123,7 @@ impl Store {
         Ok(())
     }
 
-    /// Refuses a store without a manifest that is not empty; `has_begun` tells that parts of files
+    /// Refuses a store without a manifest that is not empty; with `has_begun` its parts of files
     /// are those of a push that was cut off.
     pub async fn check_empty(&self, has_begun: bool) -> Result<()> {
         if self.length(&Path::from(LAYOUT)).await?.is_some() {

@@ -232,7 +232,7 @@ pub fn id_in(record: &str, field: &str) -> Option<String> {
 }
 
 /// Returns the string of this field of a record, or else the text of its parts, with these; `None`
-/// if there are two such fields, of which either could be meant.
+/// if there are two such fields: either could be meant.
 #[must_use]
 pub fn text_of(record: &str, field: &str) -> Option<(String, Vec<Part>)> {
     let read = |record: &str| {

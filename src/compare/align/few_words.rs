@@ -1,8 +1,8 @@
 //! Passages of few different words: scores, answer sheets, chords, tables of yes and no.
 //!
-//! Any two such texts have most words in common in whatever order, and many in the same order, so
-//! that what is evidence for reuse elsewhere is chance here. Only text that was copied nearly whole,
-//! or in a run too long for chance, is reused.
+//! Any two such texts have most words in common in whatever order, and many in the same order:
+//! words in common are no evidence for reuse here. Only text that was copied nearly whole, or in a
+//! run too long for chance, is reused.
 
 use std::collections::HashSet;
 use std::ops::Range;

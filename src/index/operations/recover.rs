@@ -270,7 +270,7 @@ fn candidates(path: &Path) -> Result<Vec<Candidate>> {
 }
 
 /// Returns the lists of deleted documents that the list of segments names, by segment: the number
-/// of the commit of each, and that of its documents. There are none if that list is damaged.
+/// of the commit of each, and that of its documents. Empty if that list is damaged.
 fn listed_deletes(directory: &IndexDirectory) -> BTreeMap<String, (u64, u32)> {
     let list = directory.atomic_read(Path::new(META)).unwrap_or_default();
     let list: Value = serde_json::from_slice(&list).unwrap_or_default();

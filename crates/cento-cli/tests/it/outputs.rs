@@ -151,7 +151,7 @@ fn an_output_that_is_no_file_is_written_as_a_stream() {
     let reader = std::thread::spawn(move || fs::read_to_string(pipe).unwrap());
     assert_eq!(dir.json(&["dedup", "in.jsonl", "--out", "pipe"])["kept"], 8);
     assert_eq!(reader.join().unwrap().lines().count(), 8);
-    // What is read again is no stream.
+    // A file that is read again is no stream.
     std::os::unix::fs::symlink("/dev/null", dir.path("null")).unwrap();
     for args in [
         &["withdraw", "idx", "d0", "--record", "null"][..],

@@ -113,7 +113,7 @@ fn a_file_that_contradicts_its_name_is_refused() {
 
 #[test]
 fn an_empty_file_is_left_out_as_empty_whatever_its_name_promises() {
-    // Some were said to be text, and were failures.
+    // Some were failures: they were named as text.
     let endings = "pdf docx epub odt pptx parquet arrow zip tar tgz tar.gz rtf xlsx eml gz json \
                    csv jsonl mbox html txt warc pdf.zst";
     for ending in endings.split_whitespace() {
