@@ -113,7 +113,7 @@ impl Grams {
         first.zip(last).map_or(0..tokens.len(), |(first, last)| first..last + self.q)
     }
 
-    /// Returns the tokens of the query that are in its q-grams which `tokens` has too, ascending and
+    /// Returns the tokens of the query in the q-grams that `tokens` has too, ascending and
     /// disjoint.
     ///
     /// # Errors

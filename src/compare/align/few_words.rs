@@ -14,7 +14,7 @@ use crate::number::ln;
 use crate::text::is_letter;
 
 /// Fewer different words than this times the root of their number are few (Guiraud 1954, "Les
-/// caractères statistiques du vocabulaire"). In 13,551 places of candidates of PAN 2013 it is less
+/// caracteres statistiques du vocabulaire"). In 13,551 places of candidates of PAN 2013 it is less
 /// in 1 of 400, in half of those of 60 to 120 words 6.4 or more.
 const DIFFERENT_MIN: f64 = 2.0;
 
