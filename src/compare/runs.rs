@@ -3,7 +3,7 @@
 //! A run is k tokens in a row; the measures of two texts compare their sets of runs. A run is
 //! identified by a hash of 64 bits that rolls along the text.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::error::Result;
@@ -23,8 +23,8 @@ pub(crate) struct RunSet {
     /// Each hash at the first free place from the one that its low bits name; [`FREE`] elsewhere.
     table: Vec<u64>,
     count: u32,
-    /// How often the text has the run at each place, if it repeats itself.
-    repeats: Option<Vec<u32>>,
+    /// How often the text has a run again, of each that it has more than once; empty for programs.
+    again: HashMap<u64, u32, BuildKeyHasher>,
     /// What tells programs apart that have the same runs; empty for other texts.
     program: Option<ProgramWords>,
 }
@@ -45,7 +45,7 @@ const WORD_BYTES_MIN: usize = 5;
 const ROOM_MAX: usize = 1 << 16;
 
 /// A text repeats itself if it has this many times as many runs as distinct ones, or more.
-const REPEATS_MIN: usize = 2;
+const REPEATS_MIN: u32 = 2;
 
 /// A place without a hash.
 const FREE: u64 = 0;
@@ -65,16 +65,10 @@ impl RunSet {
         }
         let runs = (tokens.len() + 1).saturating_sub(k).max(1);
         let mut set = RunSet::with_room(runs);
-        let values = || run_values(tokens, k).filter(|&hash| !is_left_out(hash));
-        let mut all = 0;
-        values().for_each(|hash| {
-            all += 1;
-            set.insert(hash);
-        });
-        if all >= REPEATS_MIN * (set.count as usize).max(1) {
-            let mut repeats = vec![0; set.table.len()];
-            values().for_each(|hash| repeats[set.place(hash)] += 1);
-            set.repeats = Some(repeats);
+        for hash in run_values(tokens, k).filter(|&hash| !is_left_out(hash)) {
+            if !set.insert(hash) {
+                *set.again.entry(named(hash)).or_default() += 1;
+            }
         }
         set
     }
@@ -88,13 +82,13 @@ impl RunSet {
         program: ProgramWords,
     ) -> RunSet {
         let mut set = RunSet::with_room((tokens.len() + 1).saturating_sub(k).max(1));
-        unmasked_runs(tokens, k, masked).for_each(|hash| set.insert(hash));
+        unmasked_runs(tokens, k, masked).for_each(|hash| _ = set.insert(hash));
         RunSet { program: Some(program), ..set }
     }
 
     fn with_room(runs: usize) -> RunSet {
         let table = vec![FREE; (2 * runs).next_power_of_two()];
-        RunSet { table, count: 0, repeats: None, program: None }
+        RunSet { table, count: 0, again: HashMap::default(), program: None }
     }
 
     /// Returns what the text has as a program, if it is read as one.
@@ -102,12 +96,25 @@ impl RunSet {
         self.program.as_ref()
     }
 
-    fn insert(&mut self, hash: u64) {
+    /// Adds a run, and returns whether it is new.
+    fn insert(&mut self, hash: u64) -> bool {
         let place = self.place(hash);
-        if self.table[place] == FREE {
+        let is_new = self.table[place] == FREE;
+        if is_new {
             self.table[place] = named(hash);
             self.count += 1;
         }
+        is_new
+    }
+
+    /// Returns the number of runs, repeated ones included.
+    fn all(&self) -> u32 {
+        self.count + self.again.values().sum::<u32>()
+    }
+
+    /// Returns how often the text has a run of its table.
+    fn times(&self, hash: u64) -> u32 {
+        1 + self.again.get(&hash).copied().unwrap_or(0)
     }
 
     /// Returns the place of a hash, or the free one where it would be.
@@ -178,7 +185,7 @@ impl RunSet {
 
     /// Tells whether the text has each of its runs twice, on average, or more often.
     pub fn repeats_itself(&self) -> bool {
-        self.repeats.is_some()
+        self.all() >= REPEATS_MIN * self.count.max(1)
     }
 
     /// Counts the runs that both texts have, each as often as both have it, and all of each; `None`
@@ -187,25 +194,20 @@ impl RunSet {
     /// Two texts of few distinct runs, such as sheets of true and false, have nearly all of them in
     /// common, and not as often.
     pub fn repeated_overlap(&self, other: &RunSet) -> Option<Overlap> {
-        let repeats = self.repeats.as_ref()?;
-        let of_other = |place: usize| other.repeats.as_ref().map_or(1, |repeats| repeats[place]);
-        let runs = |set: &RunSet| {
-            let all = set.repeats.as_ref().map(|repeats| repeats.iter().sum());
-            all.unwrap_or(set.count)
-        };
-        let hashes = self.table.iter().zip(repeats).filter(|&(&hash, _)| hash != FREE);
-        let shared = hashes.filter_map(|(&hash, &count)| {
-            let place = other.place(hash);
-            (other.table[place] == hash).then(|| count.min(of_other(place)))
-        });
-        Some(Overlap::new(shared.sum(), runs(self), runs(other)))
+        if !self.repeats_itself() {
+            return None;
+        }
+        let hashes = self.table.iter().copied().filter(|&hash| hash != FREE);
+        let in_both = hashes.filter(|&hash| other.table[other.place(hash)] == hash);
+        let shared = in_both.map(|hash| self.times(hash).min(other.times(hash))).sum();
+        Some(Overlap::new(shared, self.all(), other.all()))
     }
 
     /// Returns the memory that the set takes, in bytes.
     pub fn bytes(&self) -> usize {
-        let repeats = self.repeats.as_ref().map_or(0, Vec::capacity);
+        let again = self.again.capacity() * size_of::<(u64, u32)>();
         let words = self.program.as_ref().map_or(0, |program| program.own.capacity());
-        self.table.capacity() * size_of::<u64>() + (repeats + words) * size_of::<u32>()
+        self.table.capacity() * size_of::<u64>() + again + words * size_of::<u32>()
     }
 }
 
@@ -397,11 +399,6 @@ mod tests {
             let distinct: BTreeSet<&u64> = of_a.iter().collect();
             prop_assert_eq!(set.repeats_itself(), of_a.len() >= 2 * distinct.len().max(1));
             let other = RunSet::new(&b, k);
-            // Of a text that hardly repeats itself each run counts once.
-            if !other.repeats_itself() {
-                left.sort_unstable();
-                left.dedup();
-            }
             let size = left.len();
             let mut shared = 0;
             for run in &of_a {
@@ -473,8 +470,11 @@ mod tests {
 
     #[test]
     fn the_hash_of_a_free_place_is_a_hash_too() {
-        let mut set = RunSet { table: vec![FREE; 8], count: 0, repeats: None, program: None };
-        [FREE, FREE, 8, 16].into_iter().for_each(|hash| set.insert(hash));
+        let mut set =
+            RunSet { table: vec![FREE; 8], count: 0, again: HashMap::default(), program: None };
+        for hash in [FREE, FREE, 8, 16] {
+            set.insert(hash);
+        }
         assert_eq!(set.overlap(&set), Overlap::new(3, 3, 3));
     }
 

@@ -115,9 +115,9 @@ impl StoredMemory {
     }
 }
 
-/// The memory of a token of a text that is compared by its runs: a run in a set, and a hash while
-/// the text is read.
-pub(super) const RUN_TOKEN_BYTES: usize = 40;
+/// The memory of a token of a text that is compared by its runs: a run in a set with the number of
+/// its repetitions, and a hash while the text is read.
+pub(super) const RUN_TOKEN_BYTES: usize = 64;
 
 /// Takes the `bytes` for comparing a text of this many tokens, if there is a budget and they are
 /// not few.

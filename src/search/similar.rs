@@ -14,8 +14,9 @@ use crate::error::Result;
 use crate::sampling::Sampling;
 use crate::similarity::Similarity;
 
-/// The maximum memory of a token of a set of runs, in bytes, with the token itself.
-const RUN_BYTES: usize = 40;
+/// The maximum memory of a token of a set of runs, in bytes, with the token itself: 8, up to four
+/// places of a table, and 20 if each run is there twice.
+const RUN_BYTES: usize = 64;
 
 /// The factor of the standard error of counts where they leave out what texts would decide.
 const COUNTED_SLACK: f64 = 1.5;

@@ -79,3 +79,28 @@ fn texts_of_the_same_few_runs_are_duplicates_if_they_have_them_as_often() {
     let kept: Vec<bool> = verdicts.iter().map(|(_, verdict)| verdict.is_kept()).collect();
     assert_eq!(kept, [true, false], "{verdicts:?}");
 }
+
+#[test]
+fn a_text_that_repeats_itself_is_dropped_whatever_the_order() {
+    // The one has each of its runs twice, on average, and the other a few less often.
+    let words: Vec<String> = (0..200).map(|at| format!("word{at}")).collect();
+    let twice = [&words[..], &words, &words[..10]].concat();
+    let mut changed = twice.clone();
+    changed[300] = "other".to_owned();
+    let around: Vec<String> = (0..600).map(|at| format!("around{at}")).collect();
+    let long = [&around[..], &twice, &around[..9]].concat();
+    let [twice, changed, long] = [twice, changed, long].map(|words| words.join(" "));
+    let kept = |options: &DedupOptions, texts: [&str; 2]| -> Vec<bool> {
+        let documents = [("a", texts[0]), ("b", texts[1])];
+        let documents = documents.map(|(id, text)| Document::new(id, text));
+        let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
+        let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
+        let verdicts = stream::verdicts_with(&index, options, (64 << 20, false), &documents);
+        verdicts.iter().map(|(_, verdict)| verdict.is_kept()).collect()
+    };
+    let near = DedupOptions::default().min_resemblance(0.8);
+    assert_eq!(kept(&near, [&twice, &changed]), [true, false]);
+    assert_eq!(kept(&near, [&changed, &twice]), [true, false]);
+    let contained = DedupOptions::default().min_resemblance(0.8).min_containment(0.9);
+    assert_eq!(kept(&contained, [&long, &twice]), [true, false]);
+}

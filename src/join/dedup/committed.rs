@@ -326,10 +326,8 @@ impl Committed<'_> {
             return Ok(Some(Similarity::exact(overlap)));
         }
         let maker = self.texts.maker.as_ref();
-        let decides = maker.is_some_and(|maker| {
-            [own.size, recent.size].iter().all(|size| maker.decides(size.fingerprints))
-        });
-        if decides
+        // Recent texts that the runs do not decide about are not spooled.
+        if maker.is_some_and(|maker| maker.decides(own.size.fingerprints))
             && let Some(other) = self.texts.runs(number, recent)?
             && let Some(own) = own.runs(Stop::NEVER)?
         {

@@ -259,13 +259,21 @@ impl Settings {
         self.min_resemblance.is_some_and(|near| sampling.may_resemble(near, overlap, all))
             || self.min_containment.is_some_and(|share| sampling.may_contain_a(share, overlap, all))
     }
-}
 
-impl Settings {
+    /// Returns the rank and the value of this similarity as a reason to drop the first of two
+    /// documents, if it is one.
+    fn met(&self, similarity: &Similarity) -> Option<(u8, f64)> {
+        let near = self.min_resemblance.filter(|&near| similarity.resembles(near));
+        if near.is_some() {
+            return Some((1, similarity.resemblance));
+        }
+        let contained = self.min_containment.filter(|&share| similarity.contains_a(share));
+        contained.map(|_| (0, similarity.containment_of_a))
+    }
+
     /// Tells whether this similarity is a reason to drop the first of two documents.
     pub(super) fn is_met(&self, similarity: &Similarity) -> bool {
-        self.min_resemblance.is_some_and(|near| similarity.resembles(near))
-            || self.min_containment.is_some_and(|share| similarity.contains_a(share))
+        self.met(similarity).is_some()
     }
 }
 
@@ -282,14 +290,7 @@ impl Reason {
         similarity: &Similarity,
         of: &dyn Fn() -> Result<Holder>,
     ) -> Result<Option<Reason>> {
-        let (rank, value) =
-            if options.min_resemblance.is_some_and(|near| similarity.resembles(near)) {
-                (1, similarity.resemblance)
-            } else if options.min_containment.is_some_and(|share| similarity.contains_a(share)) {
-                (0, similarity.containment_of_a)
-            } else {
-                return Ok(None);
-            };
+        let Some((rank, value)) = options.met(similarity) else { return Ok(None) };
         let evidence = Evidence::of(similarity);
         Ok(Some(Reason { rank, similarity: value, evidence, of: of()? }))
     }
