@@ -139,15 +139,20 @@ fn uuid(digits: &str) -> String {
 /// Returns the column of this name.
 ///
 /// # Errors
-/// When it is missing; the names of all columns are listed.
+/// When it is missing, with the names of all columns, or there are two.
 pub fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
-    if batch.schema_ref().fields().iter().filter(|field| field.name() == name).count() > 1 {
-        let what = format!("two columns are called `{name}`; which one counts is not known");
-        return Err(Error::input("the table", what));
-    }
-    batch.column_by_name(name).ok_or_else(|| {
-        let names = batch.schema_ref().fields().iter().map(|field| format!("`{}`", field.name()));
-        let names = names.collect::<Vec<_>>().join(", ");
-        Error::input("the table", format!("there is no column `{name}`; it has {names}"))
-    })
+    let fields = batch.schema_ref().fields();
+    let mut found = fields.iter().zip(batch.columns()).filter(|(field, _)| field.name() == name);
+    let what = match (found.next(), found.next()) {
+        (Some((_, column)), None) => return Ok(column),
+        (Some(_), Some(_)) => {
+            format!("two columns are called `{name}`; which one counts is not known")
+        }
+        (None, _) => {
+            let names = fields.iter().map(|field| format!("`{}`", field.name()));
+            let names = names.collect::<Vec<_>>().join(", ");
+            format!("there is no column `{name}`; it has {names}")
+        }
+    };
+    Err(Error::input("the table", what))
 }

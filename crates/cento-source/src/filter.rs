@@ -58,6 +58,9 @@ pub(crate) const EMPTY_PART: &str = "it is empty, and its document has other fil
 /// Why nothing is read of a directory.
 pub(crate) const NO_FILES: &str = "it has no files";
 
+/// Why nothing is read of a directory where ignore files are obeyed: they exclude without a word.
+pub(crate) const NO_FILES_LEFT: &str = "it has no files that .gitignore and .ignore do not exclude";
+
 /// Why nothing is read of a file that holds documents: a table without rows, an empty archive.
 pub(crate) const NO_DOCUMENTS: &str = "it has no documents";
 

@@ -102,7 +102,8 @@ impl Collector<'_> {
                 None => self.leave_out(chunk.path.to_string(), NO_MATCH),
             },
             Err(ReadError::LeftOut { place, why, .. }) if why == NO_FILES => {
-                match self.grouping.is_document(input, &place) {
+                let is_input = self.grouping.is_input(input, &place);
+                match is_input || self.grouping.is_document(input, &place) {
                     true => self.leave_out(place, why),
                     // The document that it is in has other files.
                     false => ControlFlow::Continue(()),

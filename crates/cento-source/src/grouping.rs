@@ -252,6 +252,11 @@ impl Grouping {
         &self.remarks
     }
 
+    /// Tells whether this is the place of the input itself.
+    pub(crate) fn is_input(&self, input: usize, place: &str) -> bool {
+        self.roots[input].container.place == place
+    }
+
     /// Tells whether the files of a directory of an input without such files would be a document
     /// that no other files are in.
     pub(crate) fn is_document(&self, input: usize, dir: &str) -> bool {

@@ -236,14 +236,14 @@ pub fn id_in(record: &str, field: &str) -> Option<String> {
 #[must_use]
 pub fn text_of(record: &str, field: &str) -> Option<(String, Vec<Part>)> {
     let read = |record: &str| {
-        if [field, PARTS].into_iter().any(|field| has_twice(record, field)) {
+        let ((text, texts), (parts, lists)) = (value(record, field), value(record, PARTS));
+        if texts > 1 || lists > 1 {
             return None;
         }
-        let text = value_place(record, field).and_then(|at| serde_json::from_str(&record[at]).ok());
-        if let Some(text) = text {
+        if let Some(text) = text.and_then(|json| serde_json::from_str(json).ok()) {
             return Some((text, Vec::new()));
         }
-        let parts = serde_json::from_str(&record[value_place(record, PARTS)?]).ok()?;
+        let parts = serde_json::from_str(parts?).ok()?;
         let Document { text, parts, .. } = of_parts(parts).ok()?;
         Some((text, parts))
     };
@@ -277,11 +277,16 @@ pub fn has_field(record: &str, field: &str) -> bool {
         && (has(record) || repaired(record.as_bytes()).is_some_and(|record| has(&record)))
 }
 
-/// Returns the place of this field's value in a line taken for a document, quotes included; of a
-/// repeated field the last.
-fn value_place(record: &str, field: &str) -> Option<Range<usize>> {
+/// Returns the value of this field in a line taken for a document, quotes included, of a repeated
+/// field the last; and the number of fields of this name.
+fn value<'a>(record: &'a str, field: &str) -> (Option<&'a str>, usize) {
     let mut deserializer = serde_json::Deserializer::from_str(record);
-    let value: &str = Place(field).deserialize(&mut deserializer).ok()?.0?;
+    Place(field).deserialize(&mut deserializer).unwrap_or_default()
+}
+
+/// Returns the place of this field's value, as [`value`] finds it.
+fn value_place(record: &str, field: &str) -> Option<Range<usize>> {
+    let value = value(record, field).0?;
     // Both point into the record.
     let start = value.as_ptr().addr().checked_sub(record.as_ptr().addr())?;
     Some(start..start + value.len())
@@ -290,8 +295,7 @@ fn value_place(record: &str, field: &str) -> Option<Range<usize>> {
 /// Tells whether a record has two fields of this name.
 #[must_use]
 pub fn has_twice(record: &str, field: &str) -> bool {
-    let mut deserializer = serde_json::Deserializer::from_str(record);
-    Place(field).deserialize(&mut deserializer).is_ok_and(|(_, times)| times > 1)
+    value(record, field).1 > 1
 }
 
 /// The value of a field as it is written, and the number of fields of this name.

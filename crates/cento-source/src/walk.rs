@@ -24,7 +24,7 @@ use super::directory::{files_below, place_of};
 #[cfg(feature = "archives")]
 use super::filter::HIDDEN;
 use super::filter::LIST;
-use super::filter::{NO_DOCUMENTS, NO_FILES, NO_TEXT_FIELD};
+use super::filter::{NO_DOCUMENTS, NO_FILES, NO_FILES_LEFT, NO_TEXT_FIELD};
 use super::format::{Columnar, has_ending};
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
@@ -195,8 +195,9 @@ impl<'a> Reader<'a> {
             Ok(file) => self.file(&file.path),
             Err(error) => self.emit(Err(error)),
         })?;
+        let why = if self.options.obeys_ignore_files { NO_FILES_LEFT } else { NO_FILES };
         match self.emitted == before {
-            true => self.skip(&place_of(path), NO_FILES),
+            true => self.skip(&place_of(path), why),
             false => ControlFlow::Continue(()),
         }
     }
