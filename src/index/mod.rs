@@ -72,7 +72,7 @@ use crate::reason::Reason;
 use crate::runtime::Faults;
 use crate::segment::ReadAhead;
 use crate::segment::plugin::{self, Progress, SignaturePlugin};
-use storage::component::is_component;
+use storage::component::segment_of;
 use storage::directory::IndexDirectory;
 use storage::held_directory::HeldDirectory;
 use storage::seal::{META, TAIL_BYTES};
@@ -476,11 +476,12 @@ fn check_exists(path: &Path) -> Result<()> {
 fn check_list(path: &Path) -> Result<()> {
     let files = std::fs::read_dir(path).into_iter().flatten().flatten();
     let mut names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    if !names.any(|name| is_component(&name)) {
+    if !names.any(|name| segment_of(&name).is_some()) {
         return Ok(());
     }
     let list = path.join(META).display().to_string();
-    let what = "it is missing, and files of segments are here: it was lost, or a pull was cut off";
+    let what = "it is missing, and files of segments are here: it was lost, or a pull is under way \
+                or was cut off";
     Err(Corruption::new(list, "list of segments", 0, what).into())
 }
 

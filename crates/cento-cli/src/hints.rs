@@ -114,7 +114,10 @@ fn on_damage(found: &Corruption) -> &'static str {
             "`cento history` lists the others, `cento pull --manifest` fetches one, and `cento \
              restore` makes one current; a push of the index that was pushed last puts a new one"
         }
-        "list of segments" => "`cento recover` makes an index of the segments that are whole",
+        "list of segments" => {
+            "if a pull was cut off, repeat it; otherwise `cento recover` makes an index of the \
+             segments that are whole"
+        }
         _ => "run `cento check` on the index",
     }
 }

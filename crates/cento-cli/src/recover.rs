@@ -76,10 +76,12 @@ impl Recover {
             Some(to) => tell!("cento: {}: without the documents of {damaged}", to.display()),
             None => tell!("cento: {}: {damaged}", self.index.display()),
         }
-        if segments.iter().any(|segment| segment.undeleted > 0) {
+        let undeleted: u64 = segments.iter().map(|segment| u64::from(segment.undeleted)).sum();
+        if undeleted > 0 {
+            let documents = output::counted(undeleted, "removed or replaced document");
             tell!(
-                "cento: {}: --to with --segment takes a segment whose list of deleted documents is \
-                 lost, with these documents",
+                "cento: {}: lists of deleted documents are lost; --to with --segment takes their \
+                 segments all the same, with {documents} live again",
                 self.index.display()
             );
         }
@@ -93,7 +95,7 @@ impl Recover {
         }
         let (are, were) = if undeleted == 1 { ("is", "was") } else { ("are", "were") };
         let documents = output::counted(undeleted, "document");
-        let to = self.to.as_ref().unwrap_or(&self.index).display();
+        let to = self.to.as_ref().expect("--segment requires --to").display();
         tell!("cento: {to}: {documents} that {were} removed or replaced {are} live again");
         Outcome::Bad
     }

@@ -15,8 +15,8 @@ use crate::hash::Digest;
 use crate::index::DocAddress;
 use crate::index::Index;
 use crate::index::Snapshot;
-use crate::index::storage::component::{is_component, verify_whole};
-use crate::index::storage::seal::{Component, WITHDRAWALS};
+use crate::index::storage::component::{segment_of, verify_whole};
+use crate::index::storage::seal::Component;
 use crate::scheme::distinct_keys;
 use crate::segment::Candidates;
 
@@ -56,7 +56,11 @@ impl Index {
             let _hold = hold.map_err(|e| self.error("open", TantivyError::LockFailure(e, None)))?;
             (self.open_components()?, self.snapshot())
         };
-        report.names = components.iter().filter_map(|(name, ..)| segment_of(name)).collect();
+        report.names = components
+            .iter()
+            .filter_map(|(name, ..)| segment_of(name))
+            .map(str::to_owned)
+            .collect();
         for (name, component, file) in components {
             let checked = file.map_err(|e| match e {
                 OpenReadError::FileDoesNotExist(_) => "it is missing".to_owned(),
@@ -113,15 +117,10 @@ struct Findings {
     problems: Vec<Corruption>,
 }
 
-/// Returns the name of the segment that a component belongs to.
-fn segment_of(component: &str) -> Option<String> {
-    let (segment, extension) = component.split_once('.')?;
-    (is_component(component) && extension != WITHDRAWALS).then(|| segment.to_owned())
-}
-
 impl Findings {
     fn add(&mut self, problem: Corruption) {
-        self.damaged.extend(segment_of(&problem.file).filter(|name| self.names.contains(name)));
+        let segment = segment_of(&problem.file).filter(|name| self.names.contains(*name));
+        self.damaged.extend(segment.map(str::to_owned));
         if self.problems.len() < PROBLEMS_MAX && !self.problems.contains(&problem) {
             self.problems.push(problem);
         }

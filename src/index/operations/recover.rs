@@ -17,11 +17,11 @@ use tantivy::fastfield::AliveBitSet;
 use super::conflict;
 use super::withdrawals;
 use crate::error::{Error, Result};
-use crate::index::storage::component::is_component;
+use crate::index::storage::component::segment_of;
 use crate::index::storage::component::{footer, verify_body};
 use crate::index::storage::directory::IndexDirectory;
 use crate::index::storage::mmap_directory;
-use crate::index::storage::seal::{COMPONENTS, META, WITHDRAWALS};
+use crate::index::storage::seal::{COMPONENTS, META};
 use crate::index::{Config, Index, Withdrawals, WriterOptions};
 use crate::reason::Reason;
 use crate::segment::SegmentReader;
@@ -70,7 +70,7 @@ impl Index {
     /// segments in the directory `path`: all of them, or those that are named. It is created in the
     /// same way as `like`, which is needed where the list of `path` is lost or damaged, or else as
     /// the index at `path`. A segment whose list of deleted documents is lost is taken if it is
-    /// named: these documents are live again.
+    /// named; its removed and replaced documents are then live again.
     ///
     /// # Errors
     /// When there is no whole segment, or one that is named is not whole; when the settings of the
@@ -231,9 +231,7 @@ fn candidates(path: &Path) -> Result<Vec<Candidate>> {
     for entry in std::fs::read_dir(path).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
         let Some(name) = name.to_str() else { continue };
-        if let (true, Some((segment, extension))) = (is_component(name), name.split_once('.'))
-            && extension != WITHDRAWALS
-        {
+        if let Some(segment) = segment_of(name) {
             names.entry(segment.to_owned()).or_default().push(name.to_owned());
         }
     }

@@ -34,6 +34,12 @@ pub fn is_component(name: &str) -> bool {
     segment.len() == 32 && segment.bytes().all(is_hex) && is_known
 }
 
+/// Returns the name of the segment that a file belongs to; `None` if it is not one of a segment.
+pub fn segment_of(name: &str) -> Option<&str> {
+    let (segment, extension) = name.split_once('.')?;
+    (is_component(name) && extension != WITHDRAWALS).then_some(segment)
+}
+
 /// Splits a component into tantivy's footer and all before it.
 ///
 /// # Errors
