@@ -15,7 +15,7 @@ use tantivy::query_grammar::{
 };
 use tantivy::{DocSet, TERMINATED, TantivyError};
 
-use self::fields::{FieldFault, NamedFields};
+use self::fields::{FieldFault, NamedFields, is_of_meta};
 use crate::error::{Error, Result};
 use crate::index::{Snapshot, query_words, words};
 use crate::runtime::Stop;
@@ -75,9 +75,8 @@ impl Filter<'_> {
             return Err(refused(text, NO_PATTERNS));
         }
         limits::check_scans(seen.scans).map_err(|what| refused(text, &what))?;
-        let is_meta = |field: &str| field.split('.').next() == Some(META);
-        dates::spread(&mut ast, &is_meta).map_err(|what| refused(text, &what))?;
-        ranges::unify(&mut ast, &is_meta).map_err(|what| refused(text, &what))?;
+        dates::spread(&mut ast, &is_of_meta).map_err(|what| refused(text, &what))?;
+        ranges::unify(&mut ast, &is_of_meta).map_err(|what| refused(text, &what))?;
         if must_exist {
             NamedFields::of(&ast).check(snapshot, meta).map_err(|fault| match fault {
                 FieldFault::Refused(what) => refused(text, &what),

@@ -11,7 +11,6 @@ use super::common::counts;
 use super::{Copied, Side};
 use crate::hash::BuildKeyHasher;
 use crate::number::ln;
-use crate::text::is_letter;
 
 /// Fewer different words than this times the root of their number are few (Guiraud 1954, "Les
 /// caracteres statistiques du vocabulaire"). Of 13,551 places of candidates of PAN 2013 five have
@@ -28,8 +27,7 @@ const NUMBER: u64 = 0;
 impl Side<'_> {
     /// Returns the word of a token.
     fn word(&self, at: usize) -> u64 {
-        let is_word = self.written(at).chars().any(is_letter);
-        if is_word { self.tokens.hashes[at] } else { NUMBER }
+        if self.has_letter(at) { self.tokens.hashes[at] } else { NUMBER }
     }
 
     /// Returns whether these tokens have few different words.

@@ -66,10 +66,14 @@ pub fn passages(
 }
 
 impl Side<'_> {
+    /// Returns whether a token has a letter.
+    pub(super) fn has_letter(&self, at: usize) -> bool {
+        self.written(at).chars().any(is_letter)
+    }
+
     /// Returns whether at least half of these tokens have a letter.
     pub(super) fn is_mostly_words(&self, tokens: &Range<usize>) -> bool {
-        let is_word = |&at: &usize| self.written(at).chars().any(is_letter);
-        tokens.clone().filter(is_word).count() * 2 >= tokens.len()
+        tokens.clone().filter(|&at| self.has_letter(at)).count() * 2 >= tokens.len()
     }
 
     /// Returns the bytes from the first of these tokens to the last.

@@ -256,8 +256,9 @@ impl Plan {
         Ok(fate)
     }
 
-    /// Returns the earlier document that has passages which a text of this id shares with the
-    /// withdrawn one: one that was added before it; of several itself, or else the first.
+    /// Returns the document that has passages which a text of this id shares with the withdrawn
+    /// one and was not added later: one that was added before it rather than at the same time; of
+    /// several itself, or else the first.
     fn earlier_source(&self, id: &str, text: &str, stop: &Stop) -> Result<Option<&Earlier>> {
         let shared = self.source.in_passages_of(text, stop)?;
         let meets = |ranges: &[Range<usize>]| {

@@ -11,7 +11,7 @@ use tantivy::query_grammar::{Occur, UserInputAst, UserInputBound, UserInputLeaf}
 use tantivy::schema::Type;
 
 use super::ADDED;
-use super::ranges::type_of;
+use super::ranges::{end, type_of};
 use crate::period::{SECONDS_A_DAY, Time, date, day_of, digits, period};
 
 /// The years whose times tantivy can keep.
@@ -39,7 +39,7 @@ pub(super) fn spread(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> 
     };
     match leaf {
         UserInputLeaf::Range { field: Some(field), lower, upper } if field == ADDED => {
-            let ends = [written(lower).map(End::added), written(upper).map(End::added)];
+            let ends = [end(lower).map(End::added), end(upper).map(End::added)];
             let [least, most] = ends.map(Option::transpose);
             if let Some(End { date: Some(time), is_time: false }) = least? {
                 *lower = Cut::lower(lower, time).time(true);
@@ -72,7 +72,7 @@ fn forms(
     lower: &UserInputBound,
     upper: &UserInputBound,
 ) -> Option<Vec<UserInputLeaf>> {
-    let (least, most) = (written(lower), written(upper));
+    let (least, most) = (end(lower), end(upper));
     let ends: Vec<End> = least.iter().chain(&most).map(|text| End::of(text)).collect();
     if ends.is_empty() || ends.iter().any(|end| end.date.is_none()) {
         return None;
@@ -103,13 +103,6 @@ fn forms(
     Some(vec![numbers, texts, times])
 }
 
-fn written(bound: &UserInputBound) -> Option<&str> {
-    match bound {
-        UserInputBound::Inclusive(text) | UserInputBound::Exclusive(text) => Some(text),
-        UserInputBound::Unbounded => None,
-    }
-}
-
 /// What an end of a range means as a date.
 struct End {
     date: Option<Time>,
@@ -135,8 +128,8 @@ impl End {
         match end.date {
             Some(_) => Ok(end),
             None => Err(format!(
-                "`{text}` is no date, with which `added` is compared; dates are written 2021, \
-                 2021-03, 2021-03-04 or 2021-03-04T10:00:00Z"
+                "`{text}` is no date; `added` is compared with dates such as 2021, 2021-03, \
+                 2021-03-04 or 2021-03-04T10:00:00Z"
             )),
         }
     }

@@ -113,7 +113,7 @@ impl<'a> NamedFields<'a> {
     }
 }
 
-fn is_of_meta(field: &str) -> bool {
+pub(super) fn is_of_meta(field: &str) -> bool {
     field.split('.').next() == Some(META)
 }
 

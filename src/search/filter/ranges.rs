@@ -40,7 +40,8 @@ pub(super) fn unify(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> R
     })
 }
 
-fn end(bound: &UserInputBound) -> Option<&str> {
+/// Returns an end as it is written, unless the range is unbounded there.
+pub(super) fn end(bound: &UserInputBound) -> Option<&str> {
     match bound {
         UserInputBound::Inclusive(text) | UserInputBound::Exclusive(text) => Some(text),
         UserInputBound::Unbounded => None,

@@ -433,8 +433,13 @@ impl Withdraw {
         }
         if !left.earlier.is_empty() || files.iter().any(|file| !file.left.earlier.is_empty()) {
             match response.done {
-                true => note!("passages of earlier documents were left without `--cut-earlier`"),
-                false => note!("`--cut-earlier` cuts passages of earlier documents too"),
+                true => note!(
+                    "passages of documents that were not added later were left without \
+                     `--cut-earlier`"
+                ),
+                false => note!(
+                    "`--cut-earlier` also cuts passages of documents that were not added later"
+                ),
             }
         }
         for WithdrawnFile { file, documents, no_documents, removed, cut, .. } in files {
