@@ -248,9 +248,11 @@ pub fn texts_noting(
     for path in paths {
         let mut is_empty = true;
         for document in documents(std::slice::from_ref(path), options) {
-            is_empty = false;
             match document {
-                Ok((document, _)) => texts.push(document.text),
+                Ok((document, _)) => {
+                    is_empty = false;
+                    texts.push(document.text);
+                }
                 Err(ReadError::Unread(error)) => return Err(error),
                 Err(no_document) => {
                     messages.tell_no_document(&no_document);
@@ -295,9 +297,11 @@ fn add(
     let name = path.display().to_string();
     let mut is_empty = true;
     for document in documents(&[path.to_owned()], &source_options()) {
-        is_empty = false;
         match document {
-            Ok((document, _)) => boilerplate.add_text(&document.text, Stop::NEVER)?,
+            Ok((document, _)) => {
+                is_empty = false;
+                boilerplate.add_text(&document.text, Stop::NEVER)?;
+            }
             Err(ReadError::Unread(error)) => return Err(error),
             Err(no_document) => skipped(&name, no_document),
         }
