@@ -101,12 +101,11 @@ mod tests {
         "Sunderland",
     ];
 
+    /// Writes the line of a number, with numbers drawn below a bound.
+    type WriteLine<'a> = dyn Fn(&mut String, u64, &mut dyn FnMut(u64) -> u64) + 'a;
+
     /// Returns the lines of `line`, which gets its number and a source of numbers below a bound.
-    fn text(
-        seed: u64,
-        lines: u64,
-        line: &dyn Fn(&mut String, u64, &mut dyn FnMut(u64) -> u64),
-    ) -> String {
+    fn text(seed: u64, lines: u64, line: &WriteLine<'_>) -> String {
         let mut drawn = 0;
         let mut below = |bound: u64| {
             drawn += 1;

@@ -56,7 +56,7 @@ impl Kind {
     fn of(written: &str) -> Kind {
         match written.chars().next() {
             Some('"' | '\'' | '`') => Kind::Literal,
-            Some(first) if first.is_numeric() => Kind::Literal,
+            Some(first) if first.is_ascii_digit() => Kind::Literal,
             Some(',' | '{' | '}' | '[' | ']' | '(' | ')' | '-' | '+') => Kind::Separator,
             _ => Kind::Other,
         }
