@@ -106,12 +106,11 @@ impl Tables {
     /// Goes on with this value, if it is of Arrow.
     fn open(&mut self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         if value.hasattr("__arrow_c_stream__")? {
-            let reader = value.extract::<PyRecordBatchReader>().map_err(PyErr::from);
+            let reader = value.extract::<PyRecordBatchReader>();
             let reader = reader.map_err(|error| not_table(value, error))?;
-            self.reader =
-                Some(reader.into_reader().map_err(|error| not_table(value, error.into()))?);
+            self.reader = Some(reader.into_reader().map_err(|error| not_table(value, error))?);
         } else if value.hasattr("__arrow_c_array__")? {
-            let batch = value.extract::<PyRecordBatch>().map_err(PyErr::from);
+            let batch = value.extract::<PyRecordBatch>();
             let batch = batch.map_err(|error| not_table(value, error))?;
             self.current = Some((batch.into_inner(), false));
         } else {

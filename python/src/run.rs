@@ -22,8 +22,6 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// stopped, such as writing a segment, and does no harm if it goes on.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A request to a computation to end.
-
 /// Does work that is too short to notice: without the GIL, on this thread.
 pub fn short<T: Send>(
     py: Python<'_>,

@@ -26,16 +26,19 @@ use cento::Stop;
 /// Scheme, analyzer, digest of the frequency table, tokens, and fingerprints with their positions.
 pub type SignatureTuple = (String, String, Option<String>, Option<String>, u32, Vec<(u64, u32)>);
 
+/// A text, parts of one, an id and a signature: one of them is given.
+type Given<'a, 'py> = (
+    Option<&'a Bound<'py, PyAny>>,
+    Option<&'a Bound<'py, PyAny>>,
+    Option<&'a Bound<'py, PyAny>>,
+    Option<SignatureTuple>,
+);
+
 /// Searches for a text, a stored document or a signature.
 pub fn one(
     py: Python<'_>,
     index: &OpenIndex,
-    (text, parts, id, signature): (
-        Option<&Bound<'_, PyAny>>,
-        Option<&Bound<'_, PyAny>>,
-        Option<&Bound<'_, PyAny>>,
-        Option<SignatureTuple>,
-    ),
+    (text, parts, id, signature): Given<'_, '_>,
     as_bytes: bool,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Answer> {
