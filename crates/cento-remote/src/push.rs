@@ -53,10 +53,9 @@ impl Remote {
     /// then changed. The first push needs an empty store, outside of the directory of the index.
     /// Can be repeated after any failure, even if the index has changed meanwhile; parts that have
     /// been sent are not sent again. A commit that is the current manifest already is not pushed
-    /// twice.
-    /// If the current manifest is damaged and the index was made from it, all files are sent and
-    /// the next manifest is put. Waits while another process pushes this index or pulls into its
-    /// directory.
+    /// twice. If the current manifest is damaged and the index was made from it, all files are sent
+    /// and the next manifest is put. Waits while another process pushes this index or pulls into
+    /// its directory.
     ///
     /// # Errors
     /// [`Error::Conflict`] when the store has another manifest than the one that the index was made

@@ -37,7 +37,7 @@ pub fn earlier_record(snapshot: &Snapshot, id: &str, stop: &Stop) -> Result<With
     let what = format!(
         "it was withdrawn on {} already, and its text, by which passages are cut, is not kept, but \
          {}; to cut what was added since, lift the withdrawal, add the document again, and \
-         withdraw it with the passages of earlier documents (`cut_earlier`)",
+         withdraw it with the passages of documents that were not added later (`cut_earlier`)",
         withdrawal.withdrawn,
         found.join("; "),
     );

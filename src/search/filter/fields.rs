@@ -13,14 +13,16 @@ use tantivy::schema::Field;
 use super::META;
 use crate::index::Snapshot;
 
-/// The maximum number of fields that are looked up of a segment for a message, that a message
-/// names, and of bytes of the name of one.
+/// The maximum number of fields of a segment that are looked up for a message.
 const LOOKED_UP_MAX: usize = 200;
+/// The maximum number of fields that a message names.
 const SHOWN_MAX: usize = 10;
+/// The maximum number of bytes of the name of a field in a message.
 const NAME_BYTES_MAX: usize = 40;
 
-/// What ends a path in a term of a JSON field, and what stands between its members.
+/// The byte at the end of a path in a term of a JSON field.
 const END_OF_PATH: u8 = 0;
+/// The byte between two members of a path.
 const MEMBER: u8 = 1;
 
 /// The fields that a filter names.

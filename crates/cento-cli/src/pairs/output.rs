@@ -48,7 +48,7 @@ impl Output {
         };
         terminal::set_plain_output();
         if is_stream(path) {
-            // Beside a device no checkpoint belongs, and what a pipe took is gone.
+            // A pipe or device has no checkpoint beside it, and its output cannot be read again.
             if resumes {
                 let what = "it is no regular file, and what was written to it is not known; start \
                             again without --resume";
