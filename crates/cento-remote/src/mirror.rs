@@ -114,7 +114,7 @@ impl Mirror {
             };
             let origin = Origin::read(&self.path(served))?;
             let is_foreign = match (&manifest, origin) {
-                (Some(manifest), Some(origin)) => !origin.is(store.url(), manifest),
+                (Some(manifest), Some(origin)) => !origin.is(manifest),
                 _ => known.is_foreign,
             };
             *known = StoreState { manifest: dated, is_foreign };

@@ -1,11 +1,12 @@
 //! The manifest that an index was made from.
 //!
 //! A small file beside the list of segments names the manifest, and its store, that the index was
-//! pulled as, or pushed as last. A digest of the list shows whether it has changed since. Before a
-//! push puts a manifest, a second file names that manifest: if the push is cut off then, the next
-//! one finds out whether the manifest was put, though the index has changed meanwhile. Pushes and
-//! pulls of one directory take turns, so that none of them overwrites files that another one has
-//! just written here.
+//! pulled as, or pushed as last. Number and id identify the manifest, wherever its store has been
+//! moved or copied to. A digest of the list shows whether it has changed since. Before a push puts
+//! a manifest, a second file names that manifest: if the push is cut off then, the next one finds
+//! out whether the manifest was put, though the index has changed meanwhile. Pushes and pulls of
+//! one directory take turns, so that none of them overwrites files that another one has just
+//! written here.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -115,11 +116,9 @@ impl Origin {
     /// # Errors
     /// When a file cannot be read or written, or the store cannot be read.
     pub async fn settled(dir: &Path, store: &Store) -> Result<Option<Origin>> {
-        if let Some(next) = Origin::read_from(&dir.join(NEXT))?
-            && let Some(number) = next.number_at(store.url())
-        {
-            match store.manifest_if_there(number).await {
-                Ok(Some(manifest)) if next.is(store.url(), &manifest) => next.write(dir)?,
+        if let Some(next) = Origin::read_from(&dir.join(NEXT))? {
+            match store.manifest_if_there(next.manifest).await {
+                Ok(Some(manifest)) if next.is(&manifest) => next.write(dir)?,
                 // The owner of the manifest is unknown: the index counts as made from the manifest
                 // before.
                 Ok(_) | Err(Error::Corrupt(_)) => {}
@@ -164,14 +163,14 @@ impl Origin {
         }
     }
 
-    /// Returns the number of the manifest, if it is in the store at `url`.
+    /// Returns the number of the manifest, if the store at `url` had it.
     pub fn number_at(&self, url: &str) -> Option<u64> {
         (self.url == url).then_some(self.manifest)
     }
 
-    /// Returns whether the origin is this manifest of the store at `url`.
-    pub fn is(&self, url: &str, manifest: &Manifest) -> bool {
-        self.number_at(url) == Some(manifest.number) && self.id == manifest.id
+    /// Returns whether the origin is this manifest, in its store or in a copy of that.
+    pub fn is(&self, manifest: &Manifest) -> bool {
+        self.manifest == manifest.number && self.id == manifest.id
     }
 
     /// Returns whether the index is as it was pulled or pushed.

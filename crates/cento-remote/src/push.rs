@@ -113,7 +113,7 @@ async fn push(
         if current.list == *commit.list() {
             return Ok((current.clone(), pushed));
         }
-        if !origin.as_ref().is_some_and(|origin| origin.is(store.url(), current)) {
+        if !origin.as_ref().is_some_and(|origin| origin.is(current)) {
             let base = origin.and_then(|origin| origin.number_at(store.url()));
             return Err(outrun(store.url(), base.unwrap_or(0), current.number));
         }

@@ -127,6 +127,31 @@ fn a_first_push_that_was_cut_off_is_repeated_by_its_index_alone() {
 }
 
 #[test]
+fn a_store_that_was_moved_takes_the_next_push_and_each_copy_has_its_own_history() {
+    let dirs = Dirs::new();
+    let at = |name: &str| Remote::open(dirs.path(name).to_str().unwrap(), []).unwrap();
+    push(&at("store"), &add(&dirs.path("a"), 0..5)).unwrap();
+    std::fs::rename(dirs.path("store"), dirs.path("moved")).unwrap();
+    // The push that was made from the moved manifest is cut off after its manifest was put.
+    let record = |name: &str| dirs.path("a").join(name);
+    let index = add(&dirs.path("a"), 5..7);
+    let before = std::fs::read(record(".remote.json")).unwrap();
+    assert_eq!(push(&at("moved"), &index).unwrap().manifest, 2);
+    std::fs::rename(record(".remote.json"), record(".remote.next.json")).unwrap();
+    std::fs::write(record(".remote.json"), before).unwrap();
+    std::fs::rename(dirs.path("moved"), dirs.path("store")).unwrap();
+    assert_eq!(push(&at("store"), &add(&dirs.path("a"), 7..9)).unwrap().manifest, 3);
+    // A copy has the same last manifest, and a history of its own from then on.
+    copy(&dirs.path("store"), &dirs.path("copy"));
+    let index = add(&dirs.path("a"), 9..12);
+    assert_eq!(push(&at("copy"), &index).unwrap().manifest, 4);
+    let error = push(&at("store"), &index).unwrap_err();
+    assert!(matches!(error, Error::Conflict { .. }), "{error}");
+    pull(&at("copy"), &dirs.path("b")).unwrap();
+    assert_has(&dirs.path("b"), 0..12);
+}
+
+#[test]
 fn a_pulled_index_is_written_to_compacted_and_pushed_back() {
     let dirs = Dirs::new();
     let remote = remote(&memory());
@@ -251,7 +276,10 @@ fn a_pull_that_fails_anywhere_leaves_the_old_index_and_is_repeated() {
 fn copy(from: &std::path::Path, to: &std::path::Path) {
     std::fs::create_dir(to).unwrap();
     for name in names(from) {
-        std::fs::copy(from.join(&name), to.join(&name)).unwrap();
+        match from.join(&name).is_dir() {
+            true => copy(&from.join(&name), &to.join(&name)),
+            false => drop(std::fs::copy(from.join(&name), to.join(&name)).unwrap()),
+        }
     }
 }
 
