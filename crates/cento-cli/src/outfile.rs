@@ -122,10 +122,15 @@ pub fn table_form(
     annotation: Option<Annotation>,
 ) -> Result<Option<TableForm>> {
     let Promised::Table(delimiter) = promised(out, "JSON lines")? else { return Ok(None) };
-    let form = TableForm::of_files(inputs, source).map_err(|error| {
-        let what =
-            format!("a table has the columns of its input, but {error}; end the name in .jsonl");
-        Error::input(out.display().to_string(), what)
+    let form = TableForm::of_files(inputs, source).map_err(|error| match error {
+        Error::Input { .. } => {
+            let what = format!(
+                "a table has the columns of its input, but {error}; end the name in .jsonl"
+            );
+            Error::input(out.display().to_string(), what)
+        }
+        // An input that cannot be read, whatever the name of the output.
+        error => error,
     })?;
     let form = match delimiter {
         Delimiter::Comma => form.without_tabs(),
@@ -143,6 +148,9 @@ pub fn table_form(
         None => form,
     }))
 }
+
+/// Takes all that is written, and keeps nothing.
+const NOWHERE: &str = "/dev/null";
 
 /// Refuses to write into an input, or two outputs into one file.
 ///
@@ -171,7 +179,7 @@ pub fn check_apart<'a>(
                 input.display()
             ));
         }
-        if others.contains(&written_at) {
+        if path != Path::new(NOWHERE) && others.contains(&written_at) {
             return refused("two outputs have this name; give each its own".into());
         }
         others.push(written_at);

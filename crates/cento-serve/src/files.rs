@@ -129,9 +129,9 @@ impl Files {
         parse(request.to_string().as_bytes()).map_err(|failure| failure.at(REQUEST))
     }
 
-    /// Returns whether the JSON part has this field.
-    pub fn has_field(&self, name: &str) -> bool {
-        self.request.contains_key(name)
+    /// Returns this field of the JSON part.
+    pub fn field(&self, name: &str) -> Option<&Value> {
+        self.request.get(name)
     }
 
     /// Takes out the documents of the parts with this name.

@@ -10,10 +10,11 @@ use cento::{Error, Result};
 use csv::{ReaderBuilder, StringRecord, Writer, WriterBuilder};
 use serde_json::Value;
 
-use crate::SourceOptions;
 use crate::charset::decode;
 use crate::compressed::{Compression, peek};
+use crate::fields::{repeated, twice};
 use crate::sniff::{self, Form};
+use crate::{SourceOptions, unread};
 
 /// The size of the beginning of a table that is searched for its columns, in bytes.
 const HEAD_BYTES: usize = 64 << 10;
@@ -72,10 +73,8 @@ impl TableForm {
         let read = reader.from_reader(Cursor::new(text)).read_record(&mut names);
         read.map_err(|error| failed(io::Error::other(error)))?;
         let columns: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
-        let twice =
-            sorted(&columns).windows(2).find(|two| two[0] == two[1]).map(|two| two[0].clone());
-        match twice {
-            Some(name) => Err(Error::input(shown(), format!("two columns are called `{name}`"))),
+        match repeated(columns.iter().map(String::as_str), |_| true) {
+            Some(name) => Err(unread(&shown(), twice("columns", name))),
             None => Ok(TableForm { columns, delimiter, added: None }),
         }
     }

@@ -163,7 +163,7 @@ fn for_each_document(
             }
             Err(ReadError::LeftOut { place, why, feature }) => {
                 let refusal = match feature {
-                    None => format!("{why}; it must be text").into(),
+                    None => format!("{why}; a query needs text").into(),
                     feature => left_out(why, feature),
                 };
                 unanswered.note(&Error::input(place, refusal));

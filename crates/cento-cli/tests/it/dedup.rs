@@ -243,6 +243,8 @@ fn no_output_lies_inside_the_input() {
     check(&["in", "--index", "in/idx"], "inside the input");
     check(&["in/a.jsonl", "--out", "in/a.jsonl"], "inside the input");
     check(&["in", "--out", "x", "--dropped", "./x"], "two outputs");
+    #[cfg(unix)]
+    assert_eq!(dir.run(&["dedup", "in", "--out", "/dev/null", "--dropped", "/dev/null"]).status, 0);
     assert_eq!(dir.run(&["dedup", "in", "--out", "x", "--dropped", "y"]).status, 0);
 }
 

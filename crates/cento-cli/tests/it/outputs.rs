@@ -82,6 +82,13 @@ fn a_table_is_written_as_a_table() {
         assert!(ran.status == 2 && ran.err.contains(said), "{}", ran.err);
         assert!(!dir.path("new.csv").exists());
     }
+    // Whatever the name of the output, these cannot be read.
+    dir.write("twice.csv", "id,text,id\n1,a,2\n");
+    for (input, said) in [("twice.csv", "two columns are called `id`"), ("gone.csv", "gone.csv")] {
+        let ran = dir.run(&["dedup", input, "--out", "new.csv"]);
+        assert!(ran.status == 2 && ran.err.contains(said), "{}", ran.err);
+        assert!(!ran.err.contains("end the name"), "{}", ran.err);
+    }
 }
 
 #[test]

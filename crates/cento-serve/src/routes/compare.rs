@@ -94,19 +94,26 @@ async fn files(
 ) -> std::result::Result<(CompareRequest, [InFile; 2], Permit), Failure> {
     const PARTS: [&str; 2] = ["a", "b"];
     let mut files = Files::read(app, body, &PARTS).await?;
+    // Clients with types have a text for each side, which is empty beside a file.
+    let none = json!({"text": ""});
     for part in PARTS {
+        let given = files.field(part);
         match files.parts.iter().filter(|name| *name == part).count() {
-            0 if !files.has_field(part) => {
+            0 if given.is_none() => {
                 return Err(Failure::bad_request(format!(
                     "there is no part `{part}`; send it as a file, or name a text or an id as \
                      `{part}` in the part `request`"
+                )));
+            }
+            1 if given.is_some_and(|given| *given != none) => {
+                return Err(Failure::bad_request(format!(
+                    "`{part}` is sent as a file, and is in the part `request` too; send one of them"
                 )));
             }
             0 | 1 => {}
             _ => return Err(sent_again(part)),
         }
     }
-    let none = json!({"text": ""});
     let mut request: CompareRequest = files.request(PARTS.map(|part| (part, none.clone())))?;
     if let Some(FileReason { path, reason }) =
         files.not_read.unread_files.iter().chain(&files.not_read.left_out).next()

@@ -310,6 +310,7 @@ fn a_side_of_a_comparison_that_is_missing_or_repeated_is_called_so() {
     check(&[&a, &request("{}")], 400, "there is no part `b`");
     check(&[&a, &b, &b], 400, "the part `b` was sent more than once");
     check(&[&a, &a, &b], 400, "the part `a` was sent more than once");
+    check(&[&a, &b, &stored], 400, "`b` is sent as a file, and is in the part `request` too");
     check(&[&a, &stored, &stored], 400, "the part `request` was sent more than once");
     check(&[&a, &b, &request("{\"foo\": 1}")], 400, "`request`: `foo`: unknown field");
     let empty = ("name=b; filename=b.csv".to_owned(), "id,text\n".to_owned());
