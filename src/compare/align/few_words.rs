@@ -21,8 +21,11 @@ const DIFFERENT_MIN: f64 = 2.0;
 /// which a copy with few different words is one.
 const CHANCE_MAX: f64 = 1e-6;
 
-/// Numbers count as one word: those of two tables often ascend in the same way.
+/// The one word that all numbers are, where different words are counted.
 const NUMBER: u64 = 0;
+
+/// The distance in tokens up to which earlier numbers let a number be expected.
+const EARLIER: usize = 32;
 
 impl Side<'_> {
     /// Returns the word of a token.
@@ -39,14 +42,37 @@ impl Side<'_> {
             (different.len() as f64) < enough
         })
     }
+
+    /// Returns the words of a place that its other words do not let expect: all but the numbers of
+    /// rows, years and steps of any other length, which are those of other tables too.
+    fn unexpected_words(&self, place: &Range<usize>) -> Vec<u64> {
+        let number = |at: usize| self.written(at).parse::<i64>().ok();
+        let numbers: Vec<Option<i64>> = place.clone().map(number).collect();
+        let is_unexpected =
+            |&at: &usize| self.has_letter(at) || is_unexpected(&numbers[..=at - place.start]);
+        place.clone().filter(is_unexpected).map(|at| self.tokens.hashes[at]).collect()
+    }
+}
+
+/// Returns whether the last of these numbers does not follow from those shortly before it: it is
+/// neither one more than one of them nor the next of a regular series.
+fn is_unexpected(numbers: &[Option<i64>]) -> bool {
+    let Some((Some(last), before)) = numbers.split_last() else { return false };
+    let number = |back: usize| before.len().checked_sub(back).and_then(|at| before[at]);
+    !(1..=EARLIER).any(|back| {
+        number(back).is_some_and(|one| {
+            let step = last.saturating_sub(one);
+            step == 1 || number(2 * back).is_some_and(|other| one.saturating_sub(other) == step)
+        })
+    })
 }
 
 /// Returns whether a copied passage is no chance, though its places may have few different words.
 ///
 /// Chance has the passage at as many places as there are, times the chance that all matched words
 /// are equal, times the number of ways to choose them among the words of either side (as Karlin and
-/// Altschul 1990 count runs, with gaps). The same holds for its longest run. Nothing is more alike
-/// than a whole text.
+/// Altschul 1990 count runs, with gaps). The same holds for its longest run. Words that are expected
+/// are equal without a copy. Nothing is more alike than a whole text.
 pub fn is_evident(copied: &Copied, query: Side<'_>, document: Side<'_>) -> bool {
     let matched: usize = copied.matched.iter().map(Range::len).sum();
     let texts = [query, document].map(|side| side.tokens.hashes.len());
@@ -54,10 +80,10 @@ pub fn is_evident(copied: &Copied, query: Side<'_>, document: Side<'_>) -> bool 
     if is_whole || !(query.has_few_words(&copied.query) || document.has_few_words(&copied.hit)) {
         return true;
     }
-    let of_query = copied.query.clone().map(|at| query.word(at));
-    let of_hit = copied.hit.clone().map(|at| document.word(at));
-    let words: Vec<u64> = of_query.chain(of_hit).collect();
-    let equal = ln(repeat_rate(&words));
+    let mut words = query.unexpected_words(&copied.query);
+    words.extend(document.unexpected_words(&copied.hit));
+    let unexpected = words.len() as f64 / (copied.query.len() + copied.hit.len()) as f64;
+    let equal = unexpected * ln(repeat_rate(&words));
     let places = texts.iter().map(|&tokens| ln(tokens as f64)).sum::<f64>();
     let ways = ways(copied.query.len(), matched) + ways(copied.hit.len(), matched);
     let (whole, run) = (matched as f64 * equal + ways, copied.longest as f64 * equal);
@@ -72,11 +98,12 @@ fn ways(all: usize, chosen: usize) -> f64 {
 }
 
 /// Returns the chance that two of these words, taken at random, are equal (Simpson 1949,
-/// "Measurement of diversity").
+/// "Measurement of diversity"); of words that are all different, that of one more of them.
 fn repeat_rate(words: &[u64]) -> f64 {
     let pairs = |count: u64| count * count.saturating_sub(1);
     let equal: u64 = counts(words).values().map(|&count| pairs(u64::from(count))).sum();
-    equal as f64 / pairs(words.len() as u64).max(1) as f64
+    let all = words.len().max(1) as f64;
+    (equal as f64 / pairs(words.len() as u64).max(1) as f64).max(1.0 / all)
 }
 
 #[cfg(test)]
@@ -163,6 +190,46 @@ mod tests {
                 assert_eq!(aligned(&a, &b).0, [], "{a}\n{b}");
             }
         }
+    }
+
+    /// A table of measurements at the same times; `values` draws the others.
+    fn readings(seed: u64, head: &str) -> String {
+        let rows = text(seed, 20, &|text, at, below| {
+            let row = [at + 1, 5 * at, below(9), below(100), 10 + below(90), below(100)];
+            let [row, time, volts, hundredths, ohm, tenths] = row;
+            write!(text, "{row} | {time} | {volts}.{hundredths:02} | {ohm}.{tenths:02}").unwrap();
+        });
+        format!("{head}\nNo | s | V | Ohm\n{rows}\n")
+    }
+
+    #[test]
+    fn a_table_of_measurements_is_a_passage_where_its_values_are_equal() {
+        // A pair with the same table had "new 1.000", because numbers were no evidence.
+        let prose =
+            |words: [&str; 3]| format!("{} lies {} the line {}.", words[0], words[1], words[2]);
+        let [ann, bob] = [["All", "on", "drawn"], ["Nothing", "near", "given"]].map(prose);
+        for seed in 0..20 {
+            let table = readings(seed, "");
+            let (found, shares) = aligned(&format!("{table}{ann}"), &format!("{table}{bob}"));
+            assert!(found.len() == 1 && shares[0] > 0.9, "{table}{found:?}");
+            // Every honest report has the times and the numbers of the rows.
+            let other = readings(seed + 100, "");
+            let (found, _) = aligned(&format!("{table}{ann}"), &format!("{other}{bob}"));
+            assert_eq!(found, [], "{table}\n{other}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_a_series_lets_expect_are_no_evidence() {
+        let check = |numbers: &[i64], expected: bool| {
+            let numbers: Vec<Option<i64>> = numbers.iter().map(|&number| Some(number)).collect();
+            assert_eq!(super::is_unexpected(&numbers), expected, "{numbers:?}");
+        };
+        check(&[7, 40, 2, 8], false);
+        check(&[5, 31, 10, 77, 15], false);
+        check(&[20, 3, 20, 9, 20], false);
+        check(&[5, 31, 10, 77, 16], true);
+        check(&[17], true);
     }
 
     #[test]
