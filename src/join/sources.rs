@@ -70,14 +70,14 @@ impl Pairs {
         let mut all = Vec::with_capacity(addresses.len());
         let work = |number: u64| search.of(addresses[number as usize]);
         in_order(join.threads, 0..addresses.len() as u64, &join.stop, &work, &mut |_, found| {
-            let Document { id, starts, boilerplate, reused: Reused { ranges, is_cut } } = found;
+            let Document { id, places, boilerplate, reused: Reused { ranges, is_cut } } = found;
             let listed = reused.remove(id.as_str()).unwrap_or_default();
             let [known, shared] = ranges;
             let [listed_known, listed_shared] = listed.ranges;
             let ranges =
                 [boilerplate, [known, listed_known].concat(), [shared, listed_shared].concat()];
             let is_complete = !is_cut && !listed.is_cut;
-            all.push(Sources::of(id, starts.into_iter(), ranges, is_complete));
+            all.push(Sources::of(id, places.into_iter(), ranges, is_complete));
             Ok(())
         })?;
         all.sort_by(|a, b| a.name.cmp(&b.name));
@@ -111,8 +111,8 @@ fn reused_in(pairs: &[SymmetricPair]) -> BTreeMap<&str, Reused> {
 /// The known facts about a new document.
 struct Document {
     id: String,
-    /// The first byte of each token.
-    starts: Vec<u32>,
+    /// A byte of each token.
+    places: Vec<u32>,
     boilerplate: Vec<(u32, u32)>,
     reused: Reused,
 }
@@ -180,8 +180,7 @@ impl<'a> SourceSearch<'a> {
             Some(boilerplate) => boilerplate.ranges_in(&text, stop)?,
             None => Vec::new(),
         };
-        let starts = tokens.spans.iter().map(|span| span.start).collect();
-        Ok(Document { id: document.id, starts, boilerplate, reused })
+        Ok(Document { id: document.id, places: tokens.places(), boilerplate, reused })
     }
 
     /// Finds what the document at `address` has in common with others, and with these new ones.
@@ -229,7 +228,11 @@ mod tests {
     use crate::join::pairs::{PairOptions, pairs};
 
     fn index(documents: &[(String, String)]) -> Snapshot {
-        let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
+        index_by("words", documents)
+    }
+
+    fn index_by(analyzer: &str, documents: &[(String, String)]) -> Snapshot {
+        let index = Index::in_memory(Config::new("kgram(k=1)", analyzer, true).unwrap()).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         for (id, text) in documents {
             let mut meta = serde_json::Map::new();
@@ -295,6 +298,22 @@ mod tests {
             let counts: Vec<_> = found.iter().map(|one| (one.new, one.known, one.shared)).collect();
             assert_eq!(counts, [(2, 0, 58); 2]);
         }
+    }
+
+    #[test]
+    fn nothing_of_an_equal_program_is_new() {
+        // Breaks between paragraphs, which have no bytes, were new before a comment and at the end.
+        let program: String = ["a", "b", "c"]
+            .map(|name| {
+                format!(
+                    "def {name}(x, y):\n    total = x + y * 2\n    print(total, x, y)\n    \
+                     return total\n\n\n# next one\n"
+                )
+            })
+            .concat();
+        let index = |id: &str| index_by("code(language=python)", &[document(id, program.clone())]);
+        let found = sources(&index("bob"), &index("ann"), &PairOptions::default());
+        assert_eq!((found[0].new, found[0].known), (0, found[0].tokens));
     }
 
     #[test]

@@ -144,9 +144,6 @@ impl Analyzer {
     /// tokens: names and strings of any length are one token each. None if it does not read
     /// programs.
     ///
-    /// A token has its first byte; the break between paragraphs, without a byte, is with the token
-    /// that it follows without a gap, or with the next one, so that it counts in a stretch of both.
-    ///
     /// # Errors
     /// As [`analyze`](Self::analyze).
     pub fn program_tokens(&self, text: &str) -> Result<Option<Vec<u32>>> {
@@ -155,15 +152,7 @@ impl Analyzer {
         }
         let mut tokens = Tokens::default();
         self.analyze(text, &mut tokens, Stop::NEVER)?;
-        let (mut places, mut last) = (Vec::with_capacity(tokens.spans.len()), (0, 0));
-        for span in &tokens.spans {
-            let is_after_last = span.start == span.end && span.start == last.1;
-            places.push(if is_after_last { last.0 } else { span.start });
-            if span.start < span.end {
-                last = (span.start, span.end);
-            }
-        }
-        Ok(Some(places))
+        Ok(Some(tokens.places()))
     }
 
     /// Returns the bytes that are the tokens of a text of ASCII, one each, in their order; `None`

@@ -77,6 +77,22 @@ impl Tokens {
         Tokens { hashes: Vec::with_capacity(room), spans: Vec::with_capacity(room) }
     }
 
+    /// Returns a byte of each token, ascending, to count the tokens in a stretch of the text.
+    ///
+    /// A token has its first byte; the break between paragraphs of a program, without a byte, is
+    /// with the token that it follows without a gap, or with the next one, so that it counts in a
+    /// stretch of both.
+    pub(crate) fn places(&self) -> Vec<u32> {
+        let mut last = Span { start: 0, end: 0 };
+        let place = |span: &Span| {
+            if span.start < span.end {
+                last = *span;
+            }
+            if span.start == last.end { last.start } else { span.start }
+        };
+        self.spans.iter().map(place).collect()
+    }
+
     /// Releases unused memory.
     pub(crate) fn shrink_to_fit(&mut self) {
         self.hashes.shrink_to_fit();

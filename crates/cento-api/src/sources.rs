@@ -26,20 +26,20 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Counts the tokens of a document, which begin at these bytes, by the ranges of bytes of
+    /// Counts the tokens of a document, which are at these bytes, by the ranges of bytes of
     /// boilerplate, of passages of known documents, and of passages of new ones. `complete` tells
     /// whether these are all passages.
     pub fn of(
         name: String,
-        starts: impl Iterator<Item = u32>,
+        places: impl Iterator<Item = u32>,
         mut ranges: [Vec<(u32, u32)>; 3],
         complete: bool,
     ) -> Sources {
         ranges.iter_mut().for_each(|ranges| *ranges = merged(std::mem::take(ranges)));
         let (mut tokens, mut counts) = (0, [0; 3]);
-        for start in starts {
+        for place in places {
             tokens += 1;
-            if let Some(kind) = ranges.iter().position(|ranges| has(ranges, start)) {
+            if let Some(kind) = ranges.iter().position(|ranges| has(ranges, place)) {
                 counts[kind] += 1;
             }
         }
@@ -73,9 +73,9 @@ mod tests {
 
     #[test]
     fn each_token_counts_once() {
-        let starts = (0..100).step_by(10);
+        let places = (0..100).step_by(10);
         let ranges = [vec![(0, 10)], vec![(25, 45), (5, 25), (40, 41)], vec![(40, 70), (0, 5)]];
-        let found = Sources::of("ann".into(), starts, ranges, true);
+        let found = Sources::of("ann".into(), places, ranges, true);
         // Boilerplate at 0; known at 10 to 40; shared at 50 and 60; new at 70 to 90.
         let Sources { tokens, new, known, shared, boilerplate, .. } = found;
         assert_eq!((tokens, boilerplate, known, shared, new), (10, 1, 4, 2, 3));
