@@ -118,13 +118,11 @@ fn bar(document: &DocumentReport) -> Markup {
 
 fn notes(document: &DocumentReport) -> Markup {
     let Excluded { quotations, bibliography, boilerplate } = document.excluded;
-    let counts = match document.unit {
+    let (counts, else_counts) = match document.unit {
         CountUnit::Characters => {
-            "Shares are of the letters and digits, or of the signs of a text without any"
+            ("letters and digits", " (in a text without any, of all characters but white space)")
         }
-        CountUnit::Tokens => {
-            "Shares are of all words and signs of the program; comments do not count"
-        }
+        CountUnit::Tokens => ("words and signs of the program", ", without comments"),
     };
     let of = document.size + quotations + bibliography + boilerplate;
     let part = |part: u64| percent(Share { part, of }.thousandths());
@@ -136,8 +134,9 @@ fn notes(document: &DocumentReport) -> Markup {
             }
         }
         p.note {
-            (counts)
-            @if quotations + bibliography > 0 { " and excluded parts" } "."
+            "Shares are of the " (counts)
+            @if quotations + bibliography > 0 { " outside the excluded parts" }
+            (else_counts) "."
             @if quotations > 0 { " Excluded: quotations, " (part(quotations)) " of the document." }
             @if bibliography > 0 { " Excluded: the bibliography, " (part(bibliography)) " of the document." }
             @if document.without_passages > 0 {

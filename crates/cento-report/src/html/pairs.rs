@@ -200,8 +200,12 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     }
 }
 
-/// Returns the share of a document that is boilerplate, in thousandths of its characters.
-fn boilerplate(document: &Member) -> u64 {
+/// Returns the share of a document that is boilerplate, in thousandths: of its tokens, as the new
+/// documents have it, or of its characters.
+fn boilerplate(report: &PairsReport, document: &Member) -> u64 {
+    if let Some(one) = report.sources.iter().find(|one| one.name == document.name) {
+        return Share { part: one.boilerplate.into(), of: one.tokens.into() }.thousandths();
+    }
     let Some(text) = &document.text else { return 0 };
     let counted = CountedText::new(text, &[]);
     let places = document.boilerplate.iter();
@@ -298,8 +302,8 @@ fn section(
             @if !(a.boilerplate.is_empty() && b.boilerplate.is_empty()) {
                 p.note {
                     span.excluded.boilerplate { "Boilerplate" } ", shown so, counts nowhere: "
-                    (percent(boilerplate(a))) " of the first document, "
-                    (percent(boilerplate(b))) " of the second."
+                    (percent(boilerplate(report, a))) " of the first document, "
+                    (percent(boilerplate(report, b))) " of the second."
                 }
             }
             @match sides {
