@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use cento::runtime::replace;
+use cento::search::BoilerplateShare;
 use cento::{Analyzer, Error, Result};
 use cento_report::{
     DecontaminationReport, Exclusions, FamiliesReport, LineageReport, PairsReport, ReuseReport,
@@ -213,10 +214,17 @@ fn now() -> Result<String> {
     Ok(time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
-/// Returns these paths as [`listed`], and their number for a report without names; `None` without
-/// paths.
-pub fn listed_and_counted(paths: &[PathBuf]) -> Option<(String, String)> {
-    (!paths.is_empty()).then(|| (listed(paths), counted(paths.len() as u64, "path")))
+/// Returns what is named as boilerplate, and the same for a report without names, with the number
+/// of paths; `None` if nothing is named.
+pub fn listed_and_counted(boilerplate: &[PathBuf]) -> Option<(String, String)> {
+    let is_auto = |name: &&PathBuf| {
+        name.to_str().map(BoilerplateShare::of_auto).is_some_and(|auto| matches!(auto, Ok(Some(_))))
+    };
+    let (auto, paths): (Vec<&PathBuf>, Vec<&PathBuf>) = boilerplate.iter().partition(is_auto);
+    let auto = auto.into_iter().map(|name| name.display().to_string());
+    let paths = (!paths.is_empty()).then(|| counted(paths.len() as u64, "path"));
+    let counted: Vec<String> = auto.chain(paths).collect();
+    (!boilerplate.is_empty()).then(|| (listed(boilerplate), counted.join(", ")))
 }
 
 /// Formats paths for the foot of a report.
