@@ -220,6 +220,26 @@ mod tests {
     }
 
     #[test]
+    fn tables_of_the_same_days_with_other_values_have_no_passage() {
+        // Digits in common were letters that recognition had changed.
+        let days = |seed: u64| {
+            text(seed, 31, &|text, at, below| {
+                let day = at + 1;
+                let wind = ["N", "NE", "E", "SE", "S", "SW", "W", "NW"][below(8) as usize];
+                let [low, high, rain] = [15, 22, 30].map(&mut *below);
+                let [a, b, air] = [10, 10, 35].map(&mut *below);
+                let air = 990 + air;
+                write!(text, "{day:02}.03.2021 {low}.{a} {high}.{b} {rain} {air} {wind}").unwrap();
+            })
+        };
+        for seed in 0..40 {
+            let (a, b) = (days(2 * seed), days(2 * seed + 1));
+            assert_eq!(aligned(&a, &b).0, [], "{a}\n{b}");
+            assert_eq!(aligned(&a, &a).1, [1.0; 2]);
+        }
+    }
+
+    #[test]
     fn numbers_that_a_series_lets_expect_are_no_evidence() {
         let check = |numbers: &[i64], expected: bool| {
             let numbers: Vec<Option<i64>> = numbers.iter().map(|&number| Some(number)).collect();

@@ -264,7 +264,11 @@ fn align_within(
             });
             let candidates = Candidates::new((query, prepared), document, &copied, steps)?;
             steps.begin_stage();
-            let noisy = noisy::passages((query, &prepared.noise), document, &copied, steps)?;
+            let mut noisy = noisy::passages((query, &prepared.noise), document, &copied, steps)?;
+            // Numbers with a digit in common are no recognised copies of each other.
+            noisy.retain(|noisy| {
+                query.is_mostly_words(&noisy.query) && document.is_mostly_words(&noisy.hit)
+            });
             let mut passages = chosen((copied, noisy), candidates, (q, d), steps)?;
             passages.retain(|passage| {
                 has_words_enough(query, std::slice::from_ref(&passage.query))
