@@ -3,8 +3,12 @@
 //! Only TeX itself can expand every macro, so this keeps the source text that a person reads:
 //! comments, names of commands, options and arguments that are not text (labels, references, files,
 //! lengths) go, accents become letters, and formulas stay as they are written, without commands.
+//! Brackets that are not known to be options are text (`option`).
 //! Each line stays a line, so the lines of passages are those of the file.
 
+mod option;
+
+use self::option::{Owner, bracketed, options};
 use crate::format::{FileFormat, Markup, TextOf};
 
 /// LaTeX.
@@ -35,6 +39,19 @@ const BODY: [&str; 2] = ["\\begin{document}", "\\end{document}"];
 
 /// Environments whose contents are as they are written.
 const VERBATIM: [&str; 5] = ["verbatim", "verbatim*", "lstlisting", "Verbatim", "minted"];
+
+/// Environments that are formulas, without the star at the end of some of their names.
+const FORMULAS: [&str; 9] = [
+    "align",
+    "alignat",
+    "displaymath",
+    "eqnarray",
+    "equation",
+    "flalign",
+    "gather",
+    "math",
+    "multline",
+];
 
 /// Commands with arguments that are not text, and their number.
 const WITHOUT_TEXT: [(&str, usize); 54] = [
@@ -138,7 +155,8 @@ const ARGUMENT_BYTES_MAX: usize = 1000;
 pub fn text_of(source: &str) -> String {
     let begin = source.find(BODY[0]).map_or(0, |at| at + BODY[0].len());
     let end = source[begin..].find(BODY[1]).map_or(source.len(), |at| begin + at);
-    let mut reader = Reader { rest: &source[begin..end], text: String::new() };
+    let (rest, text, formula) = (&source[begin..end], String::new(), Formula::None);
+    let mut reader = Reader { rest, text, formula };
     reader.pass(&source[..begin]);
     while let Some(c) = reader.rest.chars().next() {
         reader.take(c);
@@ -150,6 +168,20 @@ pub fn text_of(source: &str) -> String {
 struct Reader<'a> {
     rest: &'a str,
     text: String,
+    formula: Formula,
+}
+
+/// The formula that is being read. The end of a paragraph ends each: one without an end has no
+/// effect on the rest of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Formula {
+    None,
+    /// Between single dollar signs.
+    Inline,
+    /// Between two dollar signs each.
+    Display,
+    /// In an environment, or after `\(` or `\[`.
+    Other,
 }
 
 impl<'a> Reader<'a> {
@@ -161,14 +193,36 @@ impl<'a> Reader<'a> {
             '%' => {
                 self.until_line_end();
             }
-            '{' | '}' | '$' => {}
+            '{' | '}' => {}
+            '$' => self.dollar(),
             '~' | '&' | '^' | '_' => self.text.push(' '),
-            '`' | '\'' if self.rest.starts_with(c) => {
+            // In a formula these are primes.
+            '`' | '\'' if self.formula == Formula::None && self.rest.starts_with(c) => {
                 self.skip(1);
                 self.text.push('"');
             }
-            c => self.text.push(c),
+            c => {
+                if c == '\n' && self.rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n') {
+                    self.formula = Formula::None;
+                }
+                self.text.push(c);
+            }
         }
+    }
+
+    /// Begins or ends a formula after a dollar sign.
+    fn dollar(&mut self) {
+        let is_double = self.rest.starts_with('$') && self.formula != Formula::Inline;
+        if is_double {
+            self.skip(1);
+        }
+        self.formula = match self.formula {
+            Formula::None if is_double => Formula::Display,
+            Formula::None => Formula::Inline,
+            // A formula in the text of a formula.
+            Formula::Other => Formula::Other,
+            Formula::Inline | Formula::Display => Formula::None,
+        };
     }
 
     fn skip(&mut self, bytes: usize) -> &'a str {
@@ -220,12 +274,19 @@ impl<'a> Reader<'a> {
         if name == "begin" {
             return self.environment();
         }
+        if name == "end" && is_formula(self.near().strip_prefix('{').unwrap_or_default()) {
+            self.formula = Formula::None;
+        }
         let is_citation = name.to_ascii_lowercase().contains("cite");
         let found = WITHOUT_TEXT.iter().find(|(other, _)| *other == name);
-        self.options();
-        for _ in 0..found.map_or(usize::from(is_citation), |(_, arguments)| *arguments) {
+        let arguments = found.map_or(usize::from(is_citation), |(_, arguments)| *arguments);
+        let owner = Owner::Command(name, arguments > 0);
+        self.options(owner);
+        for number in 0..arguments {
+            if number > 0 {
+                self.options(owner);
+            }
             self.argument();
-            self.options();
         }
     }
 
@@ -244,8 +305,16 @@ impl<'a> Reader<'a> {
             None if "-/".contains(c) => {}
             None => {
                 self.text.push(' ');
-                if c == '\\' {
-                    self.options();
+                match c {
+                    '\\' => {
+                        if self.rest.starts_with("*[") {
+                            self.skip(1);
+                        }
+                        self.options(Owner::Break);
+                    }
+                    '(' | '[' => self.formula = Formula::Other,
+                    ')' | ']' => self.formula = Formula::None,
+                    _ => {}
                 }
             }
         }
@@ -286,8 +355,12 @@ impl<'a> Reader<'a> {
         let name = self.near().strip_prefix('{').and_then(|rest| rest.split_once('}'));
         let Some((name, _)) = name.filter(|(name, _)| !name.contains('\n')) else { return };
         self.skip(name.len() + 2);
+        if is_formula(name) {
+            self.formula = Formula::Other;
+        }
         let is_verbatim = VERBATIM.contains(&name);
         if is_verbatim || name == "comment" {
+            self.options(Owner::Environment(name));
             let end = format!("\\end{{{name}}}");
             let len = self.rest.find(&end).unwrap_or(self.rest.len());
             let inner = self.skip(len);
@@ -297,7 +370,7 @@ impl<'a> Reader<'a> {
             }
             return;
         }
-        self.options();
+        self.options(Owner::Environment(name));
         // The columns of a table, and other arguments that are not text.
         let arguments = match name {
             "tabular" | "array" | "longtable" | "minipage" | "thebibliography" | "multicols" => 1,
@@ -308,42 +381,29 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips options in brackets.
-    fn options(&mut self) {
-        if self.rest.starts_with('[') {
-            self.bracketed(b'[', b']');
-        }
+    fn options(&mut self, owner: Owner<'_>) {
+        let len = options(self.near(), owner, self.formula != Formula::None);
+        let passed = self.skip(len);
+        self.pass(passed);
     }
 
-    /// Skips an argument in braces.
+    /// Skips an argument in braces; one that is not closed within its paragraph is text.
     fn argument(&mut self) {
-        if self.rest.trim_start_matches(' ').starts_with('{') {
-            self.skip(self.rest.len() - self.rest.trim_start_matches(' ').len());
-            self.bracketed(b'{', b'}');
-        }
-    }
-
-    /// Passes over the contents of brackets of a kind, which may be nested; a bracket that is not
-    /// closed within its paragraph is text.
-    fn bracketed(&mut self, open: u8, close: u8) {
-        let (mut depth, mut is_escaped, mut line_is_empty) = (0, false, false);
-        for (at, byte) in self.near().bytes().enumerate() {
-            match byte {
-                _ if is_escaped => is_escaped = false,
-                b'\\' => is_escaped = true,
-                b'\n' if line_is_empty => return,
-                byte if byte == open => depth += 1,
-                byte if byte == close => {
-                    depth -= 1;
-                    if depth == 0 {
-                        let passed = self.skip(at + 1);
-                        return self.pass(passed);
-                    }
-                }
-                _ => {}
+        let spaces = self.rest.len() - self.rest.trim_start_matches(' ').len();
+        if self.rest[spaces..].starts_with('{') {
+            self.skip(spaces);
+            if let Some(len) = bracketed(self.near(), b'{', b'}') {
+                let passed = self.skip(len);
+                self.pass(passed);
             }
-            line_is_empty = byte == b'\n' || (line_is_empty && byte.is_ascii_whitespace());
         }
     }
+}
+
+/// Returns whether this environment is a formula; its name may be followed by a brace.
+fn is_formula(name: &str) -> bool {
+    let name = name.split('}').next().unwrap_or_default();
+    FORMULAS.contains(&name.trim_end_matches('*'))
 }
 
 #[cfg(test)]
@@ -372,6 +432,50 @@ mod tests {
         check("\\newcommand{\\x}[1]{y\n#1}z", "\nz");
         check("hy\\-phen ``quoted''", "hyphen \"quoted\"");
         check("\\begin{comment}\na\n\\end{comment}b", "\n\nb");
+    }
+
+    #[test]
+    fn brackets_that_are_no_options_are_text() {
+        // Half-open intervals are no options, nor is the text between them.
+        check(
+            "for $x\\in[0,1)$. The tide turned at four. For $x\\in(1,2]$ too",
+            "for x[0,1). The tide turned at four. For x(1,2] too",
+        );
+        check("$\\left[ 7x + 5y \\right]$ \\[\\max[a=b]{c}\\]", "[ 7x + 5y ]  [a=b]c ");
+        check("\\noindent[a remark of mine] \\alpha[t] b", "[a remark of mine] [t] b");
+        check("\\item[Harding] one \\item two", "[Harding] one  two");
+        check("\\begin{theorem}[Pythagoras] a", "[Pythagoras] a");
+        check("\\begin{lstlisting}[language=C, caption=Sort]\nx", "[language=C, caption=Sort]\nx");
+        check("\\cite{x}[a remark] \\end{itemize}[b]", "[a remark] [b]");
+        check("\\emph{a [b} c] \\textbf[d{e}] f", "a [b c] [de] f");
+        check("a \\\\ [b] \\\\[c, d] e", "a   [b]  [c, d] e");
+        // Neither does a long option hide prose, nor one that is not closed.
+        let prose = "the tide in the harbour turned at four, and by five the boats came in ";
+        check(&format!("\\section[{prose}{prose}]{{A}}"), &format!("[{prose}{prose}]A"));
+        check("\\section[a\n\nb]{c}", "[a\n\nb]c");
+        check("\\footnote[see $x]$ b", "[see x] b");
+    }
+
+    #[test]
+    fn options_and_short_titles_go() {
+        check("\\section[On $[0,1)$]{On an interval}", "On an interval");
+        check("\\caption[Short]{Long}\\footnote[3]{x}", "Longx");
+        check("\\begin{figure}[!htb]\n\\includegraphics[width=.5\\textwidth]{a}", "\n");
+        check("\\begin{tabular}[t]{ll}a\\\\[2pt]b\\\\*[-1ex]c", "a b c");
+        check("\\begin{enumerate}[label=(\\alph*)]\n\\item a", "\n a");
+        check("\\begin{tikzpicture}[scale=2]\\draw[->, thick] (0,0);", " (0,0);");
+        check("\\usepackage[utf8,\nenglish]{b}\\mybox[color=red]{c}\\parbox[t][2cm]{d}", "\ncd");
+        check("\\newcommand{\\x}[2][y]{#1}\\newcommand*{\\y}{z}a", "a");
+        check("\\autocite[see][p.~3]{x}b\\begin{minted}[linenos]{C}", "b{C}");
+    }
+
+    #[test]
+    fn primes_in_formulas_are_no_quotation_marks() {
+        check("$f''(x)$ ``and'' $$g''$$ \\(h''\\) a''", "f''(x) \"and\" g''  h''  a\"");
+        check("\\begin{align*}f''&=1\\end{align*}''", "f'' =1\"");
+        check("$a$$b$''", "ab\"");
+        // A dollar sign without a partner ends with its paragraph.
+        check("5$ ''\n \n``a''", "5 ''\n \n\"a\"");
     }
 
     #[test]
