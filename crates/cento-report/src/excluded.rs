@@ -45,12 +45,62 @@ fn closing(open: char) -> &'static [char] {
     }
 }
 
+/// Returns whether a mark is straight: the same at both ends of a quotation, and the mark of inches
+/// and seconds of arc.
+fn is_straight(mark: char) -> bool {
+    matches!(mark, '"' | '\u{ff02}')
+}
+
+/// Returns whether a straight mark opens a quotation between these characters.
+///
+/// It opens none after a number, unless a word follows ("12\" thick", "30\"N"), none at the end of a
+/// word, and none alone between spaces, where it repeats the word above; programs for French
+/// put one space on each side.
+fn opens_straight(before: &str, after: &str) -> bool {
+    let is_space = |c: char| c.is_whitespace();
+    let ends_word = |text: &str| {
+        let is_end = |c: char| is_space(c) || ".,;:!?)]}/-\u{d7}\u{2013}\u{2014}".contains(c);
+        text.chars().next().is_none_or(is_end)
+    };
+    let last = before.chars().next_back().unwrap_or(' ');
+    if last.is_numeric() || matches!(last, '\'' | '\u{2032}' | '\u{2019}') {
+        // A point of the compass, or the other side of a rectangle.
+        let word = after.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+        return !ends_word(after) && !matches!(word, "N" | "S" | "E" | "W" | "O" | "x" | "X");
+    }
+    let Some(next) = after.chars().next() else { return false };
+    match (is_space(last), is_space(next)) {
+        // A comma or a full stop alone is after the end of a quotation.
+        (true, false) => {
+            let beyond = after[next.len_utf8()..].chars().next();
+            !ends_word(after) || beyond.is_some_and(|c| !is_space(c))
+        }
+        (false, false) => !ends_word(after) || "([{".contains(last),
+        (false, true) => false,
+        (true, true) => {
+            let is_blank = |c: char| matches!(c, ' ' | '\u{a0}' | '\u{202f}');
+            let [word, text] =
+                [before.trim_end_matches(is_blank), after.trim_start_matches(is_blank)];
+            let are_single = [&before[word.len()..], &after[..after.len() - text.len()]]
+                .iter()
+                .all(|blank| blank.chars().count() == 1);
+            let is_word = |c: char| !is_space(c) && !is_straight(c);
+            are_single
+                && word.ends_with(|c: char| is_word(c) && !c.is_numeric())
+                && text.starts_with(is_word)
+        }
+    }
+}
+
 /// Returns whether a mark opens a quotation between these characters, the ends of the texts around
 /// it.
 ///
 /// A mark that also closes quotations, or is an apostrophe, opens one where a word begins:
 /// otherwise the end of a quotation that is too long would open another.
 fn opens(mark: char, before: &str, after: &str) -> bool {
+    if is_straight(mark) {
+        return opens_straight(before, after);
+    }
     let is_ambiguous = matches!(mark, '\u{201d}' | '\u{bb}' | '\u{203a}' | '\u{2018}');
     let is_bound = |c: char| {
         c.is_whitespace() || "([{/-\u{2013}\u{2014}\u{2010}".contains(c) || !closing(c).is_empty()
@@ -60,6 +110,12 @@ fn opens(mark: char, before: &str, after: &str) -> bool {
             && after.chars().next().is_some_and(|c| !c.is_whitespace())
     };
     !is_ambiguous || begins_word() && !(mark == '\u{2018}' && is_elided(after))
+}
+
+/// Returns whether a word begins between these characters, the ends of the texts around a mark.
+fn begins_word(before: &str, after: &str) -> bool {
+    before.ends_with(|c: char| c.is_whitespace() || "([{".contains(c))
+        && after.starts_with(char::is_alphanumeric)
 }
 
 /// Returns whether the word that begins here lacks its beginning, so that an apostrophe is before
@@ -96,6 +152,10 @@ pub fn quotations(text: &str) -> Vec<Range<u32>> {
                 break;
             }
             let end = start + offset + c.len_utf8();
+            // The mark before it lacked its partner: this one begins a word.
+            if is_straight(c) && begins_word(&text[..start + offset], &text[end..]) {
+                break;
+            }
             if closing.contains(&c) && !is_apostrophe(c, &text[end..]) {
                 from = end;
                 found.push(at as u32..from as u32);
@@ -151,6 +211,34 @@ mod tests {
         check("text\n> quoted\n> more\ntext", &["> quoted\n", "> more\n"]);
         check(&format!("\"{}\"", "long ".repeat(500)), &[]);
         check("it's John's", &[]);
+    }
+
+    #[test]
+    fn marks_of_inches_seconds_and_repetition_open_no_quotation() {
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(cut(text, &quotations(text)), expected, "{text:?}");
+        };
+        check("12\" thick. Copied. At the top 4\" across, 5\u{bd}\", 6 \" and 7 \" wide", &[]);
+        check("48\u{b0}12'30\"N, 16\u{b0} 22' 10\". A 10\"x12\" print, 9\"\u{d7}9\".", &[]);
+        check("f'(x) and f'\" x of g'\" y", &[]);
+        // It may close one that is open.
+        check("He said \"in 1912\" and left. A 3\" pipe.", &["\"in 1912\""]);
+        check("He said \"copied\": 3\" and 4\".", &["\"copied\""]);
+        check("May  Harding  sold\n\"     \"     bought\n\"     \"     left", &[]);
+        check("Il dit \" oui \", puis \" non \".", &["\" oui \"", "\" non \""]);
+        check(
+            "(\"a\") [\"b\"] \"...c\" x=\"d\" \u{4ed6}\"\u{4f60}\"\u{3002}",
+            &["\"a\"", "\"b\"", "\"...c\"", "\"d\"", "\"\u{4f60}\""],
+        );
+    }
+
+    #[test]
+    fn a_straight_mark_without_a_partner_excludes_nothing() {
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(cut(text, &quotations(text)), expected, "{text:?}");
+        };
+        check("She \"went. The tide turned. He said \"no\" and left.", &["\"no\""]);
+        check("She went\" out. The tide turned. He said \"no\" and left.", &["\"no\""]);
     }
 
     #[test]
