@@ -249,16 +249,15 @@ impl Add {
         let index = match target {
             Target::Index(path) => self.open_or_create(&path, &source)?,
             Target::Service(client) => {
+                let source = match self.grouping.is_grouped() {
+                    true => self.in_language(&client.stats()?.index.analyzer, source),
+                    false => source,
+                };
                 let source = self.grouping.grouped(&self.paths, source, &stop)?;
                 return self.send(&client, source, &stop);
             }
         };
-        let language = language_in(&index.config().analyzer.to_string()).map(str::to_owned);
-        let filter = match language.filter(|_| self.grouping.is_grouped()) {
-            Some(language) => source.filter.in_language(&language, false),
-            None => source.filter,
-        };
-        let source = SourceOptions { filter, ..source };
+        let source = self.in_language(&index.config().analyzer.to_string(), source);
         let source = self.grouping.grouped(&self.paths, source, &stop)?;
         let defaults = AddOptions::default();
         let options = AddOptions {
@@ -275,6 +274,16 @@ impl Add {
         });
         let not_read = progress.finish();
         self.tell(&added?, &not_read)
+    }
+
+    /// Leaves out files that are not in the language of this analyzer, where documents have several
+    /// files.
+    fn in_language(&self, analyzer: &str, source: SourceOptions) -> SourceOptions {
+        let filter = match language_in(analyzer).filter(|_| self.grouping.is_grouped()) {
+            Some(language) => source.filter.in_language(language, false),
+            None => source.filter,
+        };
+        SourceOptions { filter, ..source }
     }
 
     fn send(&self, client: &Client, source: SourceOptions, stop: &Stop) -> super::Result {

@@ -59,7 +59,8 @@ impl UnitArgs {
     }
 
     /// Returns the options with the documents that the files of `inputs` make; reports where
-    /// documents begin, if it is not obvious.
+    /// documents begin, if it is not obvious. If no file is a program in the language that the
+    /// filter asks for, files in any language are read.
     ///
     /// # Errors
     /// Those of [`Grouping::of`].
@@ -69,7 +70,14 @@ impl UnitArgs {
         options: SourceOptions,
         stop: &Stop,
     ) -> cento::Result<SourceOptions> {
-        let grouping = Grouping::of(&self.by, inputs, &options, stop)?;
+        let mut options = options;
+        let mut grouping = Grouping::of(&self.by, inputs, &options, stop)?;
+        let is_empty = grouping.as_ref().is_some_and(Grouping::is_empty);
+        if is_empty && options.filter.asks_language() {
+            // No program has a name in this language.
+            options.filter = options.filter.in_any_language();
+            grouping = Grouping::of(&self.by, inputs, &options, stop)?;
+        }
         let remarks = grouping.iter().flat_map(Grouping::remarks);
         let said = remarks.map(|remark| with_advice(&remark.fact, remark.advice.as_deref()));
         let said: Vec<String> = said.collect();

@@ -246,6 +246,12 @@ impl Grouping {
         Ok(grouping)
     }
 
+    /// Returns whether no file is in a document: the names leave out all of them.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
     /// Returns where the documents begin, if that is not obvious.
     #[must_use]
     pub fn remarks(&self) -> &[Remark] {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli_join::jsons;
 use crate::common::run::{Dir, line};
+use crate::common::service::Service;
 use crate::common::words;
 
 /// Returns a program that is a table of numbers.
@@ -44,6 +45,30 @@ fn kept(dir: &Dir, args: &[&str]) -> Vec<Value> {
     let kept = jsons(&fs::read_to_string(dir.path("kept.jsonl")).unwrap());
     fs::remove_file(dir.path("kept.jsonl")).unwrap();
     kept.into_iter().map(|one| one["id"].clone()).collect()
+}
+
+#[test]
+fn hand_ins_without_a_name_of_the_language_are_read_wherever_they_go() {
+    let dir = Dir::new();
+    for name in ["class/ann/main.txt", "class/bob/main.txt"] {
+        dir.write(name, counting(ANN));
+    }
+    let by = |verb: &[&str]| {
+        let run = dir.run(&[verb, &["class", "--by", "directory"], &JAVA].concat());
+        assert_eq!(run.status, 0, "{}", run.err);
+        assert!(!run.err.contains("left out"), "{}", run.err);
+        run
+    };
+    assert!(by(&["pairs"]).out.contains("class/ann  class/bob"));
+    assert!(by(&["add", "idx"]).err.contains("2 added; "));
+    let service = Service::start(&dir, &[]);
+    let to_service = ["add", "--url", &service.url, "class", "--by", "directory"];
+    assert_eq!(dir.json(&to_service)["skipped"], 0);
+    // A service's index leaves out other languages, too, where there are programs of its own.
+    dir.write("class/ann/A.java", counting(BOB));
+    let run = dir.run(&to_service);
+    assert!(run.err.contains("1 replaced, 3 left out; "), "{}", run.err);
+    assert!(service.stop());
 }
 
 const JAVA: [&str; 4] = ["--for", "code", "--analyzer", "code(language=java)"];
