@@ -25,7 +25,7 @@ use cento::scheme::DEFAULT_SPEC;
 use cento::search::{Query, Searcher};
 use cento::{Error, PairPassage};
 use cento_report::{Counting, IndexState, Place, ReuseReport, ReuseSource, Run, Searched, percent};
-use cento_source::AddOptions;
+use cento_source::{AddOptions, check_there};
 
 /// Demonstrate cento on text that is already on this machine.
 ///
@@ -68,10 +68,18 @@ impl Demo {
             );
             return Ok(Outcome::Bad);
         };
+        check_there([&root])?;
+        if !root.is_dir() {
+            return Err(Error::input(root.display().to_string(), "it is no directory").into());
+        }
         // The commands at the end are for any directory.
         let root = std::path::absolute(&root).map_err(|e| Error::io("find", &root, e))?;
         let mut out = io::stdout().lock();
         let files = Files::below(&root, self.bytes as u64);
+        if files.paths.is_empty() {
+            let what = "there is no text and no program in it, by the names and sizes of its files";
+            return Err(Error::input(root.display().to_string(), what).into());
+        }
         line!(
             out,
             "Reading {} below {}",
@@ -92,12 +100,13 @@ impl Demo {
             line!(out, "No two of them are near-duplicates.")?;
             return Ok(Outcome::Nothing);
         }
-        show_pairs(&pairs, &root, self.groups(), &mut out)?;
         let compared = compare(&searcher, pairs)?;
+        let of = self.groups(&compared);
+        show_pairs(&compared, &root, of, &mut out)?;
         show_edited_passage(&compared, &root, &mut out)?;
         search_passage(&searcher, &compared[0], &root, &mut out)?;
         let next = Next::new(&compared[0].pair, &root);
-        let report = write_report(&searcher, compared, &root, self.groups())?;
+        let report = write_report(&searcher, compared, &root, of)?;
         line!(out)?;
         line!(out, "Report, with these passages side by side: {}", report.display())?;
         next.write(&mut out)?;
@@ -108,9 +117,16 @@ impl Demo {
         Ok(Outcome::Found)
     }
 
-    /// Names the groups of files: a pair has files of two.
-    fn groups(&self) -> &'static str {
-        if self.dir.is_none() { "packages" } else { "directories" }
+    /// Names the groups of files that every pair has files of two of; `None` if some pair has files
+    /// of one directory.
+    fn groups(&self, compared: &[Compared]) -> Option<&'static str> {
+        let directory = |id: &str| Path::new(id).parent().map(Path::to_owned);
+        let is_apart =
+            |compared: &Compared| directory(&compared.pair.a) != directory(&compared.pair.b);
+        match self.dir {
+            None => Some("packages"),
+            Some(_) => compared.iter().all(is_apart).then_some("directories"),
+        }
     }
 }
 
@@ -238,16 +254,21 @@ fn striking_pairs(
         is_new
     });
     pairs.truncate(PAIRS_SHOWN);
-    pairs.sort_by(|a, b| b.resemblance.total_cmp(&a.resemblance));
     Ok(pairs)
 }
 
-fn show_pairs(pairs: &[Pair], root: &Path, of: &str, out: &mut impl Write) -> Result<()> {
+fn show_pairs(
+    compared: &[Compared],
+    root: &Path,
+    of: Option<&str>,
+    out: &mut impl Write,
+) -> Result<()> {
+    let of = of.map_or(String::new(), |of| format!(" of different {of}"));
     line!(out)?;
-    line!(out, "Files of different {of} that share most text, and are not identical:")?;
+    line!(out, "Files{of} that share most text, and are not identical:")?;
     line!(out)?;
     line!(out, "  text in common")?;
-    for pair in pairs {
+    for Compared { pair, .. } in compared {
         let [a, b] = [&pair.a, &pair.b].map(|id| shown(Path::new(id), root));
         line!(out, "  {:>14}  {a}", percent(pair.resemblance))?;
         line!(out, "  {:14}  {b}", "")?;
@@ -260,6 +281,7 @@ fn show_pairs(pairs: &[Pair], root: &Path, of: &str, out: &mut impl Write) -> Re
     Ok(())
 }
 
+/// Compares the texts of pairs, and puts the most similar pair first.
 fn compare(searcher: &Searcher, pairs: Vec<Pair>) -> Result<Vec<Compared>> {
     let text = |id: &str| -> cento::Result<String> {
         let address = searcher.snapshot().find(id)?;
@@ -269,10 +291,14 @@ fn compare(searcher: &Searcher, pairs: Vec<Pair>) -> Result<Vec<Compared>> {
     let config = searcher.snapshot().config();
     let compared = pairs.into_iter().map(|pair| {
         let (a, b) = (text(&pair.a)?, text(&pair.b)?);
-        let passages = cento::compare(&config.scheme, &config.analyzer, &a, &b)?.passages;
-        Ok(Compared { pair, a, b, passages })
+        let found = cento::compare(&config.scheme, &config.analyzer, &a, &b)?;
+        // That of the search is an estimate.
+        let pair = Pair { resemblance: found.similarity.resemblance, ..pair };
+        Ok(Compared { pair, a, b, passages: found.passages })
     });
-    compared.collect()
+    let mut compared = compared.collect::<Result<Vec<Compared>>>()?;
+    compared.sort_by(|a, b| b.pair.resemblance.total_cmp(&a.pair.resemblance));
+    Ok(compared)
 }
 
 /// Shows the changes in a passage that a pair has in common.
@@ -356,11 +382,11 @@ fn write_report(
     searcher: &Searcher,
     compared: Vec<Compared>,
     root: &Path,
-    of: &str,
+    of: Option<&str>,
 ) -> Result<PathBuf> {
     let documents = searcher.snapshot().documents();
     let index = IndexState { place: root.display().to_string(), generation: None, documents };
-    let title = Some(format!("Text that different {of} share"));
+    let title = Some(format!("Text that different {} share", of.unwrap_or("files")));
     let programs = compared.iter().filter(|compared| is_program(Path::new(&compared.pair.a)));
     let is_code = 2 * programs.count() >= compared.len();
     let run = Run { title, index: Some(index), is_code, ..Run::new("demo") };

@@ -391,6 +391,36 @@ fn the_demo_shows_what_packages_share_and_ends_with_a_report() {
     assert!(without.err.contains("name a directory"), "{}", without.err);
 }
 
+#[test]
+fn a_demonstration_of_nothing_is_an_error_that_names_the_directory() {
+    let dir = Dir::new();
+    dir.write("empty/picture.png", "");
+    dir.write("file.txt", words(1, 50));
+    for (name, why) in [
+        ("mistyped", "no input was read"),
+        ("empty", "there is no text"),
+        ("file.txt", "it is no directory"),
+    ] {
+        let run = dir.run(&["demo", name]);
+        assert_eq!((run.status, &*run.out), (2, ""), "{name}");
+        assert!(run.err.contains(name) && run.err.contains(why), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_demonstration_shows_the_resemblance_that_compare_computes() {
+    let dir = Dir::new();
+    for seed in 2..4 {
+        dir.write(&format!("class/{seed}.txt"), words(1, 100) + " " + &words(seed, 37));
+    }
+    let run = dir.run(&["demo", "class"]);
+    let resemblance = dir.json(&["compare", "class/2.txt", "class/3.txt"])["resemblance"].clone();
+    let shown = format!("{:.1} %  2.txt", 100.0 * resemblance.as_f64().unwrap());
+    assert!(run.out.contains(&shown), "{shown}: {}", run.out);
+    // Both files are in one directory.
+    assert!(run.out.contains("Files that share most text") && !run.out.contains("directories"));
+}
+
 #[cfg(unix)]
 fn the_commands_run_as_they_are_printed(dir: &Dir, run: &Run) {
     let is_command = |line: &&str| line.contains(" compare ") || line.contains(" demo.idx");
