@@ -89,8 +89,12 @@ pub fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     // With the permissions of any file that the user creates, as the mask allows.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    // Its message has the path of the new file, which is unknown to the caller.
-    builder.tempfile_in(parent(path)).map_err(|error| error.kind().into())
+    let parent = parent(path);
+    builder.tempfile_in(parent).map_err(|error| match parent.metadata() {
+        Err(missing) => missing,
+        // Its message has the path of the new file, which is unknown to the caller.
+        Ok(_) => error.kind().into(),
+    })
 }
 
 /// Makes durable which file, if any, is at `path`.
@@ -157,7 +161,9 @@ mod tests {
         file_again(&path, write, || Ok(())).unwrap();
         assert_eq!((tries, std::fs::read(&path).unwrap()), (3, b"other".to_vec()));
         // Without its directory it is not replaced, however often that is tried.
-        assert!(file(&dir.path().join("none").join("a"), b"one").is_err());
+        let missing = dir.path().join("none");
+        let said = file(&missing.join("a"), b"one").unwrap_err().to_string();
+        assert_eq!(said, missing.metadata().unwrap_err().to_string());
     }
 
     #[cfg(unix)]

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use super::Result;
 use super::list_format::ListFormat;
+use super::parse::in_directory;
 use super::rows_out::{CellType, RowsOut};
 use cento::Error;
 use cento::join::lineage::DirectionBy;
@@ -25,7 +27,7 @@ pub struct NetworkOut {
     /// Also write the network of documents to this file: .gexf, .graphml or .dot. An edge leads
     /// from a document to the later one that is nearest to it; its attribute `direction_by` is
     /// `date` if dates tell which is the later one.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(in_directory))]
     graph: Option<PathBuf>,
 }
 

@@ -1,5 +1,6 @@
 //! Parsers of option values.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cento_source::charset;
@@ -56,6 +57,19 @@ pub fn parse_age(text: &str) -> Result<Duration, String> {
         Some(Ok(days)) => Ok(Duration::from_secs(86_400) * days),
         _ if text == "0" => Ok(Duration::ZERO),
         _ => parse_duration(text).map_err(|_| refused.into()),
+    }
+}
+
+/// Checks the name of a file that is written when the work is done: its directory must exist.
+///
+/// # Errors
+/// When it does not, with the reason.
+pub fn in_directory(path: PathBuf) -> Result<PathBuf, String> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match dir.metadata() {
+        Ok(found) if found.is_dir() => Ok(path),
+        Ok(_) => Err(format!("{} is no directory", dir.display())),
+        Err(error) => Err(format!("{}: {error}", dir.display())),
     }
 }
 

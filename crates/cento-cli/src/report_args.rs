@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
+use super::parse::in_directory;
 use cento::runtime::replace;
 use cento::search::BoilerplateShare;
 use cento::{Analyzer, Error, Result};
@@ -77,7 +78,7 @@ fn parse_report_file(name: &str) -> std::result::Result<ReportFile, String> {
         Some("csv") => Form::Csv,
         _ => return Err("the name of a report ends in .html, .json or .csv".into()),
     };
-    Ok(ReportFile { path, form })
+    Ok(ReportFile { path: in_directory(path)?, form })
 }
 
 impl ReportArgs {

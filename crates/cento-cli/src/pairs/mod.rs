@@ -10,6 +10,7 @@ mod sides;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
@@ -17,6 +18,7 @@ use super::Result;
 use super::join::JoinArgs;
 use super::list_format::ListFormat;
 use super::output::{self as shown, counted, similarity};
+use super::parse::in_directory;
 use super::progress::stop_flag;
 use super::report_args::ReportArgs;
 use super::terminal::{line, note};
@@ -79,7 +81,12 @@ pub struct Pairs {
     #[arg(long, value_name = "INDEX")]
     against: Option<PathBuf>,
     /// Also write the shown pairs as a network to this file: .gexf, .graphml or .dot.
-    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = PathBufValueParser::new().try_map(in_directory),
+        conflicts_with = "out"
+    )]
     graph: Option<PathBuf>,
     #[command(flatten)]
     join: JoinArgs,

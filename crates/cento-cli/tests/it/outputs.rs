@@ -20,6 +20,28 @@ fn lines() -> String {
 }
 
 #[test]
+fn a_report_into_a_missing_directory_is_refused_before_the_work() {
+    let dir = Dir::new();
+    dir.write("class/a.txt", words(1, 60));
+    dir.write("class/b.txt", words(1, 60));
+    dir.write("file", "");
+    let check = |args: &[&str], why: &str| {
+        let run = dir.run(args);
+        assert_eq!((run.status, &*run.out), (2, ""), "{args:?}");
+        assert!(run.err.contains(why), "{}", run.err);
+    };
+    // On Windows too, where the words are others.
+    let missing = dir.path("no").metadata().unwrap_err().to_string();
+    check(&["pairs", "class", "--report", "no/r.html"], &missing);
+    check(&["pairs", "class", "--graph", "no/g.dot"], &missing);
+    check(&["compare", "class/a.txt", "class/b.txt", "--report", "no/r.csv"], &missing);
+    check(&["families", "idx", "--graph", "no/g.gexf"], &missing);
+    check(&["lineage", "idx", "--report", "no/r.json"], &missing);
+    check(&["pairs", "class", "--report", "file/r.html"], "file is no directory");
+    assert_eq!(dir.run(&["pairs", "class", "--report", "class/r.html"]).status, 0);
+}
+
+#[test]
 fn kept_documents_are_compressed_as_the_name_of_the_output_says() {
     let dir = Dir::new();
     dir.write("in.jsonl", lines());
