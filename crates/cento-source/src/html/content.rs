@@ -1,0 +1,202 @@
+//! The content of a page.
+//!
+//! The part of the page with the greatest sum is its core: a word counts +1 and a tag -2. Around
+//! the core, all is content but menus (elements beside the content, and runs of links): the rest of
+//! the article or of the `main` element that the core is in, and the text before and after the
+//! core up to the next menu. Tables of data and short paragraphs have many
+//! tags for their words, so that the sum alone would leave them out.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::place::PlaceInPage;
+use super::{Piece, Place};
+
+/// Tags within a paragraph of this number of words cost nothing. With 15 to 30, pages are read
+/// alike, and better than with any cost (docs/DESIGN.md).
+const PARAGRAPH_WORDS_MIN: i64 = 20;
+
+/// If the content has less than this fraction (one in two) of the words that are in no menu, all of
+/// these are read.
+const CONTENT_SHARE: i64 = 2;
+
+/// An article is content if this fraction (one in four) of the words of the core is in it.
+const ARTICLE_SHARE: i64 = 4;
+
+/// The text around the core ends at this number of blocks of a menu.
+const MENU_BLOCKS: usize = 2;
+
+/// Makes tags within long paragraphs cost nothing: the words of an edition may all be links to a
+/// dictionary, those of a recognised page have places, and a menu has few words.
+pub fn free_paragraphs(pieces: &mut [Piece]) {
+    let is_end =
+        |piece: &Piece| matches!(piece, Piece::Tag { place: Place::BlockEnd | Place::CellEnd, .. });
+    for paragraph in pieces.split_mut(is_end) {
+        if words_of(paragraph) < PARAGRAPH_WORDS_MIN {
+            continue;
+        }
+        for piece in paragraph {
+            if let Piece::Tag { place: Place::Line | Place::LineEnd, cost, .. } = piece {
+                *cost = 0;
+            }
+        }
+    }
+}
+
+fn words_of(pieces: &[Piece]) -> i64 {
+    let words = pieces.iter().map(|piece| match piece {
+        Piece::Text { words, .. } => *words,
+        Piece::Tag { .. } | Piece::Hidden(_) => 0,
+    });
+    words.sum()
+}
+
+/// Removes the pieces that are not content.
+pub fn keep_content(pieces: &mut Vec<Piece>) {
+    let blocks = blocks(pieces);
+    let core = core(pieces);
+    let mut kept: Vec<bool> = blocks
+        .iter()
+        .map(|block| block.overlaps(&core) && !block.is_beside && !block.is_title)
+        .collect();
+    keep_article(&mut kept, &blocks, &pieces[core.clone()]);
+    keep_around(&mut kept, &blocks, &core);
+    // A line with links and other words is no menu if it is alone between paragraphs.
+    for at in 1..kept.len().saturating_sub(1) {
+        let block = &blocks[at];
+        let may_be = block.links < block.words && !block.is_beside && !block.is_title;
+        kept[at] |= kept[at - 1] && kept[at + 1] && may_be;
+    }
+    let words = |is_in: &dyn Fn(usize) -> bool| -> i64 {
+        (0..blocks.len()).filter(|&at| is_in(at)).map(|at| blocks[at].words).sum()
+    };
+    let may_be = |at: usize| kept[at] || !blocks[at].is_menu();
+    if words(&|at| kept[at]) * CONTENT_SHARE < words(&may_be) {
+        kept = (0..blocks.len()).map(may_be).collect();
+    }
+    let ranges: Vec<_> = blocks
+        .iter()
+        .zip(&kept)
+        .filter(|(_, kept)| **kept)
+        .map(|(block, _)| block.at.clone())
+        .collect();
+    let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return };
+    let (start, end) = (first.start, last.end);
+    let (mut at, mut range) = (0, 0);
+    pieces.retain(|piece| {
+        let here = at;
+        at += 1;
+        while ranges.get(range).is_some_and(|range| range.end <= here) {
+            range += 1;
+        }
+        let is_kept = ranges.get(range).is_some_and(|range| range.start <= here);
+        is_kept || ((start..end).contains(&here) && !matches!(piece, Piece::Text { .. }))
+    });
+}
+
+/// A paragraph, a row of a table, or another part of a page between the tags that end such parts.
+struct Block {
+    at: Range<usize>,
+    words: i64,
+    /// The number of its words that are in links.
+    links: i64,
+    is_beside: bool,
+    is_title: bool,
+    /// The place of its first words.
+    place: PlaceInPage,
+}
+
+impl Block {
+    fn is_menu(&self) -> bool {
+        let is_of_links = self.links * 2 >= self.words && self.words < PARAGRAPH_WORDS_MIN;
+        self.is_beside || self.is_title || is_of_links
+    }
+
+    fn overlaps(&self, other: &Range<usize>) -> bool {
+        self.at.start < other.end && other.start < self.at.end
+    }
+}
+
+/// Returns the blocks of a page that have words.
+fn blocks(pieces: &[Piece]) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut start = 0;
+    let is_end = |piece: &Piece| matches!(piece, Piece::Tag { place: Place::BlockEnd, .. });
+    for block in pieces.split(is_end) {
+        let at = start..start + block.len();
+        start = at.end + 1;
+        let texts = block.iter().filter_map(|piece| match piece {
+            Piece::Text { words, place, .. } if *words > 0 => Some((*words, *place)),
+            _ => None,
+        });
+        let Some((_, place)) = texts.clone().next() else { continue };
+        let words = texts.clone().map(|(words, _)| words).sum();
+        let links = texts.clone().filter(|(_, place)| place.is_link).map(|(words, _)| words).sum();
+        let is_beside = texts.clone().all(|(_, place)| place.is_beside);
+        let is_title = texts.clone().all(|(_, place)| place.is_title);
+        blocks.push(Block { at, words, links, is_beside, is_title, place });
+    }
+    blocks
+}
+
+/// Returns the part with the greatest sum; of equals the first, and the longest.
+fn core(pieces: &[Piece]) -> Range<usize> {
+    let (mut best, mut best_sum) = (0..0, 0);
+    let (mut start, mut sum) = (0, 0);
+    for (at, piece) in pieces.iter().enumerate() {
+        sum += match piece {
+            Piece::Text { words, place, .. } if !place.is_beside && !place.is_title => *words,
+            Piece::Tag { cost, .. } => -cost,
+            Piece::Text { .. } | Piece::Hidden(_) => 0,
+        };
+        if sum < 0 {
+            (start, sum) = (at + 1, 0);
+        } else if sum > best_sum {
+            (best, best_sum) = (start..at + 1, sum);
+        }
+    }
+    best
+}
+
+/// Keeps the articles that the core is in, or else the `main` element.
+fn keep_article(kept: &mut [bool], blocks: &[Block], core: &[Piece]) {
+    let words = words_of(core);
+    let within = |element: fn(&PlaceInPage) -> Option<usize>| {
+        let mut within: HashMap<usize, i64> = HashMap::new();
+        for piece in core {
+            if let Piece::Text { words, place, .. } = piece
+                && let Some(number) = element(place)
+            {
+                *within.entry(number).or_default() += words;
+            }
+        }
+        within.retain(|_, found| *found * ARTICLE_SHARE >= words);
+        within
+    };
+    let (articles, mains) = (within(|place| place.article), within(|place| place.main));
+    for (block, kept) in blocks.iter().zip(kept) {
+        let is_in = match articles.is_empty() {
+            true => block.place.main.is_some_and(|number| mains.contains_key(&number)),
+            false => block.place.article.is_some_and(|number| articles.contains_key(&number)),
+        };
+        *kept |= is_in && !block.is_menu();
+    }
+}
+
+/// Keeps the text before and after the core, up to a menu.
+fn keep_around(kept: &mut [bool], blocks: &[Block], core: &Range<usize>) {
+    let first = blocks.partition_point(|block| block.at.end <= core.start);
+    let last = blocks.partition_point(|block| block.at.start < core.end);
+    let mut keep = |order: &mut dyn Iterator<Item = usize>| {
+        let mut menus = 0;
+        for at in order {
+            menus = if blocks[at].is_menu() { menus + 1 } else { 0 };
+            if menus == MENU_BLOCKS {
+                return;
+            }
+            kept[at] |= menus == 0;
+        }
+    };
+    keep(&mut (0..first).rev());
+    keep(&mut (last..blocks.len()));
+}

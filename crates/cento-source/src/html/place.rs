@@ -1,0 +1,120 @@
+//! The place of a text in a page: in a link, in a menu, in an article.
+
+use html5gum::StartTag;
+
+/// Elements beside the content: menus, remarks at the side, the foot of the page, things to press.
+/// A `form` is none of them, because whole pages are in one.
+const BESIDE: [&[u8]; 7] = [b"aside", b"button", b"dialog", b"footer", b"menu", b"nav", b"select"];
+
+/// The roles of elements that are the same.
+const ROLES: [&[u8]; 4] = [b"complementary", b"contentinfo", b"navigation", b"search"];
+
+/// The place of a text in a page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PlaceInPage {
+    /// It is the title, which is not in the page.
+    pub is_title: bool,
+    /// It is in a link.
+    pub is_link: bool,
+    /// It is in an element beside the content.
+    pub is_beside: bool,
+    /// The number of the outermost `article` around it.
+    pub article: Option<usize>,
+    /// The number of the outermost `main` around it.
+    pub main: Option<usize>,
+}
+
+/// Follows the tags of a page.
+#[derive(Default)]
+pub struct Places {
+    now: PlaceInPage,
+    beside: Option<Outermost>,
+    article: Option<Outermost>,
+    main: Option<Outermost>,
+    /// The number of elements so far that articles are numbered by.
+    count: usize,
+}
+
+/// An element that counts only where it is not in one of its kind.
+struct Outermost {
+    name: Vec<u8>,
+    /// The number of open elements of this name from there on.
+    open: usize,
+    /// The piece of the page that it begins at.
+    from: usize,
+}
+
+impl Outermost {
+    /// Takes a tag in `element`, or that begins it.
+    fn start(element: &mut Option<Outermost>, name: &[u8], is_one: bool, from: usize) {
+        match element {
+            Some(element) => element.open += usize::from(element.name == name),
+            None if is_one => *element = Some(Outermost { name: name.to_vec(), open: 1, from }),
+            None => {}
+        }
+    }
+
+    fn end(element: &mut Option<Outermost>, name: &[u8]) {
+        if let Some(found) = element.as_mut().filter(|element| element.name == name) {
+            found.open -= 1;
+            if found.open == 0 {
+                *element = None;
+            }
+        }
+    }
+}
+
+impl Places {
+    /// Returns the place of a text here.
+    pub fn now(&self) -> PlaceInPage {
+        self.now
+    }
+
+    /// Returns the piece where an element beside the content begins that has no end: the rest of
+    /// the page is not in it.
+    pub fn endless(&self) -> Option<usize> {
+        self.beside.as_ref().map(|element| element.from)
+    }
+
+    /// Takes a start tag, before the piece of this number.
+    pub fn start<S: html5gum::SpanBound>(&mut self, tag: &StartTag<S>, piece: usize) {
+        let name = tag.name.as_slice();
+        let has = |attribute: &[u8]| tag.attributes.contains_key(attribute);
+        match name {
+            b"title" => self.now.is_title = true,
+            // The others are marks that links lead to, and often have no end.
+            b"a" => self.now.is_link = has(b"href") || !(has(b"name") || has(b"id")),
+            _ => {}
+        }
+        if tag.self_closing {
+            return;
+        }
+        let role = tag.attributes.get(&b"role"[..]).map(|role| role.to_vec());
+        let is_beside =
+            BESIDE.contains(&name) || role.is_some_and(|role| ROLES.contains(&role.as_slice()));
+        Outermost::start(&mut self.beside, name, is_beside, piece);
+        Outermost::start(&mut self.article, name, name == b"article", self.count);
+        Outermost::start(&mut self.main, name, name == b"main", self.count);
+        self.count += 1;
+        self.update();
+    }
+
+    /// Takes an end tag.
+    pub fn end(&mut self, name: &[u8]) {
+        match name {
+            b"title" => self.now.is_title = false,
+            b"a" => self.now.is_link = false,
+            _ => {}
+        }
+        for element in [&mut self.beside, &mut self.article, &mut self.main] {
+            Outermost::end(element, name);
+        }
+        self.update();
+    }
+
+    fn update(&mut self) {
+        self.now.is_beside = self.beside.is_some();
+        self.now.article = self.article.as_ref().map(|element| element.from);
+        self.now.main = self.main.as_ref().map(|element| element.from);
+    }
+}

@@ -1,0 +1,325 @@
+//! Tests of the text of web pages.
+
+use super::*;
+use proptest::prelude::*;
+
+fn shown(page: &[u8], encoding: Option<&str>, html: Html) -> String {
+    text_of(page, encoding, html).0
+}
+
+/// Returns the text with one space for each run of white space, none at the ends.
+fn collapsed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Pieces of pages, among them pieces that tokenizers stumble over.
+const PIECES: &[&str] = &[
+    "<p>",
+    "</p>",
+    "<b>",
+    "</b>",
+    "<pre>",
+    "</pre>",
+    "<title>",
+    "</title>",
+    "<xmp>",
+    "</xmp>",
+    "<textarea>",
+    "</textarea>",
+    "<script>",
+    "</script>",
+    "<svg>",
+    "</svg>",
+    "<br/>",
+    "</>",
+    "<!-- c -->",
+    "<!doctype html>",
+    "<a href='&amp;x'>",
+    "<",
+    "</",
+    "<3",
+    "words of",
+    "\u{416}\u{1f600}",
+    " ",
+    "  ",
+    "\n",
+    "\r\n",
+    "\r",
+    "\0",
+    "&amp;",
+    "&amp",
+    "&notit;",
+    "&nbsp;",
+    "&nGt;",
+    "&semi;",
+    "&#x35",
+    "&#233;",
+    "&#0;",
+    "&",
+    "&x;",
+    "]]>",
+];
+
+fn check_origins(page: &str) -> Result<(), TestCaseError> {
+    for html in [Html::Content, Html::All] {
+        let (text, origins, _) = text_of(page.as_bytes(), Some("utf-8"), html);
+        let page = &*charset::decode(page.as_bytes(), Some("utf-8")).text;
+        let (mut in_text, mut in_page) = (0, 0);
+        for (at, from, is_same) in origins.unwrap().runs() {
+            prop_assert!(in_text <= at.start && in_page <= from.start, "{at:?} {from:?}");
+            // Text outside the runs was made in extracting.
+            prop_assert_eq!(text[in_text..at.start].trim(), "", "{:?}", &text);
+            (in_text, in_page) = (at.end, from.end);
+            let (text, source) = (&text[at], &page[from]);
+            match is_same {
+                true => prop_assert_eq!(text, source),
+                false => {
+                    let decoded = source.replace('\0', "\u{fffd}");
+                    prop_assert_eq!(text, collapsed(&decoded_text(&decoded)));
+                }
+            }
+        }
+        prop_assert_eq!(text[in_text..].trim(), "", "{:?}", &text);
+    }
+    Ok(())
+}
+
+/// Returns the text that a tokenizer makes of a text without tags.
+fn decoded_text(text: &str) -> String {
+    let parts = text.split_inclusive("</>").map(|part| part.trim_end_matches("</>"));
+    parts.map(decoded).collect()
+}
+
+proptest! {
+    #[test]
+    fn every_run_of_the_text_has_its_place_in_the_page(
+        pieces in proptest::collection::vec(0..PIECES.len(), 0..24)
+    ) {
+        check_origins(&pieces.iter().map(|&at| PIECES[at]).collect::<String>())?;
+    }
+
+    #[test]
+    fn runs_are_right_whatever_the_page_is(page in "[a-c<>/&;#x \r\n\u{e9}-]{0,40}") {
+        check_origins(&page)?;
+    }
+}
+
+#[test]
+fn raw_text_has_no_references_and_no_tags() {
+    // It was taken for text, where references are decoded and CR is dropped.
+    check_origins("<xmp></>&amp;\r").unwrap();
+    check_origins("<title></>&amp;").unwrap();
+    assert_eq!(shown(b"<xmp></>&amp;\r", None, Html::All), "</>&amp;");
+}
+
+#[test]
+fn references_are_runs_of_their_own() {
+    let page = "<p>caf&eacute;\tau   lait &amp\r\n&ampc</p>";
+    let (text, origins, _) = text_of(page.as_bytes(), None, Html::All);
+    assert_eq!(text, "caf\u{e9} au lait & &c");
+    let found: Vec<(&str, &str)> =
+        origins.unwrap().runs().into_iter().map(|(at, from, _)| (&text[at], &page[from])).collect();
+    let expected = [
+        ("caf", "caf"),
+        ("\u{e9}", "&eacute;"),
+        ("au ", "au "),
+        ("lait ", "lait "),
+        ("&", "&amp"),
+        ("&", "&amp"),
+        ("c", "c"),
+    ];
+    assert_eq!(found, expected);
+}
+
+const PAGE: &str = "<!DOCTYPE html><html><head><title>A shop</title><style>p {}</style></head>\
+    <body><ul><li><a href='/'>Home</a></li><li><a href='/b'>Buy</a></li></ul>\
+    <h1>The long and winding headline of it all</h1>\n<p>Six words &amp; a <b>bo</b>ld  one here.\
+    <p>Another paragraph that has enough words to count.<script>if (a < b) c();</script></p>\
+    <div><a>Next</a></div><div><a>Last</a></div></body></html>";
+
+#[test]
+fn the_content_is_the_part_with_many_words_and_few_tags() {
+    let content = "The long and winding headline of it all\nSix words & a bold one here.\n\
+                   Another paragraph that has enough words to count.";
+    assert_eq!(shown(PAGE.as_bytes(), None, Html::Content), content);
+    let all = format!("A shop\nHome\nBuy\n{content}\nNext\nLast");
+    assert_eq!(shown(PAGE.as_bytes(), None, Html::All), all);
+    assert_eq!(shown(PAGE.as_bytes(), None, Html::Source), PAGE);
+}
+
+#[test]
+fn the_colours_of_a_program_do_not_tear_the_content_apart() {
+    let program = "<i>let</i> <b>x</b> <u>=</u> <b>1</b>;";
+    let page = format!(
+        "<ul><li><a>Menu</a></ul><p>Some words before it.<pre><code>{program}</code></pre>\
+         <p>And others after it, which are more.\
+         <ul><li><a>a</a><li><a>b</a></ul>"
+    );
+    let expected = "Some words before it.\nlet x = 1;\nAnd others after it, which are more.";
+    assert_eq!(shown(page.as_bytes(), None, Html::Content), expected);
+    // An end tag without a start tag ends nothing.
+    let page = "</pre><a>x</a><p>two words</p><a>y</a>";
+    assert_eq!(shown(page.as_bytes(), None, Html::Content), "two words");
+}
+
+#[test]
+fn markup_around_words_takes_none_of_them() {
+    // Only the first words of each were read.
+    let words = "the ferry carried farmers children and sheep for two hundred years before the \
+                 bridge was built and its last pilot kept a diary of every crossing until the \
+                 end";
+    let each = |before: &str, after: &str| {
+        words.split(' ').map(|word| format!("{before}{word}{after} ")).collect::<String>()
+    };
+    let menu = "<ul><li><a href=/>Home</a><li><a href=/b>Buy</a></ul>";
+    for paragraph in [
+        each("<a href=x>", "</a>"),
+        each("<span class=line><span class=word title='1 2 3 4'>", "</span></span><br>"),
+        each("", " <i>x</i>"),
+    ] {
+        let page = format!("<html>{menu}<p>{paragraph}</p>{menu}");
+        let expected = collapsed(&shown(paragraph.as_bytes(), None, Html::All));
+        assert_eq!(collapsed(&shown(page.as_bytes(), None, Html::Content)), expected);
+    }
+    // Each is a paragraph of its own.
+    let page = format!("<html><table>{}</table>", each("<tr><td>", "</td></tr>"));
+    assert_eq!(collapsed(&shown(page.as_bytes(), None, Html::Content)), words);
+}
+
+const PARAGRAPHS: &str = "<p>The register was kept by the clerk of the harbour until the office \
+    was closed, and it lists every vessel that paid dues at the quay.</p>\n<p>The entries are in \
+    the hand of a single clerk, whose spelling of the names of foreign ports is his own.</p>";
+
+const MENU: &str = "<nav><p>All our pages</p><a href=/>Home</a></nav>\
+    <ul><li><a href=/>Home</a><li><a href=/b>Buy a ticket</a></ul>";
+
+#[test]
+fn tables_talk_and_short_paragraphs_around_the_core_are_content() {
+    // They were left out, so that pages that differ in nothing else were exact duplicates.
+    let row = |n: i32| format!("<tr><td>{n} March</td><td>brig Anna</td><td>coal</td></tr>");
+    let table = format!("<table>{}</table><p>An end.</p>", (1..30).map(row).collect::<String>());
+    let talk = "<div>A: Who?</div><div>B: The pilot.</div>".repeat(30);
+    let linked = "<table><tr><td><a href=x>Anna</a></td><td>of Hull in the year 1841</td></table>";
+    for rest in [&table, &talk, linked, "<p>He died.</p>", "<ul><li>a brig<li>a sloop</ul>"] {
+        for (before, after) in [("<article>", "</article>"), ("<main>", "</main>"), ("", "")] {
+            for inner in [
+                format!("{PARAGRAPHS}{rest}"),
+                format!("{rest}{PARAGRAPHS}"),
+                format!("<div>{PARAGRAPHS}</div><div>{rest}</div>"),
+            ] {
+                let page = format!(
+                    "<html><title>T</title><body>{MENU}{before}{inner}{after}\
+                     <footer>Foot</footer>{MENU}"
+                );
+                let (read, all) = (
+                    shown(page.as_bytes(), None, Html::Content),
+                    shown(inner.as_bytes(), None, Html::All),
+                );
+                assert_eq!(collapsed(&read), collapsed(&all), "{page}");
+            }
+        }
+    }
+}
+
+#[test]
+fn menus_within_an_article_and_beside_it_are_left_out() {
+    let page = format!(
+        "<main><article>{PARAGRAPHS}{MENU}<p>He died.</p>\
+        <div role=navigation><div>Up</div> and away</div><aside>An advertisement</aside>\
+         </article></main>"
+    );
+    let text = shown(page.as_bytes(), None, Html::Content);
+    let expected = shown(format!("{PARAGRAPHS}<p>He died.</p>").as_bytes(), None, Html::All);
+    assert_eq!(text, expected);
+    // It has no end, so it says nothing of the rest.
+    let page = format!("<nav><a href=/>Home</a>{PARAGRAPHS}");
+    let text = shown(page.as_bytes(), None, Html::Content);
+    assert!(text.ends_with("is his own."), "{text}");
+}
+
+#[test]
+fn the_body_of_a_short_page_is_read_whatever_its_title_is() {
+    // The title alone was the content.
+    let title = "<title>Northport Harbour Office, public notices of the board</title>";
+    let page = |body: &str| format!("<html><head>{title}</head><body>{body}</body></html>");
+    for (body, text) in [
+        ("<p>Pilots wanted for the winter.</p>", "Pilots wanted for the winter."),
+        ("<p>Closed.", "Closed."),
+        ("<table><tr><td>Closed<td>today</table>", "Closed\ntoday"),
+        ("<nav>Closed today</nav>", "Closed today"),
+        ("<a href=x>Closed</a>", "Closed"),
+    ] {
+        let read = shown(page(body).as_bytes(), None, Html::Content);
+        assert!(read.ends_with(text), "{body}: {read}");
+    }
+}
+
+#[test]
+fn a_page_without_a_body_has_its_title() {
+    let page = "<!DOCTYPE html><html><head><meta charset=utf-8><title>A title</title>\
+                <link rel=x></head><body><div><img src=x></div></body></html>";
+    assert_eq!(shown(page.as_bytes(), None, Html::Content), "A title");
+    assert_eq!(shown(b"<title>One</title>", None, Html::Content), "One");
+}
+
+#[test]
+fn hidden_elements_end_where_they_end() {
+    let check = |page: &str, expected: &str| {
+        assert_eq!(shown(page.as_bytes(), None, Html::All), expected, "{page}");
+    };
+    check("<p>a<svg><svg>x</svg>y</svg>b", "ab");
+    check("<template>x<p>y</template>z", "z");
+    check("<svg/>a</svg>b<!-- c -->d", "abd");
+    check("<p></p>", "");
+    // The number of a note is not part of a word.
+    check("a word<sup><a href=x>1</a></sup>, word<a><sup>2</sup></a>", "a word 1, word 2");
+    check("the 1<sup>st</sup> x<sup>2</sup><a>b</a>", "the 1st x2b");
+    check("a</script>b", "ab");
+}
+
+#[test]
+fn text_that_says_it_is_not_displayed_is_counted_and_left_out() {
+    let check = |page: &str, expected: &str, hidden: usize| {
+        let (text, _, found) = text_of(page.as_bytes(), None, Html::All);
+        assert_eq!((&*text, found), (expected, hidden), "{page}");
+    };
+    for attribute in [
+        "hidden",
+        "style='display: none'",
+        "style='color:red; VISIBILITY:hidden !important'",
+        "style=font-size:0",
+        "style='font-size:1px'",
+        "style='color:#fff;background-color:#FFF'",
+        "style='opacity:0'",
+    ] {
+        check(&format!("<p>se<span {attribute}>not <b>here</b></span>en</p>"), "seen", 7);
+    }
+    check("<p>se<span style='color:#fff;background:#000'>e</span>n</p>", "seen", 0);
+    // Elements end without end tags.
+    check("<div><p hidden>no<p>a</div><p>b", "a\nb", 2);
+    check("<ul><li hidden>no<ul><li>no</ul><li>a</ul>b", "a\nb", 4);
+    check("<div><p hidden>no</div>a", "a", 2);
+    check("<p>a<input hidden>b<br hidden>c", "a\nb\nc", 0);
+    check("<div hidden><p>no<p>no</div>a<dialog>no</dialog>", "a", 6);
+    // A script reveals the page.
+    check("<body style='display:none'><p>a</p>", "a", 0);
+    check("<body><div style='display:none'><p>a</p></div>", "a", 0);
+}
+
+#[test]
+fn a_page_may_declare_its_encoding() {
+    let page = b"<html><meta http-equiv=Content-Type content='text/html; charset=windows-1251'>\
+                 <p>\xcf\xf0\xe8\xe2\xe5\xf2";
+    let greeting = "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}";
+    assert_eq!(shown(page, None, Html::All), greeting);
+    let page = b"<html><!-- charset first, of no=1 --><script charset='none'></script>\
+                 <meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2";
+    assert_eq!(shown(page, None, Html::All), greeting);
+    assert_eq!(
+        shown(page, Some("windows-1252"), Html::All),
+        "\u{cf}\u{f0}\u{e8}\u{e2}\u{e5}\u{f2}"
+    );
+    let dense = "\u{543e}\u{8f29}\u{306f}\u{732b}\u{3067}\u{3042}\u{308b}";
+    let page = format!("<a>x</a><a>y</a><p>{dense}</p><a>z</a>");
+    assert_eq!(shown(page.as_bytes(), None, Html::Content), dense);
+}
