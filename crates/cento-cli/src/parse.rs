@@ -10,7 +10,8 @@ pub fn parse_encoding(name: &str) -> Result<String, String> {
     match charset::is_known(name) {
         true => Ok(name.to_owned()),
         false => Err(
-            "unknown encoding; use a label of the WHATWG Encoding Standard, such as windows-1252"
+            "unknown encoding; use a label of the WHATWG Encoding Standard, such as windows-1252, \
+             or a code page of DOS, such as cp850"
                 .into(),
         ),
     }

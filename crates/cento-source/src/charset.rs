@@ -8,16 +8,21 @@
 //! Declarations inside a document (HTML, XML) are for readers of such documents; they pass the
 //! encoding that they found as `declared`.
 
+mod dos;
+
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 use std::borrow::Cow;
+
+pub(crate) use dos::{DosPage, DosReader};
 
 /// A text and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded<'a> {
     /// The text, without a byte order mark; borrowed when the bytes were UTF-8.
     pub text: Cow<'a, str>,
-    /// The name of the encoding, as the WHATWG Encoding Standard writes it.
+    /// The name of the encoding, as the WHATWG Encoding Standard writes it; the number of a code
+    /// page of DOS.
     pub charset: &'static str,
     /// Some bytes encoded no character and were replaced by U+FFFD.
     pub lossy: bool,
@@ -30,10 +35,12 @@ const SAMPLE_BYTES: usize = 8 << 10;
 /// MB/s, and many pages of text are plenty.
 const DETECTED_BYTES_MAX: usize = 64 << 10;
 
-/// Returns whether the WHATWG Encoding Standard has an encoding of this name.
+/// Returns whether there is an encoding of this name, in the WHATWG Encoding Standard or among the
+/// code pages of DOS.
 #[must_use]
 pub fn is_known(label: &str) -> bool {
     Encoding::for_label_no_replacement(label.as_bytes()).is_some()
+        || DosPage::named(label).is_some()
 }
 
 /// Reads `bytes` as text, in the encoding `declared` from outside if it is a known label.
@@ -44,9 +51,12 @@ pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Decoded<'a> {
     if let Some((encoding, mark_length)) = Encoding::for_bom(bytes) {
         return decode_as(encoding, &bytes[mark_length..]);
     }
-    let declared = declared.and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
-    if let Some(encoding) = declared {
+    let standard = declared.and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
+    if let Some(encoding) = standard {
         return decode_as(encoding, bytes);
+    }
+    if let Some(page) = declared.and_then(DosPage::named) {
+        return Decoded { text: page.decode(bytes).into(), charset: page.number, lossy: false };
     }
     if let Some(encoding) = detect_utf16(bytes) {
         return decode_as(encoding, bytes);
@@ -64,6 +74,22 @@ pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Decoded<'a> {
         Ok(text) => Decoded { text: Cow::Borrowed(text), charset: UTF_8.name(), lossy: false },
         Err(_) if is_damaged_utf8(bytes) => decode_as(UTF_8, bytes),
         Err(_) => decode_as(detect(bytes), bytes),
+    }
+}
+
+/// Returns `bytes` as text, as [`decode`] does.
+///
+/// # Errors
+/// When nobody named the encoding, and it is in [doubt], with the reason as a clause.
+pub(crate) fn decode_undoubted<'a>(
+    bytes: &'a [u8],
+    declared: Option<&str>,
+) -> Result<Cow<'a, str>, String> {
+    let decoded = decode(bytes, declared);
+    let is_declared = declared.is_some_and(is_known);
+    match doubt(&decoded, 1).filter(|_| !is_declared) {
+        Some(why) => Err(why),
+        None => Ok(decoded.text),
     }
 }
 
@@ -93,6 +119,34 @@ pub fn is_utf16(bytes: &[u8]) -> bool {
     let by_mark = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
     by_mark.or_else(|| detect_utf16(bytes)).is_some_and(|encoding| encoding != UTF_8)
 }
+
+/// Returns a defect of a text that was read in an encoding that nobody named, as a clause, if it
+/// has at least `controls_min` controls: the detector knows no code page of DOS, whose letters are
+/// controls in other encodings.
+pub(crate) fn doubt(decoded: &Decoded<'_>, controls_min: usize) -> Option<String> {
+    let is_control = |c: char| ('\u{80}'..='\u{9f}').contains(&c) && c != '\u{85}';
+    // A text whose bytes were UTF-8 has the characters that its writer meant.
+    if decoded.charset == UTF_8.name() {
+        return None;
+    }
+    let (mut controls, mut others) = (0usize, 0usize);
+    for c in decoded.text.chars().filter(|c| !c.is_ascii()) {
+        let count = if is_control(c) { &mut controls } else { &mut others };
+        *count += 1;
+    }
+    let is_doubtful = controls >= controls_min && controls * DOUBTFUL_SHARE > others;
+    is_doubtful.then(|| {
+        format!(
+            "its encoding is unknown: as {} it has control characters for letters; name the \
+             encoding with --encoding, such as cp850 or cp437 for a text of DOS",
+            decoded.charset
+        )
+    })
+}
+
+/// An encoding is doubted if more than this fraction (one in 20) of the characters that are not
+/// ASCII are controls.
+const DOUBTFUL_SHARE: usize = 20;
 
 fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Decoded<'a> {
     let (text, lossy) = encoding.decode_without_bom_handling(bytes);
@@ -220,6 +274,21 @@ mod tests {
         check(b"a\xffb", Some("utf-8"), "UTF-8", "a\u{fffd}b");
         check(b"abc", Some("no such thing"), "UTF-8", "abc");
         check(b"abc", Some("iso-2022-kr"), "UTF-8", "abc");
+    }
+
+    #[test]
+    fn a_text_of_dos_is_read_by_name_and_refused_without() {
+        let text = "Die Gr\u{f6}\u{df}e der St\u{e4}dte f\u{fc}hrt";
+        let bytes = b"Die Gr\x94\xe1e der St\x84dte f\x81hrt";
+        check(bytes, Some("cp850"), "850", text);
+        check(bytes, Some("IBM437"), "437", text);
+        let why = decode_undoubted(bytes, None).unwrap_err();
+        assert!(why.contains("--encoding") && why.contains("cp850"), "{why}");
+        assert_eq!(decode_undoubted(bytes, Some("cp852")).unwrap(), text);
+        // A stray byte in a long text, and controls in UTF-8, are what they are.
+        let stray = FRENCH.chars().map(|c| c as u32 as u8).collect::<Vec<_>>().repeat(9);
+        assert!(decode_undoubted(&[&stray[..], b"\x81"].concat(), None).is_ok());
+        assert!(decode_undoubted("a\u{81}\u{82}".as_bytes(), None).is_ok());
     }
 
     #[test]

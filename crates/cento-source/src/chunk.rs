@@ -10,7 +10,10 @@ use serde_json::Value;
 
 use crate::format::Markup;
 use crate::{DEFECT, Extracted, Origins, SourceOptions};
-use crate::{charset, checked, partition, records, sniff, unread};
+use crate::{charset, checked, html, partition, records, sniff, unread};
+
+/// The first bytes of a file of XML, which may declare its encoding.
+const XML: &[u8] = b"<?xml";
 
 /// Bytes that hold one document or many.
 #[derive(Debug)]
@@ -277,7 +280,12 @@ impl Chunk {
             }
             (ChunkKind::Text, _) => String::from_utf8_lossy(&self.bytes).into_owned(),
             (ChunkKind::File | ChunkKind::Lines { .. }, _) => {
-                charset::decode(&self.bytes, encoding).text.into_owned()
+                let decode = match self.bytes.starts_with(XML) {
+                    true => html::decoded_page,
+                    false => charset::decode_undoubted,
+                };
+                let decoded = decode(&self.bytes, encoding);
+                decoded.map_err(|why| unread(&self.path, why))?.into_owned()
             }
         };
         Ok((Extracted { text, ..Extracted::default() }, None))

@@ -81,7 +81,8 @@ impl Markup {
     pub(crate) fn text_of(&self, bytes: &[u8], options: &SourceOptions) -> Result<Text, String> {
         match self.text_of {
             TextOf::Decoded(text_of) => {
-                let text = text_of(&charset::decode(bytes, options.encoding.as_deref()).text);
+                let encoding = options.encoding.as_deref();
+                let text = text_of(&charset::decode_undoubted(bytes, encoding)?);
                 Ok((Extracted { text, ..Extracted::default() }, None))
             }
             TextOf::Bytes(text_of) => text_of(bytes, options),

@@ -10,7 +10,7 @@ use html5gum::{StartTag, Token, Tokenizer};
 
 use crate::extracted::Extracted;
 use crate::format::{FileFormat, Markup, TextOf};
-use crate::{charset, html};
+use crate::html;
 
 /// Recognised pages as HTML.
 pub static FORMAT: FileFormat = FileFormat {
@@ -28,8 +28,7 @@ pub static FORMAT: FileFormat = FileFormat {
         begins: |start| is_hocr(start.text),
         named_begins: None,
         text_of: TextOf::Bytes(|bytes, options| {
-            let declared = options.encoding.clone().or_else(|| html::declared(bytes));
-            let page = charset::decode(bytes, declared.as_deref()).text;
+            let page = html::decoded_page(bytes, options.encoding.as_deref())?;
             Ok((Extracted { text: text_of(&page), ..Extracted::default() }, None))
         }),
         has_source: true,

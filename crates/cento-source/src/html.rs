@@ -30,13 +30,12 @@ pub(crate) use aligned::decoded;
 use aligned::{Part, parts};
 #[cfg(feature = "office")]
 pub(crate) use body::body_of;
-pub(crate) use encoding::declared;
+pub(crate) use encoding::decoded_page;
 pub use format::FORMAT;
 use hidden::{Sight, Visibility, hidden_in};
 use note::Marks;
 use place::{PlaceInPage, Places};
 
-use crate::charset;
 use crate::origin::Origins;
 
 /// The part of web pages that is read.
@@ -64,25 +63,34 @@ const WITHIN_LINES: [&[u8]; 25] = [
     b"tt", b"u", b"wbr",
 ];
 
-/// Returns the text of a page, its places in the decoded page (unless the text is the page itself),
-/// and the number of characters between that a reader does not see.
-#[must_use]
-pub fn text_of(
+/// The text of a page, its places in the decoded page (unless the text is the page itself), and the
+/// number of characters between that a reader does not see.
+pub(crate) type PageText = (String, Option<Origins>, usize);
+
+/// Returns the text of a page in this encoding, or in the one that it declares.
+///
+/// # Errors
+/// When its encoding is unknown, with the reason as a clause.
+pub(crate) fn text_of(
     bytes: &[u8],
     encoding: Option<&str>,
     html: Html,
-) -> (String, Option<Origins>, usize) {
-    let declared = encoding.map(str::to_owned).or_else(|| declared(bytes));
-    let page = charset::decode(bytes, declared.as_deref()).text;
+) -> Result<PageText, String> {
+    Ok(text_of_page(&decoded_page(bytes, encoding)?, html))
+}
+
+/// Returns the text of a page.
+#[must_use]
+pub(crate) fn text_of_page(page: &str, html: Html) -> PageText {
     if html == Html::Source {
-        return (page.into_owned(), None, 0);
+        return (page.to_owned(), None, 0);
     }
-    let mut pieces = pieces(&page);
+    let mut pieces = pieces(page);
     if html == Html::Content {
         content::free_paragraphs(&mut pieces);
         content::keep_content(&mut pieces);
     }
-    let (text, origins) = joined(&page, &pieces);
+    let (text, origins) = joined(page, &pieces);
     (text, origins, hidden_in(&pieces))
 }
 

@@ -4,12 +4,19 @@
 //! kept from it. Its iterator over a mailbox holds a message of any length, so mailboxes are cut
 //! here.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 
-use mail_parser::{HeaderName, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use mail_parser::decoders::base64::base64_decode;
+use mail_parser::decoders::charsets::map::charset_decoder;
+use mail_parser::decoders::quoted_printable::quoted_printable_decode;
+use mail_parser::{
+    Encoding, HeaderName, Message, MessageParser, MessagePart, MimeHeaders, PartType,
+};
 
+use crate::charset;
 use crate::headers::is_separator;
 use crate::html::{self, Html};
 
@@ -52,12 +59,12 @@ pub struct Attachment {
     pub bytes: Result<Vec<u8>, &'static str>,
 }
 
-/// Parses a mail.
+/// Parses a mail, whose parts are in this `encoding` if they name none.
 ///
 /// # Errors
 /// When it is not a mail, is made to be read slowly, or its text cannot be decoded, with the reason
 /// as a clause.
-pub fn parse(mut bytes: Vec<u8>) -> Result<Mail, String> {
+pub fn parse(mut bytes: Vec<u8>, encoding: Option<&str>) -> Result<Mail, String> {
     prepare(&mut bytes)?;
     let parser = MessageParser::new().with_mime_headers().header_text(HeaderName::Subject);
     let none = || "it is damaged or no mail: it has no headers".to_owned();
@@ -69,8 +76,8 @@ pub fn parse(mut bytes: Vec<u8>) -> Result<Mail, String> {
     let attachments = message.attachments().enumerate().filter_map(|(at, part)| {
         // Pictures shown within the text are part of it.
         let bytes = match &part.body {
-            PartType::Text(text) | PartType::Html(text) => text.as_bytes(),
-            PartType::Binary(bytes) => bytes,
+            PartType::Text(text) | PartType::Html(text) => file_of(&message, part, text),
+            PartType::Binary(bytes) => bytes.clone(),
             PartType::InlineBinary(_) | PartType::Message(_) | PartType::Multipart(_) => {
                 return None;
             }
@@ -83,11 +90,11 @@ pub fn parse(mut bytes: Vec<u8>) -> Result<Mail, String> {
             *number += 1;
             name = format!("{wanted} ({number})");
         }
-        let bytes = if is_undecoded(part) { Err(UNDECODED) } else { Ok(bytes.to_vec()) };
+        let bytes = if is_undecoded(part) { Err(UNDECODED) } else { Ok(bytes.into_owned()) };
         Some(Attachment { name, bytes })
     });
     let attachments = attachments.collect();
-    Ok(Mail { text: text_of(&message), attachments })
+    Ok(Mail { text: text_of(&message, encoding)?, attachments })
 }
 
 /// Returns whether a part is in base64 that could not be decoded. Other encodings leave most
@@ -148,20 +155,105 @@ fn header_len(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).find(is_end).unwrap_or(bytes.len())
 }
 
-fn text_of(message: &Message<'_>) -> String {
-    let mut pieces = vec![message.subject().unwrap_or_default().trim().to_owned()];
-    let parts = |all: &mut dyn Iterator<Item = &MessagePart<'_>>| -> Vec<String> {
-        let text = |part: &MessagePart<'_>| match &part.body {
-            PartType::Text(text) => text.replace("\r\n", "\n"),
-            PartType::Html(page) => html::text_of(page.as_bytes(), Some("utf-8"), Html::All).0,
-            _ => String::new(),
+fn text_of(message: &Message<'_>, encoding: Option<&str>) -> Result<String, String> {
+    let text = |part: &MessagePart<'_>| -> Result<String, String> {
+        let (text, is_page) = match &part.body {
+            PartType::Text(text) => (text, false),
+            PartType::Html(page) => (page, true),
+            _ => return Ok(String::new()),
         };
-        all.map(text).filter(|text| !text.trim().is_empty()).collect()
+        let raw = match named_charset(part) {
+            Some(Charset::OfParser) => None,
+            Some(Charset::Known(name)) => Some((bytes_of(message, part), Some(name))),
+            None => Some((bytes_of(message, part), encoding)),
+        };
+        let all = |page: &str| html::text_of_page(page, Html::All).0;
+        Ok(match (raw, is_page) {
+            (Some((Some(bytes), name)), true) => html::text_of(&bytes, name, Html::All)?.0,
+            (Some((Some(bytes), name)), false) => {
+                charset::decode_undoubted(&bytes, name)?.replace("\r\n", "\n")
+            }
+            (_, true) => all(text),
+            (_, false) => text.replace("\r\n", "\n"),
+        })
     };
-    let plain = parts(&mut message.text_bodies());
-    pieces.extend(if plain.is_empty() { parts(&mut message.html_bodies()) } else { plain });
+    let parts = |all: &mut dyn Iterator<Item = &MessagePart<'_>>| -> Result<Vec<String>, String> {
+        let texts: Result<Vec<_>, _> = all.map(text).collect();
+        Ok(texts?.into_iter().filter(|text| !text.trim().is_empty()).collect())
+    };
+    let mut pieces = vec![subject_of(message, encoding)];
+    let plain = parts(&mut message.text_bodies())?;
+    pieces.extend(if plain.is_empty() { parts(&mut message.html_bodies())? } else { plain });
     pieces.retain(|piece| !piece.is_empty());
-    pieces.join("\n\n")
+    Ok(pieces.join("\n\n"))
+}
+
+/// Returns the subject of a mail. Old mails have letters in it that are not ASCII, in the encoding
+/// of the text or in one that is named nowhere.
+fn subject_of(message: &Message<'_>, encoding: Option<&str>) -> String {
+    let decoded = message.subject().unwrap_or_default().trim().to_owned();
+    let mut headers = message.headers().iter();
+    let header = headers.find(|header| header.name == HeaderName::Subject);
+    let at = header.map(|header| header.offset_start as usize..header.offset_end as usize);
+    let raw = at.and_then(|at| message.raw_message().get(at)).unwrap_or_default();
+    if raw.is_ascii() || (std::str::from_utf8(raw).is_ok() && encoding.is_none()) {
+        return decoded;
+    }
+    let of_text = message.text_bodies().chain(message.html_bodies()).find_map(named_charset);
+    let of_text = match of_text {
+        Some(Charset::Known(name)) => Some(name),
+        _ => None,
+    };
+    let name = encoding.or(of_text);
+    // Few letters tell no encoding.
+    let name = name.unwrap_or_else(|| charset::decode(message.raw_message(), None).charset);
+    let text = charset::decode(raw, Some(name)).text;
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The encoding that a part of a mail names.
+enum Charset<'a> {
+    /// One of this name.
+    Known(&'a str),
+    /// One that only the parser knows, such as UTF-7: it has decoded the part.
+    OfParser,
+}
+
+/// Returns the encoding that a part names, if it is one that is known: `unknown-8bit` is none.
+fn named_charset<'a>(part: &'a MessagePart<'_>) -> Option<Charset<'a>> {
+    let name = part.content_type()?.attribute("charset")?;
+    match charset::is_known(name) {
+        true => Some(Charset::Known(name)),
+        false => charset_decoder(name.as_bytes()).map(|_| Charset::OfParser),
+    }
+}
+
+/// Returns the bytes of a part as its writer had them, or `None` if their transfer encoding is
+/// damaged.
+fn bytes_of<'a>(message: &'a Message<'_>, part: &MessagePart<'_>) -> Option<Cow<'a, [u8]>> {
+    let at = part.offset_body as usize..part.offset_end as usize;
+    let raw = message.raw_message().get(at)?;
+    match part.encoding {
+        Encoding::None => Some(raw.into()),
+        Encoding::QuotedPrintable => quoted_printable_decode(raw).map(Cow::Owned),
+        Encoding::Base64 => base64_decode(raw).map(Cow::Owned),
+    }
+}
+
+/// Returns the file that an attached text is: as it is, for its encoding to be found as that of any
+/// file, or in UTF-8 with a mark if the mail names its encoding.
+fn file_of<'a>(message: &'a Message<'_>, part: &MessagePart<'_>, text: &'a str) -> Cow<'a, [u8]> {
+    let decoded: Cow<'_, str> = match (named_charset(part), bytes_of(message, part)) {
+        (None, Some(bytes)) => return bytes,
+        (Some(Charset::Known(name)), Some(bytes)) => {
+            charset::decode(&bytes, Some(name)).text.into_owned().into()
+        }
+        (Some(Charset::OfParser), _) | (_, None) => text.into(),
+    };
+    match decoded.is_ascii() {
+        true => decoded.into_owned().into_bytes().into(),
+        false => format!("\u{feff}{decoded}").into_bytes().into(),
+    }
 }
 
 /// Returns the name of a part without directories, or one made of its number and type if it has no
@@ -268,7 +360,7 @@ mod tests {
     }
 
     fn mail(bytes: &str) -> Mail {
-        parse(bytes.as_bytes().to_vec()).unwrap()
+        parse(bytes.as_bytes().to_vec(), None).unwrap()
     }
 
     #[test]
@@ -285,6 +377,62 @@ mod tests {
         let quoted = "Content-Transfer-Encoding: quoted-printable\n\
                       Content-Type: text/plain; charset=iso-8859-1\n\ncaf=E9 lo=\nng\n";
         assert_eq!(mail(quoted).text.trim(), "caf\u{e9} long");
+    }
+
+    #[test]
+    fn letters_are_read_in_the_encoding_that_is_named_or_found() {
+        // They became U+FFFD.
+        let text = "Die Gr\u{f6}\u{df}e der St\u{e4}dte f\u{fc}hrt zu H\u{e4}ndlern.";
+        let latin: Vec<u8> = text.chars().map(|c| c as u32 as u8).collect();
+        let read = |head: &str, bytes: &[u8], encoding: Option<&str>| {
+            let mail = [format!("Subject: s\n{head}\n").as_bytes(), bytes, b"\n"].concat();
+            let Mail { text, .. } = parse(mail, encoding).unwrap();
+            text.trim_start_matches("s\n\n").trim().to_owned()
+        };
+        let plain = |charset: &str| format!("Content-Type: text/plain; charset={charset}\n");
+        for head in ["", &plain("unknown-8bit"), &plain("us-ascii"), &plain("iso-8859-1")] {
+            assert_eq!(read(head, &latin, None), text, "{head}");
+            assert_eq!(read(head, &latin, Some("latin1")), text, "{head}");
+        }
+        let quoted = "Content-Transfer-Encoding: quoted-printable\n";
+        assert_eq!(
+            read(quoted, b"f=FChrt zu=\n H=E4ndlern", Some("latin1")),
+            "f\u{fc}hrt zu H\u{e4}ndlern"
+        );
+        let encoded = "Content-Transfer-Encoding: base64\n";
+        assert_eq!(read(encoded, base64(&latin).as_bytes(), None), text);
+        assert_eq!(read("", b"f\x81hrt", Some("cp850")), "f\u{fc}hrt");
+        assert_eq!(read(&plain("cp852"), b"\x9f", None), "\u{10d}");
+        // The parser knows no encoding of several bytes.
+        assert_eq!(
+            read(&plain("gb2312"), b"\xb5\xc0\xbf\xc9\xb5\xc0", None),
+            "\u{9053}\u{53ef}\u{9053}"
+        );
+        let page = "Content-Type: text/html\n";
+        let body = [b"<meta charset=latin1><p>", &latin[..]].concat();
+        assert_eq!(read(page, &body, None), text);
+        assert_eq!(read("", text.as_bytes(), None), text);
+        assert!(parse(b"Subject: s\n\nDie St\x84dte f\x81hren".to_vec(), None).is_err());
+    }
+
+    #[test]
+    fn the_subject_and_attached_texts_have_letters_too() {
+        let mail = b"Subject: Gr\xfc\xdfe\n an alle\n\
+            Content-Type: multipart/mixed; boundary=x\n\n--x\n\n\
+            Viele Gr\xfc\xdfe, es f\xfchrt zu Schwierigkeiten f\xfcr die H\xe4ndler.\n--x\n\
+            Content-Disposition: attachment; filename=a.txt\n\
+            Content-Type: text/plain\n\nf\xfcr\n--x\n\
+            Content-Disposition: attachment; filename=b.txt\n\
+            Content-Type: text/plain; charset=latin1\n\nf\xfcr\n--x--\n";
+        for encoding in [None, Some("latin1")] {
+            let Mail { text, attachments } = parse(mail.to_vec(), encoding).unwrap();
+            assert!(
+                text.starts_with("Gr\u{fc}\u{df}e an alle\n\nViele Gr\u{fc}\u{df}e, es"),
+                "{text}"
+            );
+            let files: Vec<_> = attachments.into_iter().map(|file| file.bytes.unwrap()).collect();
+            assert_eq!(files, [&b"f\xfcr"[..], "\u{feff}f\u{fc}r".as_bytes()]);
+        }
     }
 
     #[test]
@@ -336,7 +484,7 @@ mod tests {
         assert_eq!(files(&format!("{}\n", &encoded[..20])), unread);
         assert_eq!(files(&format!("{}*{}\n--x--\n", &encoded[..20], &encoded[20..])), unread);
         let alone = "Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\n";
-        let alone = |body: &str| parse(format!("Subject: s\n{alone}{body}\n").into_bytes());
+        let alone = |body: &str| parse(format!("Subject: s\n{alone}{body}\n").into_bytes(), None);
         assert_eq!(alone(&base64(b"words")).unwrap().text, "s\n\nwords");
         assert_eq!(alone("d29y*ZHM="), Err(UNDECODED.to_owned()));
     }
@@ -350,11 +498,11 @@ mod tests {
         let bytes = attachments[0].bytes.as_deref().unwrap();
         assert!(bytes.starts_with(b"Content-Type: message/"));
         let wide = format!("Content-Type: text/plain{}\n\nx", "; a*1=b".repeat(1_000_000));
-        assert!(parse(wide.into_bytes()).unwrap_err().contains("a header of more than"));
+        assert!(parse(wide.into_bytes(), None).unwrap_err().contains("a header of more than"));
         let parts = "--y\nContent-Type: multipart/mixed; boundary=x\n\n".repeat(100_000);
         let parts = format!("Content-Type: multipart/mixed; boundary=y\n\n{parts}");
-        assert!(parse(parts.into_bytes()).unwrap_err().contains("too many for its size"));
-        assert!(parse(b"".to_vec()).unwrap_err().contains("no mail"));
+        assert!(parse(parts.into_bytes(), None).unwrap_err().contains("too many for its size"));
+        assert!(parse(b"".to_vec(), None).unwrap_err().contains("no mail"));
     }
 
     fn cut(mailbox: &[u8], max: usize) -> Vec<InMailbox> {

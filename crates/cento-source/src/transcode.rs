@@ -6,19 +6,32 @@ use encoding_rs::{Encoding, UTF_8};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
 use crate::bytes::Source;
-use crate::charset::decode;
+use crate::charset::{DosPage, DosReader, decode, doubt};
 
 /// The size of the beginning of a file that its encoding is detected from, in bytes.
 const SAMPLE_BYTES: usize = 64 << 10;
+
+/// The number of controls that put the encoding of a list in doubt: fewer may be damage of a
+/// record.
+const CONTROLS_MIN: usize = 3;
 
 /// Converts a file to UTF-8, from the encoding `declared` or from the one that its beginning seems
 /// to be in. UTF-8 input stays as it is, even where its bytes are invalid.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When it cannot be read, or its encoding is in [doubt].
 pub fn utf8<'a>(source: Source<'a>, declared: Option<&str>) -> io::Result<Source<'a>> {
     let (sample, source) = source.peek(SAMPLE_BYTES)?;
-    let charset = decode(&sample, declared).charset;
+    let decoded = decode(&sample, declared);
+    let charset = decoded.charset;
+    if let Some(page) = DosPage::named(charset) {
+        return Ok(Source::Stream(Box::new(DosReader::new(source, page))));
+    }
+    if declared.is_none()
+        && let Some(why) = doubt(&decoded, CONTROLS_MIN)
+    {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
     let found = Encoding::for_label(charset.as_bytes()).filter(|&found| found != UTF_8);
     let Some(encoding) = found else { return Ok(source) };
     let decoder = DecodeReaderBytesBuilder::new().encoding(Some(encoding)).build(source);
@@ -49,6 +62,8 @@ mod tests {
         check(text.as_bytes(), None, &text);
         check(&latin, None, &text);
         check(&latin, Some("latin1"), &text);
+        let dos = "l'\u{e9}l\u{e8}ve \u{2554}\n".repeat(10_000);
+        check(&b"l'\x82l\x8ave \xc9\n".repeat(10_000), Some("cp437"), &dos);
         for mark in ["", "\u{feff}"] {
             check(&utf16(u16::to_le_bytes, mark), None, &text);
             check(&utf16(u16::to_be_bytes, mark), None, &text);

@@ -24,6 +24,32 @@ fn a_file_of_an_archive_that_cannot_be_read_is_named_and_the_others_are_added() 
     assert!(run.err.contains("cannot read locked.zip/bad.txt: "), "{}", run.err);
 }
 
+#[test]
+fn old_encodings_are_read_if_they_are_named_and_refused_if_they_are_in_doubt() {
+    let dir = Dir::new();
+    let (dos, latin) = (&b"Die Gr\x94\xe1e der St\x84dte f\x81hrt"[..], b"f\xfchrt zu H\xe4ndlern");
+    dir.write("dos.txt", dos);
+    dir.write(
+        "dos.jsonl",
+        [&b"{\"id\":\"line\",\"text\":\""[..], &dos.repeat(3)[..], b"\"}\n"].concat(),
+    );
+    dir.write("m.eml", [b"From: a@b.c\nSubject: Stadt\n\n", &latin[..]].concat());
+    let xml =
+        |name: &str| [b"<?xml version='1.0' encoding='", name.as_bytes(), b"'?><a>", dos].concat();
+    dir.write("a.xml", xml("IBM850"));
+    dir.write("b.xml", xml("IBM1047"));
+    for name in ["dos.txt", "dos.jsonl", "b.xml"] {
+        let run = dir.run(&["add", "idx", name]);
+        assert!(run.status == 2 && run.err.contains("--encoding"), "{name}: {}", run.err);
+    }
+    dir.run(&["add", "idx", "dos.txt", "dos.jsonl", "--encoding", "cp850"]);
+    dir.run(&["add", "idx", "a.xml"]);
+    dir.run(&["add", "idx", "m.eml", "--encoding", "latin1"]);
+    let out = dir.run(&["export", "idx"]).out;
+    assert_eq!(out.matches("Die Gr\u{f6}\u{df}e der St\u{e4}dte f\u{fc}hrt").count(), 5, "{out}");
+    assert!(out.contains("f\u{fc}hrt zu H\u{e4}ndlern"), "{out}");
+}
+
 /// A folder of texts and other things.
 #[cfg(not(feature = "office"))]
 fn mixed() -> Dir {

@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 
+use super::encoding::declared;
 use super::hidden::hidden_in;
-use super::{declared, joined, pieces};
+use super::{joined, pieces};
 use crate::charset;
 use crate::extracted::Extracted;
 

@@ -47,7 +47,7 @@ impl Reader<'_> {
     #[cfg(feature = "mail")]
     fn parsed(&mut self, place: &Arc<str>, bytes: Vec<u8>) -> ControlFlow<()> {
         let len = bytes.len() as u64;
-        let Mail { text, attachments } = match mail::parse(bytes) {
+        let Mail { text, attachments } = match mail::parse(bytes, self.options.encoding.as_deref()) {
             Ok(mail) => mail,
             Err(why) => return self.fail(unread(place, why)),
         };

@@ -25,11 +25,8 @@ mod word;
 #[cfg(all(test, feature = "office"))]
 mod zipped;
 
-use std::borrow::Cow;
-
 use quick_xml::events::{BytesStart, Event};
 
-use crate::charset;
 use crate::extracted::Extracted;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
@@ -52,7 +49,7 @@ pub static FORMAT: FileFormat = FileFormat {
         begins: |start| start.text.starts_with(b"<") && kind(start.bytes).is_some(),
         named_begins: None,
         text_of: TextOf::Bytes(|bytes, options| {
-            Ok((text_of(bytes, options.encoding.as_deref()), None))
+            Ok((text_of(bytes, options.encoding.as_deref())?, None))
         }),
         has_source: true,
     }),
@@ -140,16 +137,19 @@ fn decoded(text: &str) -> String {
 /// Returns the text of a file of one of the formats, or all of a file of another format.
 ///
 /// Text before damage is read, and the damage is reported as missing.
-fn text_of(bytes: &[u8], encoding: Option<&str>) -> Extracted {
-    let xml = decode(bytes, encoding);
-    match kind(bytes) {
+///
+/// # Errors
+/// When its encoding is unknown, with the reason as a clause.
+fn text_of(bytes: &[u8], encoding: Option<&str>) -> Result<Extracted, String> {
+    let xml = html::decoded_page(bytes, encoding)?;
+    Ok(match kind(bytes) {
         Some(Kind::Tei) => tei::text_of(&xml),
         Some(Kind::Alto) => alto::text_of(&xml),
         Some(Kind::Page) => page::text_of(&xml),
         Some(Kind::Odf) => odf::text_of_file(&xml),
         Some(Kind::Word) => word::text_of_file(&xml),
         None => Extracted { text: xml.into_owned(), ..Extracted::default() },
-    }
+    })
 }
 
 /// Returns the text of a document that is a zip file: of an office program, or an e-book.
@@ -178,12 +178,6 @@ pub fn text_of_zip(bytes: &[u8]) -> Result<Extracted, String> {
         _ if package.has("content.xml") => odf::text_of(bytes),
         _ => Err("it is damaged or no document: it has no text that is known".into()),
     }
-}
-
-/// Decodes XML to text, from the encoding that it declares.
-fn decode<'a>(bytes: &'a [u8], encoding: Option<&str>) -> Cow<'a, str> {
-    let declared = encoding.map(str::to_owned).or_else(|| html::declared(bytes));
-    charset::decode(bytes, declared.as_deref()).text
 }
 
 /// Reads XML by the rules of a format, and returns its defect, if any, as a clause.
@@ -253,7 +247,7 @@ mod tests {
             let space = if root == "PcGts" { format!(" xmlns='{space}'") } else { String::new() };
             let xml = format!("<{root}{space}>{body}</{root}>");
             prop_assert!(kind(xml.as_bytes()).is_some());
-            text_of(xml.as_bytes(), None);
+            text_of(xml.as_bytes(), None).unwrap();
         }
     }
 
@@ -267,13 +261,13 @@ mod tests {
         ] {
             let body = "word ".repeat(10_000);
             let xml = format!("<{root}>{}{body}{}</{root}>", open.repeat(deep), close.repeat(deep));
-            assert_eq!(text_of(xml.as_bytes(), None).missing, None);
+            assert_eq!(text_of(xml.as_bytes(), None).unwrap().missing, None);
         }
         let words = "<Unicode>word</Unicode>".repeat(10_000);
         let space = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15";
         let (open, close) = ("<Word>".repeat(deep), "</Word>".repeat(deep));
         let xml = format!("<PcGts xmlns='{space}'>{open}{words}{close}</PcGts>");
-        assert_eq!(text_of(xml.as_bytes(), None).missing, None);
+        assert_eq!(text_of(xml.as_bytes(), None).unwrap().missing, None);
     }
 
     #[track_caller]
@@ -309,7 +303,7 @@ mod tests {
     fn text_before_damage_is_read_and_the_damage_is_named() {
         let tei = |rest: &str| {
             let xml = format!("<TEI xmlns='http://www.tei-c.org/ns/1.0'><text>{rest}");
-            let Extracted { text, missing, .. } = text_of(xml.as_bytes(), None);
+            let Extracted { text, missing, .. } = text_of(xml.as_bytes(), None).unwrap();
             (text, missing.unwrap_or_default())
         };
         let (text, missing) = tei("<p>one</p><p>two</text></TEI>");
@@ -325,7 +319,7 @@ mod tests {
         let start = "<?xml version='1.0' encoding='iso-8859-1'?><TEI.2><text>";
         let mut bytes = start.as_bytes().to_vec();
         bytes.extend(b"Fr\xfch &eacute;t&#233; &#x2014; & &unknown;</text></TEI.2>");
-        let text = text_of(&bytes, None).text;
+        let text = text_of(&bytes, None).unwrap().text;
         assert_eq!(text, "Fr\u{fc}h \u{e9}t\u{e9} \u{2014} & &unknown;");
     }
 }

@@ -6,6 +6,7 @@ use zip::result::ZipError;
 use std::io::{Cursor, Read};
 
 use super::{Element, Format, Out, Rule, walk};
+use crate::html;
 
 /// Maximum size of a part, and of all parts together.
 const PART_BYTES_MAX: u64 = 128 << 20;
@@ -79,7 +80,7 @@ impl<'a> Package<'a> {
     /// # Errors
     /// As [`part`](Self::part).
     pub fn xml(&mut self, name: &str) -> Result<String, String> {
-        Ok(super::decode(&self.part(name)?, None).into_owned())
+        Ok(html::decoded_page(&self.part(name)?, None)?.into_owned())
     }
 
     /// Returns the references of a part of an Office document; empty if the document lists none.
