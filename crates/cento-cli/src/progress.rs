@@ -148,9 +148,11 @@ impl AddProgress {
             note!("{noted}");
         }
         if let Some(failed) = failed {
-            // Of an archive that lacks a part, the rest is read.
-            let is_skipped = !matches!(event, Event::Failed(error) if lacks_part(error));
-            tell!("{failed}{}", if is_skipped { "; skipped" } else { "" });
+            let is_partly_read = matches!(event, Event::Failed(error) if lacks_part(error));
+            tell!(
+                "{failed}; {}",
+                if is_partly_read { "the rest of it is added" } else { "skipped" }
+            );
         }
         match event {
             Event::Skipped(..)

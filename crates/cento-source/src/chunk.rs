@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::format::Markup;
 use crate::{DEFECT, Extracted, Origins, SourceOptions};
-use crate::{charset, checked, html, partition, records, sniff, unread};
+use crate::{charset, checked, html, partition, partly_read, records, sniff, unread};
 
 /// The first bytes of a file of XML, which may declare its encoding.
 const XML: &[u8] = b"<?xml";
@@ -231,7 +231,7 @@ impl Chunk {
             }
             Err(error) => (Err(error), None),
         };
-        let missing = missing.map(|missing| Err(unread(&self.path, missing)));
+        let missing = missing.map(|missing| Err(partly_read(&self.path, missing)));
         [Some(document), missing].into_iter().flatten()
     }
 

@@ -376,10 +376,15 @@ fn unread(place: &str, why: impl Into<Refusal>) -> Error {
     Error::io("read", place, io::Error::from(why.into()))
 }
 
-/// The action that fails where an archive lacks a part and the rest of it is read.
+/// The action that fails where a file or an archive lacks a part and the rest of it is read.
 const READ_ALL_OF: &str = "read all of";
 
-/// Tells whether an error is about a part that an archive lacks, while the rest of it is read.
+/// Returns the error for a file of which a part is not read: the rest is a document, or several.
+fn partly_read(place: &str, why: impl Into<Refusal>) -> Error {
+    Error::io(READ_ALL_OF, place, io::Error::from(why.into()))
+}
+
+/// Tells whether an error is about a part of a file or an archive, while the rest of it is read.
 #[must_use]
 pub fn lacks_part(error: &Error) -> bool {
     matches!(error, Error::Io { action: READ_ALL_OF, .. })

@@ -467,9 +467,10 @@ impl<'a> Reader<'a> {
         // The contents of archives in this one are bounded by its own size.
         let len = if self.within.is_empty() { self.len } else { 0 };
         self.within.push(Within::of(len));
+        let before = self.emitted;
         let read = go_through(source, &mut |name, entry| self.inside(place, name, entry));
         self.within.pop();
-        read.unwrap_or_else(|error| self.fail(Error::io("read", &**place, error)))
+        read.unwrap_or_else(|error| self.fail(Error::io(self.read_since(before), &**place, error)))
     }
 
     /// Reads an entry of an archive.
@@ -530,6 +531,7 @@ impl<'a> Reader<'a> {
         ) -> Result<ControlFlow<()>, Fault>,
     ) -> ControlFlow<()> {
         let (options, id_source) = (self.options, self.id_source);
+        let before = self.emitted;
         let flow = read(options.record_bytes_max, &mut |lines| {
             self.emit(match lines {
                 Lines::Whole { first_line, bytes } => {
@@ -546,8 +548,15 @@ impl<'a> Reader<'a> {
         match flow {
             Ok(flow) => flow,
             Err(Fault::Input(what)) => self.fail(unread(place, what)),
-            Err(Fault::Read(error)) => self.fail(Error::io("read", &**place, error)),
+            Err(Fault::Read(error)) => {
+                self.fail(Error::io(self.read_since(before), &**place, error))
+            }
         }
+    }
+
+    /// Returns the action that has failed at the end of a file of which documents may be read.
+    fn read_since(&self, before: u64) -> &'static str {
+        if self.emitted > before { READ_ALL_OF } else { "read" }
     }
 
     /// Reads a stream that is one document.

@@ -25,6 +25,25 @@ fn a_file_of_an_archive_that_cannot_be_read_is_named_and_the_others_are_added() 
 }
 
 #[test]
+fn a_file_that_is_cut_short_is_not_called_skipped() {
+    // What stands before was added, and "skipped" was said.
+    let dir = Dir::new();
+    dir.write("t.json", r#"[{"id":"a","text":"one two three four five"},{"id":"b","text":"si"#);
+    let run = dir.run(&["add", "idx", "t.json"]);
+    assert!(run.err.contains("cannot read all of t.json: it is cut short"), "{}", run.err);
+    assert!(run.err.contains("; the rest of it is added"), "{}", run.err);
+    assert!(!run.err.contains("skipped") && run.err.contains("1 added, 1 failed"), "{}", run.err);
+    dir.write("e.xml", "<TEI.2><text><body><p>one two three four five</p><p>six");
+    let run = dir.run(&["add", "idx", "e.xml"]);
+    assert!(run.err.contains("cannot read all of e.xml: "), "{}", run.err);
+    assert!(!run.err.contains("skipped"), "{}", run.err);
+    dir.write("none.json", "[");
+    let run = dir.run(&["add", "idx", "none.json"]);
+    assert!(run.err.contains("cannot read none.json: "), "{}", run.err);
+    assert!(run.err.contains("; skipped"), "{}", run.err);
+}
+
+#[test]
 fn old_encodings_are_read_if_they_are_named_and_refused_if_they_are_in_doubt() {
     let dir = Dir::new();
     let (dos, latin) = (&b"Die Gr\x94\xe1e der St\x84dte f\x81hrt"[..], b"f\xfchrt zu H\xe4ndlern");

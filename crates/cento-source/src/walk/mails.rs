@@ -32,6 +32,7 @@ impl Reader<'_> {
         if self.is_one {
             return self.skip(place, "it is a mailbox; each of its mails is a text");
         }
+        let before = self.emitted;
         let read = mail::read_mailbox(source, self.options.record_bytes_max, |found| match found {
             InMailbox::Mail(number, bytes) => {
                 self.parsed(&format!("{place}/{number}").into(), bytes)
@@ -41,13 +42,14 @@ impl Reader<'_> {
                 too_long(self.options.record_bytes_max),
             )),
         });
-        read.unwrap_or_else(|error| self.fail(Error::io("read", &**place, error)))
+        read.unwrap_or_else(|error| self.fail(Error::io(self.read_since(before), &**place, error)))
     }
 
     #[cfg(feature = "mail")]
     fn parsed(&mut self, place: &Arc<str>, bytes: Vec<u8>) -> ControlFlow<()> {
         let len = bytes.len() as u64;
-        let Mail { text, attachments } = match mail::parse(bytes, self.options.encoding.as_deref()) {
+        let Mail { text, attachments } = match mail::parse(bytes, self.options.encoding.as_deref())
+        {
             Ok(mail) => mail,
             Err(why) => return self.fail(unread(place, why)),
         };

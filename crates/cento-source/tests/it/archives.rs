@@ -123,13 +123,13 @@ fn an_archive_that_is_cut_short_is_a_failure() {
     for (cut, documents, unread) in
         [(entry + 10, 1, 1), (entry + 600, 1, 2), (whole.len() - 1024, 2, 1)]
     {
-        let said = "cannot read cut.tar: it is cut short";
+        let said = "cannot read all of cut.tar: it is cut short";
         check("cut.tar", &whole[..cut], documents, unread, said);
     }
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
     gz.write_all(&whole).unwrap();
     let gz = gz.finish().unwrap();
-    check("cut.tar.gz", &gz[..entry + 100], 1, 1, "cannot read cut.tar.gz: ");
+    check("cut.tar.gz", &gz[..entry + 100], 1, 1, "cannot read all of cut.tar.gz: ");
 }
 
 fn tar(name: &str, contents: &[u8]) -> Vec<u8> {
