@@ -309,6 +309,9 @@ impl Add {
         }
         let landed = report.added + report.replaced + report.unchanged;
         let has_nothing = landed == 0 && report.skipped > 0;
+        if has_nothing && report.failed == 0 {
+            not_read.tell_first();
+        }
         Ok(match () {
             () if has_nothing || report.failed > 0 => Outcome::Bad,
             () if self.strict && report.skipped > report.skipped_by_name => Outcome::Incomplete,

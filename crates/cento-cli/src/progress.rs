@@ -58,6 +58,19 @@ pub struct NotRead {
     left_out: Vec<LeftOut>,
     /// Files that could not be read, or not to their ends.
     unread_files: Vec<LeftOut>,
+    /// The first path that was left out.
+    #[serde(skip)]
+    first: Option<LeftOut>,
+}
+
+impl NotRead {
+    /// Reports the first path that was left out as an error, unless notes have named it.
+    pub fn tell_first(&self) {
+        if let (Some(LeftOut { path, reason, advice }), true) = (&self.first, terminal::is_quiet())
+        {
+            tell!("cento: {path}: left out: {}", with_advice(reason, *advice));
+        }
+    }
 }
 
 /// Reports files that were left out, records that are not documents and empty texts: of each
@@ -77,10 +90,13 @@ impl Omissions {
     /// Notes a file that was left out; returns the message to show, if any.
     pub fn left_out(&self, path: &str, reason: &'static str) -> Option<String> {
         let advice = advice(reason);
+        let left_out = || LeftOut { path: path.into(), reason: reason.into(), advice };
+        let mut not_read = self.not_read.borrow_mut();
         if self.is_listed {
-            let left_out = LeftOut { path: path.into(), reason: reason.into(), advice };
-            self.not_read.borrow_mut().left_out.push(left_out);
+            not_read.left_out.push(left_out());
         }
+        not_read.first.get_or_insert_with(left_out);
+        drop(not_read);
         let said = format!("left out: {}", with_advice(reason, advice));
         self.messages.counts(Kind::Note, &said).then(|| format!("cento: {path}: {said}"))
     }

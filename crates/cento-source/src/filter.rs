@@ -50,7 +50,7 @@ pub(crate) const LINK: &str = "it is a link";
 
 /// Why JSON without a text is no list of records.
 pub(crate) const NO_TEXT_FIELD: &str =
-    "it is JSON, and no object in it has the field with the text";
+    "it is JSON, and no object in a place of records has the field with the text";
 
 /// Why an empty file is no part of a document that has other files.
 pub(crate) const EMPTY_PART: &str = "it is empty, and its document has other files";

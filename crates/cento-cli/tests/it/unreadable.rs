@@ -44,6 +44,19 @@ fn a_file_that_is_cut_short_is_not_called_skipped() {
 }
 
 #[test]
+fn a_quiet_run_that_adds_nothing_gives_the_reason() {
+    let dir = Dir::new();
+    dir.write("nul.txt", b"some words\0 and others after the nul byte here\n");
+    let run = dir.run(&["add", "idx", "nul.txt", "-q"]);
+    let said = "nul.txt: left out: it is binary: it contains NUL bytes";
+    assert!(run.status == 2 && run.err.contains(said), "{}", run.err);
+    // With a document, it is a note.
+    dir.write("a.txt", words(1, 60));
+    let run = dir.run(&["add", "idx", "nul.txt", "a.txt", "-q"]);
+    assert_eq!((run.status, &*run.err), (0, ""));
+}
+
+#[test]
 fn old_encodings_are_read_if_they_are_named_and_refused_if_they_are_in_doubt() {
     let dir = Dir::new();
     let (dos, latin) = (&b"Die Gr\x94\xe1e der St\x84dte f\x81hrt"[..], b"f\xfchrt zu H\xe4ndlern");
