@@ -6,6 +6,7 @@
 //! of the file.
 
 use crate::format::{FileFormat, Markup, TextOf};
+use crate::html;
 
 /// Subtitles: SubRip and WebVTT.
 pub static FORMAT: FileFormat = FileFormat {
@@ -81,7 +82,10 @@ fn text_of(subtitles: &str) -> String {
         is_left_out |= is_web && begins && (at == first || is_block(line));
         let is_number = line.trim().bytes().all(|byte| byte.is_ascii_digit());
         let is_name = is_time(at + 1) && (is_number || begins);
-        if is_left_out || is_name { String::new() } else { without_tags(line) }
+        match is_left_out || is_name {
+            true => String::new(),
+            false => with_characters(without_tags(line)),
+        }
     });
     words.collect::<Vec<_>>().join("\n")
 }
@@ -110,6 +114,33 @@ fn without_tags(line: &str) -> String {
     words + rest
 }
 
+/// The longest name of a character: that of HTML with most letters.
+const REFERENCE_BYTES_MAX: usize = 33;
+
+/// Returns a line with the characters that references in it are of, such as `&amp;`. One without a
+/// semicolon is text. The end of a line is a space.
+fn with_characters(line: String) -> String {
+    if !line.contains('&') {
+        return line;
+    }
+    let mut characters = String::new();
+    let mut rest = &*line;
+    while let Some(at) = rest.find('&') {
+        characters.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let start = &rest.as_bytes()[..rest.len().min(REFERENCE_BYTES_MAX)];
+        let name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'#';
+        let len = 1 + start[1..].iter().take_while(|byte| name(byte)).count();
+        let end = if start.get(len) == Some(&b';') { len + 1 } else { 1 };
+        match end {
+            1 => characters.push('&'),
+            _ => characters.push_str(&html::decoded(&rest[..end]).replace(['\n', '\r'], " ")),
+        }
+        rest = &rest[end..];
+    }
+    characters + rest
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,6 +149,16 @@ mod tests {
     #[track_caller]
     fn check(subtitles: &str, expected: &str) {
         assert_eq!(text_of(subtitles), expected);
+    }
+
+    #[test]
+    fn references_are_the_characters_that_they_are_of() {
+        check(
+            "WEBVTT\n\n00:01.000 --> 00:02.000\n\
+             Salt &amp; <i>pepper</i>, R&amp;D&nbsp;costs & more\n\
+             caf&#233; &lt;i> &x; &#10; AT&T; \u{e9}&\n",
+            "\n\n\nSalt & pepper, R&D\u{a0}costs & more\ncaf\u{e9} <i> &x;   AT&T; \u{e9}&\n",
+        );
     }
 
     #[test]
