@@ -63,19 +63,32 @@ pub(crate) fn places(text: &str, offsets: &[u32]) -> Vec<Place> {
     let mut places = vec![(1, 1); offsets.len()];
     let (mut page, mut line) = (1, 1);
     let mut next = order.into_iter().peekable();
-    for end in memchr::memchr2_iter(b'\x0c', b'\n', text.as_bytes()) {
+    for end in memchr::memchr3_iter(b'\x0c', b'\n', b'\r', text.as_bytes()) {
+        if is_half_end(text.as_bytes(), end) {
+            continue;
+        }
         while let Some(at) = next.next_if(|&at| offsets[at] as usize <= end) {
             places[at] = (page, line);
         }
         match text.as_bytes()[end] {
-            b'\n' => line += 1,
-            _ => page += 1,
+            b'\x0c' => page += 1,
+            _ => line += 1,
         }
     }
     next.for_each(|at| places[at] = (page, line));
     let shown =
         |(its_page, its_line)| ((page > 1).then_some(its_page), (line > 1).then_some(its_line));
     places.into_iter().map(shown).collect()
+}
+
+/// Returns whether the byte at `at` is the CR of CR LF, which is one line end.
+fn is_half_end(text: &[u8], at: usize) -> bool {
+    text[at] == b'\r' && text.get(at + 1) == Some(&b'\n')
+}
+
+/// Returns the number of line ends: LF, CR LF or CR.
+pub(crate) fn line_ends(text: &[u8]) -> usize {
+    memchr::memchr2_iter(b'\n', b'\r', text).filter(|&at| !is_half_end(text, at)).count()
 }
 
 #[cfg(test)]
@@ -96,6 +109,13 @@ mod tests {
         // The last line has an end, as those of files do.
         check("a\n", &[0], &[(None, Some(1))]);
         check("", &[0], &[(None, None)]);
+        // Old files end lines with CR alone.
+        check("a\rb\rc", &[4, 0, 2, 1], &[3, 1, 2, 1].map(|line| (None, Some(line))));
+        check("a\r\nb\r\n\rc", &[7, 0, 3], &[4, 1, 2].map(|line| (None, Some(line))));
+        assert_eq!(
+            ["", "a\r\nb\r\n\rc", "\r\n", "\n\r"].map(|text| line_ends(text.as_bytes())),
+            [0, 3, 1, 2]
+        );
         check("a\nb", &[], &[]);
     }
 

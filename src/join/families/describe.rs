@@ -7,7 +7,7 @@ use super::ends::{Excerpt, settled_versions};
 use super::link::Place;
 use super::places::length;
 use super::version::words;
-use crate::compare::place::places_in_parts;
+use crate::compare::place::{line_ends, places_in_parts};
 use crate::error::Result;
 use crate::index::{Snapshot, StoredDocument};
 use crate::join::chronology::{Chronology, TimeOrder};
@@ -115,9 +115,9 @@ impl Describing<'_> {
 /// Sets the place of a carrier, which may begin earlier in its part than it did.
 fn set_place(carrier: &mut Carrier, excerpt: &Excerpt) {
     let added = excerpt.until(carrier.start);
-    let count = |byte: u8| memchr::memchr_iter(byte, added).count() as u32;
-    carrier.page = carrier.page.map(|page| page - count(b'\x0c'));
-    carrier.line = carrier.line.map(|line| line - count(b'\n'));
+    let page_ends = memchr::memchr_iter(b'\x0c', added).count() as u32;
+    carrier.page = carrier.page.map(|page| page - page_ends);
+    carrier.line = carrier.line.map(|line| line - line_ends(added) as u32);
     (carrier.start, carrier.end) = excerpt.place;
 }
 
