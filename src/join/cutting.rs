@@ -6,6 +6,16 @@ use cento_api::Part;
 
 use crate::index::Document;
 
+/// The number of rounds that cut no more than what was found.
+const ROUNDS: u32 = 8;
+
+/// Returns how much to cut on either side of what this round finds, the first of which is 0. After
+/// the first rounds twice as much as in the round before, so that finds nested in each other do not
+/// take a round each.
+pub fn around(round: u32) -> u32 {
+    round.checked_sub(ROUNDS).map_or(0, |more| 1 << more.min(30))
+}
+
 /// A text without the parts that were cut so far, and the places of the rest in the whole text.
 #[derive(Debug)]
 pub struct Cutting {
@@ -48,6 +58,22 @@ impl Cutting {
         }
         self.rest = rest;
         self.text.len() < before
+    }
+
+    /// Returns the pieces of the whole text that a range of the rest consists of, ascending, each
+    /// with the byte of the rest where it begins.
+    pub fn pieces(&self, (start, end): (u32, u32)) -> Vec<(u32, (u32, u32))> {
+        let (start, end) = (start as usize, end as usize);
+        let (mut pieces, mut begin) = (Vec::new(), 0);
+        for part in &self.rest {
+            let both = start.max(begin)..end.min(begin + part.len());
+            if both.start < both.end {
+                let whole = part.start + (both.start - begin);
+                pieces.push((both.start as u32, (whole as u32, (whole + both.len()) as u32)));
+            }
+            begin += part.len();
+        }
+        pieces
     }
 
     /// Returns the ranges of the whole text that were cut, ascending; none touch.
@@ -176,6 +202,7 @@ mod tests {
             // Each letter once, so that equal rests have equal places.
             let text: String = (0..len).map(|at| (b'!' + at as u8) as char).collect();
             let mut cutting = Cutting::new(&text);
+            let mut pieces = Vec::new();
             for mut round in rounds {
                 let len = cutting.text.len() as u32;
                 round.sort_unstable();
@@ -184,8 +211,21 @@ mod tests {
                     let start = start.max(ranges.last().map_or(0, |last| last.1)).min(len);
                     ranges.push((start, (start + bytes).min(len)));
                 }
+                for &range in &ranges {
+                    let own = cutting.pieces(range);
+                    let of_whole = own.iter().map(|(_, (a, b))| &text[*a as usize..*b as usize]);
+                    let of_rest = &cutting.text[range.0 as usize..range.1 as usize];
+                    prop_assert_eq!(of_whole.collect::<String>(), of_rest);
+                    for &(start, (a, b)) in &own {
+                        let piece = &text[a as usize..b as usize];
+                        prop_assert!(cutting.text[start as usize..].starts_with(piece));
+                    }
+                    pieces.extend(own.into_iter().map(|(_, piece)| piece));
+                }
                 cutting.cut(&ranges);
             }
+            pieces.sort_unstable();
+            prop_assert_eq!(cut(&text, &pieces), cutting.text.as_str());
             let cuts = cutting.cuts();
             prop_assert_eq!(cut(&text, &cuts), cutting.text);
             prop_assert!(cuts.windows(2).all(|two| two[0].1 < two[1].0));

@@ -5,12 +5,8 @@ use cento_api::Part;
 use super::benchmarks::{Benchmarks, Scratch};
 use crate::error::Result;
 use crate::index::Document;
-use crate::join::cutting::{cut_out, whole_letters};
+use crate::join::cutting::{around, cut_out, whole_letters};
 use crate::runtime::Stop;
-
-/// The number of rounds that cut no more than the questions. Later ones cut twice as much around
-/// them as the round before, so that questions nested in each other do not take a round each.
-const ROUNDS: u32 = 8;
 
 impl Benchmarks {
     /// Returns the text of a document without its passages where questions occur, of those that
@@ -60,11 +56,6 @@ impl Benchmarks {
         }
         Ok(rest.map(|rest| (rest.text, rest.parts)))
     }
-}
-
-/// Returns the number of bytes to cut on either side of a passage in this round.
-fn around(round: u32) -> u32 {
-    round.checked_sub(ROUNDS).map_or(0, |more| 1 << more.min(30))
 }
 
 /// Returns these passages, each with as many bytes `around` it, as ascending ranges of whole

@@ -214,7 +214,15 @@ impl Committed<'_> {
         Own::signed(signed, keys, self.sampling(), self.texts.own.as_ref())
     }
 
-    fn look_up_one(&self, signed: &SignedDocument, recent: &RecentDocuments) -> Result<Prepared> {
+    /// Searches for a signed document, also among the recent ones.
+    ///
+    /// # Errors
+    /// When an index cannot be read.
+    pub fn look_up_one(
+        &self,
+        signed: &SignedDocument,
+        recent: &RecentDocuments,
+    ) -> Result<Prepared> {
         let mut keys = distinct_keys(&signed.signature);
         if let Some(boilerplate) = &self.options.boilerplate {
             keys.retain(|&key| !boilerplate.has(key));

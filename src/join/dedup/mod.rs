@@ -19,7 +19,9 @@
 //! was.
 //!
 //! Of several reasons the first is reported, of several documents the most similar, then the first
-//! id. Optionally, passages that an earlier document has are cut out of kept documents.
+//! id. Optionally, passages that an earlier document has are cut out of kept documents. What is
+//! left is looked at as another document is: searched for passages, until there are none, because
+//! parts that meet can make one, and dropped if it is a duplicate. The index keeps what is left.
 //!
 //! The verdicts depend on the order of the documents, not on threads or on the times of commits. A
 //! commit carries a note of the progress of the run, so that an interrupted one can be resumed.

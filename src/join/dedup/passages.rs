@@ -3,67 +3,123 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::verdict::{Cut, Holder, Verdict};
+use super::verdict::{Cut, Holder};
 use crate::compare::measure::overlap::stretches;
 use crate::compare::runs::Place;
 use crate::error::Result;
 use crate::index::Document;
-use crate::join::cutting::within_parts;
+use crate::join::cutting::{Cutting, around, whole_letters, within_parts};
 use crate::runtime::Stop;
 use crate::search::Boilerplate;
 use crate::text::{Analyzer, Tokens};
 
-/// Cuts out of a document all runs of at least `len_min` tokens that one of the others has too,
-/// except for boilerplate. A run in several parts of the document is cut out of each of them.
-///
-/// # Errors
-/// When a text is too large to be analyzed.
-pub fn cut(
-    (analyzer, boilerplate): (&Analyzer, Option<&Boilerplate>),
-    Document { text, parts, .. }: &Document,
-    others: &[(Holder, String)],
-    len_min: usize,
-) -> Result<Verdict> {
-    let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
-    analyzer.analyze(text, &mut tokens, Stop::NEVER)?;
-    if let Some(boilerplate) = boilerplate {
-        // The others have no token that matches it.
-        boilerplate.hide_as_signed(text, &mut tokens, Place::Query);
-    }
-    let mut ranges: Vec<(Range<usize>, usize)> = Vec::new();
-    for (at, (_, text)) in others.iter().enumerate() {
-        analyzer.analyze(text, &mut other, Stop::NEVER)?;
-        let found = stretches(&tokens.hashes, &other.hashes, len_min, Stop::NEVER)?.into_iter();
-        ranges.extend(found.map(|range| (range, at)));
-    }
-    let ranges = apart(ranges);
-    let cut_tokens: usize = ranges.iter().map(|(range, _)| range.len()).sum();
-    let mut cut: Vec<Cut> = Vec::new();
-    for (range, at) in ranges {
-        // Pairs of letters without spaces between them overlap.
-        let end_before = cut.last().map_or(0, |cut| cut.bytes.1);
-        let start = tokens.spans[range.start].start.max(end_before);
-        let bytes = (start, tokens.spans[range.end - 1].end.max(start));
-        let pieces = within_parts(&[bytes], parts).0;
-        let starts = || tokens.spans[range.clone()].iter().map(|span| span.start);
-        for (number, &bytes) in pieces.iter().enumerate() {
-            // A token may begin before its bytes that are cut here, and end in the next part.
-            let of_next = pieces.get(number + 1).map_or(u32::MAX, |next| next.0);
-            let of_piece = |start: &u32| (number == 0 || *start >= bytes.0) && *start < of_next;
-            cut.push(Cut {
-                bytes,
-                tokens: starts().filter(of_piece).count() as u32,
-                of: others[at].0.id.clone(),
-                index: others[at].0.index.clone(),
-            });
+/// What is left of a document without passages of others.
+#[derive(Debug)]
+pub struct Rest {
+    document: Document,
+    cutting: Cutting,
+    cut: Vec<Cut>,
+    round: u32,
+}
+
+/// What a search for passages has found in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// No passage.
+    Nothing,
+    /// Passages, which were cut.
+    Some,
+    /// Passages that are all of the text.
+    All,
+}
+
+impl Rest {
+    /// Begins with the whole document.
+    pub fn of(document: &Document) -> Rest {
+        Rest {
+            document: document.clone(),
+            cutting: Cutting::new(&document.text),
+            cut: Vec::new(),
+            round: 0,
         }
     }
-    let is_nothing_left = cut_tokens > 0 && cut_tokens == tokens.hashes.len();
-    Ok(if is_nothing_left {
-        Verdict::Passages { cut }
-    } else {
-        Verdict::Kept { cut, kept_as: None }
-    })
+
+    /// Returns the document with the text that is left.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// Returns the passages that were cut, in the order of the whole text.
+    pub fn into_cuts(self) -> Vec<Cut> {
+        self.cut
+    }
+
+    /// Cuts all runs of at least `len_min` tokens that one of the others has too, except for
+    /// boilerplate. A run in several parts of the document is cut out of each of them.
+    ///
+    /// What is left may have other runs, where parts meet that were apart.
+    ///
+    /// # Errors
+    /// When a text is too large to be analyzed; [`Error::Cancelled`](crate::Error::Cancelled) soon
+    /// after `stop`.
+    pub fn cut(
+        &mut self,
+        (analyzer, boilerplate): (&Analyzer, Option<&Boilerplate>),
+        others: &[(Holder, String)],
+        len_min: usize,
+        stop: &Stop,
+    ) -> Result<Found> {
+        let Document { text, parts, .. } = &self.document;
+        let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
+        analyzer.analyze(text, &mut tokens, stop)?;
+        if let Some(boilerplate) = boilerplate {
+            // The others have no token that matches it.
+            boilerplate.hide_as_signed(text, &mut tokens, Place::Query);
+        }
+        let (count, around) = (tokens.hashes.len(), around(self.round) as usize);
+        let mut ranges: Vec<(Range<usize>, usize)> = Vec::new();
+        for (at, (_, text)) in others.iter().enumerate() {
+            analyzer.analyze(text, &mut other, stop)?;
+            for range in stretches(&tokens.hashes, &other.hashes, len_min, stop)? {
+                let start = range.start.saturating_sub(around);
+                ranges.push((start..(range.end + around).min(count), at));
+            }
+        }
+        let ranges = apart(ranges);
+        let cut_tokens: usize = ranges.iter().map(|(range, _)| range.len()).sum();
+        let mut bytes: Vec<(u32, u32)> = Vec::new();
+        for (range, _) in &ranges {
+            // Pairs of letters without spaces between them overlap.
+            let start = tokens.spans[range.start].start.max(bytes.last().map_or(0, |last| last.1));
+            bytes.push((start, tokens.spans[range.end - 1].end.max(start)));
+        }
+        let bytes = whole_letters(text, &bytes);
+        for ((range, at), bytes) in ranges.into_iter().zip(&bytes) {
+            let of_parts = within_parts(&[*bytes], parts).0.into_iter();
+            let pieces: Vec<_> = of_parts.flat_map(|piece| self.cutting.pieces(piece)).collect();
+            let starts = || tokens.spans[range.clone()].iter().map(|span| span.start);
+            for (number, &(start, bytes)) in pieces.iter().enumerate() {
+                // A token may begin before its bytes that are cut here, and end in the next piece.
+                let of_next = pieces.get(number + 1).map_or(u32::MAX, |next| next.0);
+                let of_piece = |at: &u32| (number == 0 || *at >= start) && *at < of_next;
+                self.cut.push(Cut {
+                    bytes,
+                    tokens: starts().filter(of_piece).count() as u32,
+                    of: others[at].0.id.clone(),
+                    index: others[at].0.index.clone(),
+                });
+            }
+        }
+        let (within, parts) = within_parts(&bytes, parts);
+        if !self.cutting.cut(&within) {
+            return Ok(Found::Nothing);
+        }
+        self.cut.sort_by_key(|cut| cut.bytes);
+        self.document.text.clone_from(&self.cutting.text);
+        self.document.parts = parts;
+        self.round += 1;
+        Ok(if cut_tokens == count { Found::All } else { Found::Some })
+    }
 }
 
 /// Returns the places as ranges that do not overlap: of two that do, the later one is shortened.
@@ -81,18 +137,37 @@ fn apart(mut ranges: Vec<(Range<usize>, usize)>) -> Vec<(Range<usize>, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::join::dedup::Decision;
+    use crate::join::dedup::{Decision, Verdict};
     use proptest::prelude::*;
+
+    /// Returns the verdict on a document after one search, and the document that is left.
+    fn decide_on(
+        document: &Document,
+        others: &[(Holder, String)],
+        len_min: usize,
+    ) -> (Verdict, Document) {
+        let mut rest = Rest::of(document);
+        let analyzer = Analyzer::default();
+        let found = rest.cut((&analyzer, None), others, len_min, Stop::NEVER).unwrap();
+        let left = rest.document().clone();
+        let cut = rest.into_cuts();
+        assert_eq!(found == Found::Nothing, cut.is_empty());
+        let verdict = match found {
+            Found::All => Verdict::Passages { cut },
+            _ => Verdict::Kept { cut, kept_as: None },
+        };
+        let decision = Decision { document: document.clone(), verdict: verdict.clone() };
+        assert_eq!(decision.kept_text(), (left.text.clone(), left.parts.clone()));
+        (verdict, left)
+    }
 
     /// Returns the verdict on a text, and the rest of the text.
     fn decide(text: &str, others: &[&str], len_min: usize) -> (Verdict, String) {
         let holder = |i: usize| Holder::own(&i.to_string());
         let others: Vec<(Holder, String)> =
             (0..).zip(others).map(|(i, text)| (holder(i), (*text).to_owned())).collect();
-        let document = Document::new("a", text);
-        let verdict = cut((&Analyzer::default(), None), &document, &others, len_min).unwrap();
-        let kept = Decision { document: document.clone(), verdict: verdict.clone() }.kept_text().0;
-        (verdict, kept)
+        let (verdict, left) = decide_on(&Document::new("a", text), &others, len_min);
+        (verdict, left.text)
     }
 
     #[test]
@@ -114,17 +189,35 @@ mod tests {
         let document =
             Document::of_parts("a", [("x", "own one two"), ("y", "three"), ("z", "four")]);
         let others = [(Holder::own("o"), "one two three four".to_owned())];
-        let verdict = cut((&Analyzer::default(), None), &document, &others, 2).unwrap();
+        let (verdict, kept) = decide_on(&document, &others, 2);
         let cuts: Vec<_> = verdict.cut().iter().map(|cut| (cut.bytes, cut.tokens)).collect();
         assert_eq!(cuts, [((4, 11), 2), ((12, 17), 1), ((18, 22), 1)]);
-        let decision = Decision { document, verdict };
-        let (text, parts) = decision.kept_text();
-        let kept = Document::new("a", text).with_parts(parts);
         assert_eq!(kept, Document::of_parts("a", [("x", "own "), ("y", ""), ("z", "")]));
         // All of a document with parts is cut, but for the line feeds between them.
         let document = Document::of_parts("a", [("x", "one two"), ("y", "three four")]);
-        let verdict = cut((&Analyzer::default(), None), &document, &others, 2).unwrap();
+        let (verdict, _) = decide_on(&document, &others, 2);
         assert!(matches!(verdict, Verdict::Passages { .. }), "{verdict:?}");
+    }
+
+    #[test]
+    fn a_run_of_parts_that_meet_is_cut_where_they_were() {
+        let document = Document::new("a", "own one two three x y z four five six end");
+        let [first, second] = [("o", "x y z"), ("p", "one two three four five six")];
+        let others = [first, second].map(|(id, text)| (Holder::own(id), text.to_owned()));
+        let (analyzer, mut rest) = (Analyzer::default(), Rest::of(&document));
+        for (others, expected) in [
+            (&others[..1], Found::Some),
+            (&others[1..], Found::Some),
+            (&others[..], Found::Nothing),
+        ] {
+            let found = rest.cut((&analyzer, None), others, 3, Stop::NEVER).unwrap();
+            assert_eq!(found, expected);
+        }
+        assert_eq!(rest.document().text, "own  end");
+        let cuts = rest.into_cuts().into_iter().map(|cut| (cut.bytes, cut.tokens, cut.of));
+        let cuts: Vec<_> = cuts.collect();
+        let pieces = [((4, 18), 3, "p"), ((18, 23), 3, "o"), ((23, 37), 3, "p")];
+        assert_eq!(cuts, pieces.map(|(bytes, tokens, of)| (bytes, tokens, of.to_owned())));
     }
 
     proptest! {

@@ -3,18 +3,20 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::committed::{Committed, Prepared, RecentTexts};
-use super::passages;
+use super::committed::{Committed, Prepared, RecentTexts, Source};
+use super::passages::{Found, Rest};
 use super::recent::{Prefix, Recent, RecentDocuments};
 use super::unwritten::Unwritten;
-use super::verdict::{Decision, Reason, Verdict};
+use super::verdict::{Decision, Holder, Reason, Verdict};
 use super::{Event, Progress, Record, Settings};
 use crate::error::{Error, Result};
 use crate::hash::{Digest, mix64};
 use crate::index::{
-    Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Withdrawals, Writer, WriterOptions,
+    Document, Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Withdrawals, Writer, WriterOptions,
+    digest_of_hex, hex_of,
 };
 use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
@@ -46,6 +48,39 @@ fn next_hash(hash: u64, record: &Record) -> u64 {
     mix64(hash ^ own.low)
 }
 
+/// What the note of a commit says: the progress, and what a resumed run needs beside it.
+#[derive(Serialize)]
+struct Noted {
+    #[serde(flatten)]
+    progress: Progress,
+    #[serde(flatten)]
+    wholes: Wholes,
+}
+
+/// The digests of the whole texts of documents that passages were cut from, with their ids.
+#[derive(Default, Serialize, Deserialize)]
+struct Wholes {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    wholes: Vec<(String, String)>,
+}
+
+impl Wholes {
+    /// Returns those of the run of the last commit of an index.
+    fn of(index: &Index) -> Result<HashMap<Digest, String>> {
+        let note = index.note()?.and_then(|note| serde_json::from_str::<Wholes>(&note).ok());
+        let wholes = note.unwrap_or_default().wholes.into_iter();
+        Ok(wholes.filter_map(|(digest, id)| Some((digest_of_hex(&digest)?, id))).collect())
+    }
+
+    /// Lists these, in an order that is the same for all runs.
+    fn listing(wholes: &HashMap<Digest, String>) -> Wholes {
+        let mut wholes: Vec<_> =
+            wholes.iter().map(|(digest, id)| (hex_of(*digest), id.clone())).collect();
+        wholes.sort_unstable();
+        Wholes { wholes }
+    }
+}
+
 /// Returns a searcher that ignores boilerplate.
 fn without(snapshot: &Snapshot, options: &Settings) -> Result<Searcher> {
     let searcher = Searcher::new(snapshot.clone());
@@ -75,6 +110,9 @@ pub(super) struct Run {
     read: u64,
     /// The hash of the records that an earlier run has decided upon.
     hash: u64,
+    /// The documents that passages were cut from, by the digests of their whole texts, which the
+    /// index does not have.
+    wholes: HashMap<Digest, String>,
     /// The last number given to an id that was taken.
     numbers: HashMap<String, u32>,
     /// The progress of an interrupted run: these records are taken again and not decided again.
@@ -127,6 +165,7 @@ impl Run {
         let decides = options.min_resemblance.is_some() || options.min_containment.is_some();
         let maker = own.deciding_maker().filter(|_| decides);
         let texts = RecentTexts::new(maker, options.temporary || config.store_text);
+        let wholes = if from.records == 0 { HashMap::new() } else { Wholes::of(index)? };
         let mut run = Run {
             own,
             writer,
@@ -142,6 +181,7 @@ impl Run {
             read: 0,
             hash: 0,
             numbers: HashMap::new(),
+            wholes,
             from,
             events: VecDeque::new(),
             failure: None,
@@ -274,8 +314,10 @@ impl Run {
         }
         self.unwritten.write(&mut self.writer)?;
         let done = self.progress.done || !self.options.resumable;
-        let noted = Progress { done, ..self.progress.clone() };
-        let note = serde_json::to_string(&noted).expect("numbers are JSON");
+        let progress = Progress { done, ..self.progress.clone() };
+        let wholes = if done { Wholes::default() } else { Wholes::listing(&self.wholes) };
+        let note = serde_json::to_string(&Noted { progress, wholes });
+        let note = note.expect("numbers are JSON");
         self.writer.commit_with(&note)?;
         self.own = without(self.writer.committed()?, &self.options)?;
         self.recent = RecentDocuments::default();
@@ -289,7 +331,7 @@ impl Run {
     fn decide(
         &mut self,
         (committed, first): (&Committed<'_>, usize),
-        mut signed: SignedDocument,
+        signed: SignedDocument,
         prepared: Prepared,
     ) -> Result<()> {
         if let Some(verdict) = self.withdrawn(&signed) {
@@ -305,23 +347,25 @@ impl Run {
             let found = committed.among_recent(&signed, &mut own, &self.recent, first)?;
             reason = Reason::better(reason, found);
         }
-        let mut verdict = match reason {
-            Some(reason) => reason.verdict(),
-            None => match self.options.cut_passages {
-                None => Verdict::Kept { cut: Vec::new(), kept_as: None },
-                Some(len_min) => {
-                    let all = Prefix { probed: keys.len(), needed: 1 };
-                    let recent = self.recent.neighbours(0, &keys, (all, 1), |_| true);
-                    let texts = committed.texts(sources, recent)?;
-                    let analyzer = &self.writer.index().config().analyzer;
-                    let boilerplate = self.options.boilerplate.as_deref();
-                    let document = &signed.document;
-                    passages::cut((analyzer, boilerplate), document, &texts, len_min)?
-                }
-            },
+        let whole = self.wholes.get(&signed.digest).map(|id| Reason::exact(Holder::own(id)));
+        let reason = Reason::better(reason, whole);
+        let mut rest = None;
+        let mut verdict = match (reason, self.options.cut_passages) {
+            (Some(reason), _) => reason.verdict(),
+            (None, None) => Verdict::Kept { cut: Vec::new(), kept_as: None },
+            (None, Some(len_min)) => {
+                let found = (keys.clone(), sources);
+                let (verdict, left) =
+                    self.without_passages(committed, &signed.document, found, len_min)?;
+                rest = left;
+                verdict
+            }
         };
         if let Verdict::Kept { kept_as, .. } = &mut verdict {
             let id = self.free_id(&signed.document.id)?;
+            if rest.is_some() {
+                self.wholes.insert(signed.digest, id.clone());
+            }
             *kept_as = (id != signed.document.id).then_some(id);
         }
         if signed.token_count == 0 {
@@ -334,10 +378,55 @@ impl Run {
         };
         let (document, id) = (signed.document.clone(), kept_as.clone());
         self.events.push_back(Event::Decided(Decision { document, verdict }));
+        let (mut signed, keys, size) = match rest {
+            Some((rest, keys)) => {
+                let size = committed.own(&rest, &keys).size;
+                (rest, keys, size)
+            }
+            None => (signed, keys, size),
+        };
         if let Some(id) = id {
             signed.document.id = id;
         }
         self.keep(signed, keys, (committed.sampling(), size))
+    }
+
+    /// Cuts out of a document the passages that earlier ones have, and looks at what is left as at
+    /// another document, until nothing is cut: parts that meet can make a passage, or a duplicate.
+    /// It begins with the fingerprints and the committed sources of the document. Returns the
+    /// verdict, and what is left to keep, with its fingerprints, if something was cut.
+    fn without_passages(
+        &self,
+        committed: &Committed<'_>,
+        document: &Document,
+        (mut keys, mut sources): (Vec<u64>, Vec<(u32, Source)>),
+        len_min: usize,
+    ) -> Result<(Verdict, Option<(SignedDocument, Vec<u64>)>)> {
+        let config = self.writer.index().config();
+        let boilerplate = self.options.boilerplate.as_deref();
+        let (mut rest, mut kept) = (Rest::of(document), None);
+        loop {
+            let all = Prefix { probed: keys.len(), needed: 1 };
+            let recent = self.recent.neighbours(0, &keys, (all, 1), |_| true);
+            let texts = committed.texts(sources, recent)?;
+            match rest.cut((&config.analyzer, boilerplate), &texts, len_min, &self.stop)? {
+                Found::Nothing => {
+                    let verdict = Verdict::Kept { cut: rest.into_cuts(), kept_as: None };
+                    return Ok((verdict, kept.map(|left| (left, keys))));
+                }
+                Found::All => return Ok((Verdict::Passages { cut: rest.into_cuts() }, None)),
+                Found::Some => {}
+            }
+            let left = SignedDocument::new(rest.document().clone(), config, &self.stop)?;
+            if let Some(verdict) = self.withdrawn(&left) {
+                return Ok((verdict, None));
+            }
+            let found = committed.look_up_one(&left, &self.recent)?;
+            if let Some(reason) = found.reason {
+                return Ok((reason.verdict(), None));
+            }
+            (keys, sources, kept) = (found.keys, found.sources, Some(left));
+        }
     }
 
     /// Returns the verdict on a document that one of the indexes refuses because it was withdrawn.
@@ -397,7 +486,6 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::Document;
 
     #[test]
     fn records_that_change_places_with_their_ids_are_other_records() {

@@ -1,0 +1,96 @@
+//! The real binary: deduplication that cuts passages leaves none.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::common::run::{Dir, line};
+use crate::common::words;
+
+fn lines(dir: &Dir, name: &str) -> Vec<Value> {
+    let text = fs::read_to_string(dir.path(name)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The first and the last words of a text.
+fn halves(text: &str, first: usize) -> (String, String) {
+    let words: Vec<&str> = text.split(' ').collect();
+    (words[..first].join(" "), words[first..].join(" "))
+}
+
+#[test]
+fn parts_that_meet_after_a_cut_are_looked_at_again() {
+    let dir = Dir::new();
+    let (a, z) = (words(1, 36), words(2, 40));
+    let (begin, end) = halves(&a, 17);
+    let frame = |own: u64| {
+        let (begin, end) = halves(&words(3, 24), 12);
+        format!("{begin} {} {end}", words(own, 40))
+    };
+    let input = [
+        line("a", &a, json!({})),
+        line("z", &z, json!({})),
+        // Without `z` it is `a`.
+        line("c", &format!("{begin} {z} {end}"), json!({})),
+        line("m", &words(4, 40), json!({})),
+        line("n", &words(5, 40), json!({})),
+        // Without the passages of others, both are the same few words.
+        line("first", &frame(4), json!({})),
+        line("second", &frame(5), json!({})),
+        // Its own words join those of `z` on either side.
+        line("x", &format!("{} {begin} {z} {}", words(6, 30), words(7, 30)), json!({})),
+        // As it was before.
+        line("again", &frame(4), json!({})),
+    ];
+    dir.write("in.jsonl", input.concat());
+    let args = ["dedup", "in.jsonl", "--cut-passages", "20", "--dropped", "dropped", "--out"];
+    let summary = dir.json(&[&args[..], &["out"]].concat());
+    assert_eq!((&summary["kept"], &summary["cut"]), (&json!(6), &json!(2)), "{summary}");
+    let dropped = lines(&dir, "dropped");
+    let said = |id: &str| dropped.iter().find(|line| line["id"] == id).unwrap().clone();
+    // It has two spaces where `z` was.
+    let near = json!({"id": "c", "verdict": "near", "of": "a", "resemblance": 1.0, "exact": true});
+    assert_eq!(said("c"), near);
+    for id in ["second", "again"] {
+        assert_eq!(said(id), json!({"id": id, "verdict": "exact", "of": "first"}));
+    }
+    // Nothing is left to find.
+    let again = dir.run(&["dedup", "out", "--cut-passages", "20", "--format", "json"]);
+    assert_eq!(again.err.lines().count(), 1, "{}", again.err);
+    let again: Value = serde_json::from_str(&again.err).unwrap();
+    assert_eq!((&again["kept"], &again["cut"]), (&json!(6), &json!(0)), "{again}");
+}
+
+#[test]
+fn a_run_that_cuts_passages_goes_on_to_the_same_end() {
+    let dir = Dir::new();
+    // Every third document quotes the one before it, within a frame that many have.
+    let text = |i: u64| match i % 3 {
+        0 => words(i, 30),
+        1 => {
+            let (begin, end) = halves(&words(90_000 + i / 30, 16), 8);
+            format!("{begin} {} {end}", words(i - 1, 30))
+        }
+        _ => words(i / 900, 40),
+    };
+    let input: String = (0..6000).map(|i| line(&format!("d{i}"), &text(i), json!({}))).collect();
+    dir.write("in.jsonl", input);
+    let options = ["--cut-passages", "20", "--memory", "1MiB"];
+    let whole = ["dedup", "in.jsonl", "--out", "whole", "--dropped", "whole.report"];
+    let one_thread = ["--index", "a", "--threads", "1"];
+    let summary = dir.json(&[&whole[..], &one_thread, &options].concat());
+    assert!(summary["cut"].as_u64() >= Some(100), "{summary}");
+    let args = ["dedup", "in.jsonl", "--out", "out", "--dropped", "report", "--index", "b"];
+    let args = [&args[..], &options, &["--threads", "3"]].concat();
+    for (attempt, point) in ["commit:2", "document:1500", "commit:2"].into_iter().enumerate() {
+        let resume: &[&str] = if attempt == 0 { &[] } else { &["--resume"] };
+        dir.paused(point, &[&args[..], resume].concat()).kill();
+    }
+    assert_eq!(dir.json(&[&args[..], &["--resume"]].concat()), summary);
+    for (whole, resumed) in [("whole", "out"), ("whole.report", "report")] {
+        assert!(fs::read(dir.path(whole)).unwrap() == fs::read(dir.path(resumed)).unwrap());
+    }
+    // The index keeps what the output has.
+    let stored = dir.run(&["dedup", "out", "--index", "b", "--out", "none", "--exact"]);
+    assert!(stored.err.contains("0 kept"), "{}", stored.err);
+}
