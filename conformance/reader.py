@@ -502,7 +502,9 @@ def withdrawals(data):
             need(places == sorted(places), "order", "positions do not ascend")
             need(all(at < signature["tokens"] for at in places), "range", "a position is too large")
             need(all(0 <= key < 1 << 64 for key, _ in pairs), "range", "a key is too large")
-            texts = [digest_of(text["digest"]) for text in line["removed"] + line["cut"]]
+            lists = [line, *line.get("files", [])]
+            texts = [text for of in lists for text in of["removed"] + of["cut"]]
+            texts = [digest_of(text["digest"]) for text in texts]
             records.append({
                 "id": line["id"],
                 "digest": digest_of(line["digest"]),

@@ -142,9 +142,13 @@ fn the_withdrawals_are_read_or_refused_as_the_kit_says() {
         };
         let found = found.unwrap_or_else(|error| panic!("{}: {error}", file.about));
         let found = found.iter().map(|withdrawal| {
-            let removed = withdrawal.removed.iter().map(|text| &text.digest);
-            let texts: Vec<&String> =
-                removed.chain(withdrawal.cut.iter().map(|text| &text.digest)).collect();
+            let of_files = withdrawal.files.iter().map(|file| (&file.removed, &file.cut));
+            let lists = std::iter::once((&withdrawal.removed, &withdrawal.cut)).chain(of_files);
+            let texts = lists.flat_map(|(removed, cut)| {
+                let removed = removed.iter().map(|text| &text.digest);
+                removed.chain(cut.iter().map(|text| &text.digest))
+            });
+            let texts: Vec<&String> = texts.collect();
             serde_json::json!({
                 "id": withdrawal.id,
                 "digest": withdrawal.digest,

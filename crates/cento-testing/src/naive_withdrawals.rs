@@ -54,8 +54,9 @@ fn digest(hex: &Value) -> [u64; 2] {
 }
 
 fn withdrawal(record: &Value) -> NaiveWithdrawal {
-    let texts = [&record["removed"], &record["cut"]];
-    let texts = texts.iter().flat_map(|list| list.as_array().unwrap());
+    let lists = std::iter::once(record).chain(record["files"].as_array().into_iter().flatten());
+    let texts = lists.flat_map(|of| [&of["removed"], &of["cut"]]);
+    let texts = texts.flat_map(|list| list.as_array().unwrap());
     let fingerprints = record["signature"]["fingerprints"].as_array().unwrap();
     let fingerprint = |pair: &Value| {
         let key = pair[0].as_str().unwrap().parse().unwrap();

@@ -47,8 +47,9 @@ pub fn all() -> Vec<WithdrawalsFile> {
 
 /// The members of a record that a writer obeys.
 fn obeyed(record: &Value) -> Value {
-    let texts = ["removed", "cut"].iter().flat_map(|list| record[list].as_array().into_iter());
-    let digests: Vec<&Value> = texts.flatten().map(|text| &text["digest"]).collect();
+    let lists = std::iter::once(record).chain(record["files"].as_array().into_iter().flatten());
+    let texts = lists.flat_map(|of| ["removed", "cut"].map(|list| of[list].as_array()));
+    let digests: Vec<&Value> = texts.flatten().flatten().map(|text| &text["digest"]).collect();
     json!({
         "id": record["id"],
         "digest": record["digest"],
@@ -64,7 +65,8 @@ fn digest(number: u64) -> String {
     format!("{number:032x}")
 }
 
-/// A record of a document, of a copy that was removed and of a text that was cut.
+/// A record of a document, of a copy that was removed and of a text that was cut, and of a file
+/// where another copy was removed and another text cut.
 fn record(number: u64, fingerprints: &[(&str, u32)]) -> Value {
     json!({
         "id": format!("withdrawn-{number}"),
@@ -83,6 +85,18 @@ fn record(number: u64, fingerprints: &[(&str, u32)]) -> Value {
         "cut": [{
             "id": format!("cut-{number}"), "digest": digest(number + 20),
             "left": digest(number + 30), "tokens": 200, "cut_tokens": 20, "passages": [[5, 25]],
+        }],
+        "files": [{
+            "file": "train.jsonl", "documents": 3, "no_documents": 0,
+            "removed": [{
+                "id": "copy", "digest": digest(number + 40),
+                "reason": "exact", "resemblance": 1.0, "quoted": 1.0,
+            }],
+            "cut": [{
+                "id": "cut", "digest": digest(number + 50),
+                "left": digest(number + 60), "tokens": 200, "cut_tokens": 20, "passages": [[5, 25]],
+            }],
+            "left": { "shorter_documents": 0, "shorter_tokens": 0 },
         }],
         "left": { "shorter_documents": 0, "shorter_tokens": 0 },
     })

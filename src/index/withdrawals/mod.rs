@@ -189,9 +189,9 @@ impl Withdrawals {
         Ok(Withdrawals { all, texts, by_key })
     }
 
-    /// Returns the reason why a document is refused, if it is. An index refuses the texts that were
-    /// removed from it or cut in it, and texts that resemble a withdrawn one, or contain it, as far
-    /// as their signatures are evidence of that.
+    /// Returns the reason why a document is refused, if it is. An index refuses the texts that a
+    /// withdrawal removed or cut, in it or in files, and texts that resemble a withdrawn one, or
+    /// contain it, as far as their signatures are evidence of that.
     ///
     /// # Errors
     /// [`Error::Input`] with the reason [`Reason::Withdrawn`].
@@ -214,11 +214,12 @@ impl Withdrawals {
         (digest, tokens, signature): (Digest, u32, &[Fingerprint]),
     ) -> Option<String> {
         let (at, evidence) = self.evidence(config, (digest, tokens, signature))?;
-        let Withdrawal { id, withdrawn, digest: own, cut, .. } = &self.all[at].withdrawal;
+        let withdrawal = &self.all[at].withdrawal;
+        let Withdrawal { id, withdrawn, digest: own, .. } = withdrawal;
         let digest = hex_of(digest);
         let what = match evidence {
             Evidence::Digest if digest == *own => "it is",
-            Evidence::Digest if cut.iter().any(|cut| cut.digest == digest) => {
+            Evidence::Digest if cut(withdrawal).any(|cut| *cut == digest) => {
                 "its text has passages of"
             }
             Evidence::Digest => "its text was removed with",
@@ -331,12 +332,19 @@ impl Withdrawals {
     }
 }
 
-/// Returns the digests of the texts that a withdrawal removed from the index, or cut in it.
-fn digests(withdrawal: &Withdrawal) -> impl Iterator<Item = &String> {
-    let removed = withdrawal.removed.iter().map(|RemovedDocument { digest, .. }| digest);
-    let cut = withdrawal.cut.iter().map(|CutDocument { digest, .. }| digest);
-    // The first wins: a text of the document itself is not called one of another.
-    cut.chain(removed).chain(std::iter::once(&withdrawal.digest))
+/// Returns the digests of the texts that a withdrawal removed or cut, in the index and in files.
+pub(crate) fn digests(withdrawal: &Withdrawal) -> impl Iterator<Item = &String> {
+    let of_files = withdrawal.files.iter().flat_map(|file| &file.removed);
+    let removed = of_files.chain(&withdrawal.removed);
+    let removed = removed.map(|RemovedDocument { digest, .. }| digest);
+    // The last wins: a text of the document itself is not called one of another.
+    cut(withdrawal).chain(removed).chain(std::iter::once(&withdrawal.digest))
+}
+
+/// Returns the digests of the texts that a withdrawal cut, in files and in the index.
+fn cut(withdrawal: &Withdrawal) -> impl Iterator<Item = &String> {
+    let of_files = withdrawal.files.iter().flat_map(|file| &file.cut);
+    of_files.chain(&withdrawal.cut).map(|CutDocument { digest, .. }| digest)
 }
 
 impl Signed {

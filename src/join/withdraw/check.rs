@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use cento_api::{LeftPassages, Withdrawal};
 
 use crate::error::{Error, Result};
-use crate::index::{Index, Snapshot, Withdrawals, digest_of_hex};
+use crate::index::{Index, Snapshot, Withdrawals, digest_of_hex, digests_of_withdrawal};
 use crate::runtime::Stop;
 use crate::scheme::{Fingerprint, distinct_keys};
 use crate::search::{ForeignSignature, Subject};
@@ -74,9 +74,7 @@ pub(super) fn documents(
     let invalid = |what: String| Error::input("the record", what);
     let digest_of =
         |hex: &String| digest_of_hex(hex).ok_or_else(|| invalid(format!("{hex:?} is no digest")));
-    let removed = record.removed.iter().map(|removed| &removed.digest);
-    let texts = removed.chain(record.cut.iter().map(|cut| &cut.digest)).chain([&record.digest]);
-    let texts: BTreeSet<_> = texts.map(digest_of).collect::<Result<_>>()?;
+    let texts: BTreeSet<_> = digests_of_withdrawal(record).map(digest_of).collect::<Result<_>>()?;
     let mut refused = Withdrawals::default();
     refused.push(record.clone()).map_err(invalid)?;
     let config = snapshot.config();

@@ -139,6 +139,43 @@ fn what_was_withdrawn_is_refused_by_name_until_that_is_lifted() {
 }
 
 #[test]
+fn a_text_that_was_removed_from_a_file_or_cut_in_it_is_refused() {
+    let dir = indexed();
+    // Half of the document and nothing of it alone; and a quotation within other words.
+    let half = format!("{} {} {}", words(6, 5), words(1, 50), words(7, 5));
+    let quoting = format!("{} {}", words(8, 60), words(1, 30));
+    let lines = [line("half", &half, json!({})), line("longer", &quoting, json!({}))].concat();
+    dir.write("files.jsonl", &lines);
+    dir.write("again.jsonl", &lines);
+    let withdraw = ["withdraw", "idx", "own", "--files", "files.jsonl", "--format", "json"];
+    // A dry run keeps nothing.
+    assert_eq!(dir.run(&[&withdraw[..], &["--dry-run"]].concat()).status, 0);
+    dir.json(&["add", "idx", "again.jsonl"]);
+    assert_eq!(dir.run(&["remove", "idx", "half", "longer"]).status, 0);
+    let done = dir.run(&[&withdraw[..], &["--record", "own.json"]].concat()).json();
+    let found = &done["withdrawal"]["files"][0];
+    assert_eq!((ids(&found["removed"]), ids(&found["cut"])), (vec!["half"], vec!["longer"]));
+    let again = dir.run(&["add", "idx", "again.jsonl"]);
+    assert_eq!(again.status, 2, "{}", again.err);
+    for what in [
+        "document `half`: its text was removed with the document `own`",
+        "document `longer`: its text has passages of the document `own`",
+    ] {
+        assert!(again.err.contains(what), "{}", again.err);
+    }
+    // What was cut is not refused.
+    dir.json(&["add", "idx", "files.jsonl"]);
+    assert_eq!(dir.run(&["withdraw", "idx", "--check", "own.json"]).status, 0);
+    // Nor is anything once that is lifted; the record names such a text all the same.
+    dir.json(&["withdraw", "idx", "--forget", "own"]);
+    dir.json(&["add", "idx", "again.jsonl"]);
+    let check = dir.run(&["withdraw", "idx", "--check", "own.json"]);
+    assert_eq!(check.status, 1, "{}", check.err);
+    let shown = format!("{}{}", check.out, check.err);
+    assert!(shown.contains("the document `half` has a text that was removed or cut"), "{shown}");
+}
+
+#[test]
 fn dedup_drops_what_was_withdrawn() {
     let dir = indexed();
     assert_eq!(dir.run(&["withdraw", "idx", "own"]).status, 0);
