@@ -36,6 +36,11 @@ pub(crate) fn digits(text: &str, count: usize) -> Option<i64> {
     is_number.then(|| text.parse().ok()).flatten()
 }
 
+/// Reads the four digits of a year, `0001` to `9999`.
+pub(crate) fn year(text: &str) -> Option<i64> {
+    digits(text, 4).filter(|year| *year > 0)
+}
+
 /// Reads `2021-03`, `2021-03-04`, or that with a time of day after `T` or a space.
 pub(crate) fn date(text: &str) -> Option<Time> {
     let (day, time) = match text.split_once(['T', 't', ' ']) {
@@ -43,7 +48,7 @@ pub(crate) fn date(text: &str) -> Option<Time> {
         None => (text, None),
     };
     let mut parts = day.split('-');
-    let mut fields = vec![digits(parts.next()?, 4)?];
+    let mut fields = vec![year(parts.next()?)?];
     for part in parts {
         fields.push(digits(part, 2)?);
     }

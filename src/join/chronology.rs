@@ -16,7 +16,7 @@ use super::numbering::Numbering;
 use super::series::{FIELDS_MAX, add_fields, field_of, unknown};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
-use crate::period::{Time, date, digits, period};
+use crate::period::{Time, date, digits, period, year};
 use crate::runtime::Stop;
 
 pub use cento_api::{DateRelation, TimeOrder};
@@ -52,8 +52,10 @@ pub struct Chronology {
 
 /// The value of a field, before the values of all documents are known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Written {
+pub(super) enum Written {
     Number(f64),
+    /// A text of four digits, which is a number without dates beside it.
+    Year(i64),
     Date(Time),
 }
 
@@ -200,7 +202,7 @@ impl Chronology {
 
 /// Orders times; documents without one come last. Of periods that begin together the shorter one is
 /// first.
-fn compare(a: Option<Time>, b: Option<Time>) -> Ordering {
+pub(super) fn compare(a: Option<Time>, b: Option<Time>) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) => a.start.total_cmp(&b.start).then(a.end.total_cmp(&b.end)),
         (Some(_), None) => Ordering::Less,
@@ -227,11 +229,13 @@ fn no_dates(field: &str, no_date: Option<&NoDate>, fields: &BTreeSet<String>) ->
 }
 
 impl Written {
-    /// Returns the time. Beside dates, a whole number of four digits is a year, and others are no
-    /// dates.
-    fn time(self, has_dates: bool) -> Option<Time> {
+    /// Returns the time. Beside dates, four digits are a year, and other numbers are no dates: a
+    /// number of three, which JSON cannot write with four, may be of another sense.
+    pub fn time(self, has_dates: bool) -> Option<Time> {
         match self {
             Written::Date(time) => Some(time),
+            Written::Year(year) if has_dates => period(&[year]),
+            Written::Year(year) => Written::Number(year as f64).time(has_dates),
             Written::Number(number) if !has_dates => {
                 Some(Time { start: number, end: number, has_zone: false })
             }
@@ -249,10 +253,15 @@ impl Written {
 fn are_years_and_days(written: impl Iterator<Item = Written>) -> bool {
     let (mut has_year, mut has_day) = (false, false);
     for written in written {
-        let Written::Number(number) = written else { return false };
-        let whole = if number.fract() == 0.0 { number as i64 } else { 0 };
+        let (whole, is_year) = match written {
+            Written::Number(number) if number.fract() == 0.0 => {
+                (number as i64, YEARS.contains(&(number as i64)))
+            }
+            Written::Number(_) => (0, false),
+            Written::Year(year) => (year, year < YEARS.end),
+            Written::Date(_) => return false,
+        };
         let (year, month, day) = (whole / 10_000, whole / 100 % 100, whole % 100);
-        let is_year = YEARS.contains(&whole);
         let is_day = YEARS.contains(&year) && period(&[year, month, day]).is_some();
         if !is_year && !is_day {
             return false;
@@ -266,11 +275,14 @@ fn are_years_and_days(written: impl Iterator<Item = Written>) -> bool {
 const YEARS: std::ops::Range<i64> = 1000..3000;
 
 /// Reads a value; `None` if it is no date.
-fn read(value: &Value) -> Option<Written> {
+pub(super) fn read(value: &Value) -> Option<Written> {
     match value {
         Value::Number(number) => number.as_f64().map(|number| Written::Number(number + 0.0)),
         Value::String(text) => match text.trim_ascii() {
-            short if short.len() <= 4 => Some(Written::Number(digits(short, short.len())? as f64)),
+            short if short.len() <= 4 => Some(match year(short) {
+                Some(year) => Written::Year(year),
+                None => Written::Number(digits(short, short.len())? as f64),
+            }),
             text => date(text).map(Written::Date),
         },
         _ => None,
@@ -285,6 +297,7 @@ mod tests {
     fn seconds(value: Value) -> Option<(f64, f64)> {
         match read(&value)? {
             Written::Number(number) => Some((number, number)),
+            Written::Year(year) => Some((year as f64, year as f64)),
             Written::Date(time) => Some((time.start, time.end)),
         }
     }
@@ -344,6 +357,8 @@ mod tests {
             "3/4/2021",
             "Thu, 04 Mar 2021 10:00:00 GMT",
             "0000-00-00",
+            "0000-05",
+            "0000-05-01",
             "-0044",
             "2021-03-04T10:00:00+0100",
             "2021-03-04T10:00:00+25:00",
@@ -374,6 +389,25 @@ mod tests {
         }
         let alone = read(&json!(17)).and_then(|written| written.time(false));
         assert_eq!(alone.map(|time| (time.start, time.end)), Some((17.0, 17.0)));
+    }
+
+    #[test]
+    fn a_text_of_four_digits_is_a_year_from_the_first_on() {
+        let [first, early, month] = ["0001", "0987", "0999-05"].map(|text| time(json!(text)));
+        assert_eq!((Some(first), Some(early)), (period(&[1]), period(&[987])));
+        assert!(first.is_before(early) && early.is_before(month));
+        // Not the year 0, nor what has not four digits: a number cannot begin with 0.
+        for value in [json!("0000"), json!("987"), json!(987), json!(1)] {
+            assert_eq!(read(&value).and_then(|written| written.time(true)), None, "{value}");
+        }
+        let dates = [json!("0999-05"), json!("0987"), json!("1999")];
+        assert_eq!(in_order(&dates).0, "bac");
+        // Without dates it is a number beside others.
+        let numbers = [json!("0987"), json!(17), json!("1001")];
+        assert_eq!(in_order(&numbers).0, "bac");
+        // Beside a day that is written as a number it is a year.
+        let (order, found) = in_order(&[json!(18_990_512), json!("0987"), json!(1902)]);
+        assert_eq!((&*order, found.undated), ("bca", 1));
     }
 
     #[test]

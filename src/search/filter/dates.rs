@@ -12,12 +12,12 @@ use tantivy::schema::Type;
 
 use super::ADDED;
 use super::ranges::{end, type_of};
-use crate::period::{SECONDS_A_DAY, Time, date, day_of, digits, period};
+use crate::period::{SECONDS_A_DAY, Time, date, day_of, period, year};
 
 /// The years whose times tantivy can keep.
 const YEARS_OF_TIMES: [i64; 2] = [1678, 2262];
 
-/// The first and the last number that is a year.
+/// The first and the last number that is a year. Texts are years from `0001` on.
 const YEARS: [i64; 2] = [1000, 9999];
 
 /// Texts that are before and after all that begin with a digit.
@@ -88,7 +88,7 @@ fn forms(
         // They may be numbers of any sense.
         true => range(lower.clone(), upper.clone()),
         false => range(
-            UserInputBound::Inclusive(from.map_or(YEARS[0], Cut::first_year).to_string()),
+            UserInputBound::Inclusive(from.map_or(0, Cut::first_year).max(YEARS[0]).to_string()),
             UserInputBound::Inclusive(to.map_or(YEARS[1], Cut::last_year).to_string()),
         ),
     };
@@ -114,10 +114,9 @@ const YEAR_DIGITS: usize = 4;
 
 impl End {
     fn of(text: &str) -> End {
-        let year = digits(text, YEAR_DIGITS).filter(|year| *year >= YEARS[0]);
-        let date = match year {
+        let date = match year(text) {
             Some(year) => period(&[year]),
-            None => date(text).filter(|_| !text.starts_with('0')),
+            None => date(text),
         };
         End { date, is_time: type_of(text) == Type::Date }
     }
@@ -308,6 +307,32 @@ mod tests {
         check("date:[1500 TO 1600]", &[]);
         check("date:[1500 TO 3000]", &DATES);
         check("other:[1000 TO *]", &[]);
+    }
+
+    #[test]
+    fn a_range_includes_early_years() {
+        let config = Config::new("kgram(k=1)", "words", false).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let options = WriterOptions::default().memory_bytes(0usize).merge(false);
+        let mut writer = index.writer(options).unwrap();
+        let dates = [json!("0987"), json!("0999-05"), json!("1001"), json!(987), json!(1001)];
+        for (number, date) in dates.iter().enumerate() {
+            let meta = json!({ "date": date }).as_object().unwrap().clone();
+            writer.add(Document::new(number.to_string(), "text").with_meta(meta)).unwrap();
+        }
+        writer.finish().unwrap();
+        let snapshot = index.snapshot().unwrap();
+        let check = |filter: &str, expected: &[u32]| {
+            let mut docs = (0..dates.len() as u32).collect();
+            Filter::new(&snapshot, filter).unwrap().retain(0, &mut docs, Stop::NEVER).unwrap();
+            assert_eq!(docs, expected, "{filter}");
+        };
+        check("date:[0900-01 TO 1100-12]", &[0, 1, 2, 4]);
+        check("date:[0990-01-01 TO *]", &[1, 2, 4]);
+        check("date:[* TO 0999-12]", &[0, 1]);
+        check("date:{0987 TO 0999-05-31]", &[1]);
+        // Ends of four digits may be numbers of any sense.
+        check("date:[0900 TO 1100]", &[0, 1, 2, 3, 4]);
     }
 
     #[test]
