@@ -500,8 +500,9 @@ mod tests {
                     (id, "a few words".into(), equal[which % equal.len()].clone())
                 })
                 .collect();
-            // Numbers come before texts, and these before nothing, whichever is preferred.
-            let kind = |rank: usize| (usize::from(rank >= 13), usize::from(rank == 18));
+            // Numbers come before texts, or after them if the greatest is preferred, and nothing
+            // comes last.
+            let kind = |rank: usize| usize::from(rank == 18);
             let of_rank = |rank: usize| if is_greatest { 18 - rank } else { rank };
             let expected = drawn
                 .iter()

@@ -1,14 +1,17 @@
 //! Which documents of a collection are preferred?
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::Prefer;
+use super::chronology::{Written, compare, read};
 use super::numbering::Numbering;
 use super::series::{FIELDS_MAX, add_fields, field_of, unknown};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
+use crate::period::Time;
 use crate::runtime::Stop;
 
 /// The live documents of a snapshot in the order of preference.
@@ -19,11 +22,23 @@ pub(super) struct Preference {
     pub without_field: u64,
 }
 
-/// The rank of a document by preference; less is better.
-type Rank = (u8, i64, i128, Option<String>);
+/// What decides about a document; less is better.
+enum Held {
+    /// The time of its addition, or its length.
+    Own(i64),
+    /// It does not have the field.
+    Nothing,
+    /// The value of the field.
+    Field(Field),
+}
 
-/// The first part of the rank of a document without the field that decides.
-const WITHOUT_FIELD: u8 = 2;
+/// The value of a field, as it is compared with others of its kind.
+struct Field {
+    number: Option<(i64, i128)>,
+    /// The text of a value that is no number.
+    text: String,
+    written: Option<Written>,
+}
 
 impl Preference {
     /// Orders the documents.
@@ -37,19 +52,19 @@ impl Preference {
         prefer: &Prefer,
         stop: &Stop,
     ) -> Result<Preference> {
-        let mut ranked: Vec<(Rank, String, u64)> = Vec::new();
+        let mut ranked: Vec<(Held, String, u64)> = Vec::new();
         let (mut without_field, mut fields) = (0, BTreeSet::new());
         for (at, address) in snapshot.live().enumerate() {
             stop.check_at(at)?;
-            let rank = rank(snapshot, address, prefer)?;
-            if rank.0 == WITHOUT_FIELD {
+            let held = held(snapshot, address, prefer)?;
+            if matches!(held, Held::Nothing) {
                 without_field += 1;
                 // Needed only for the error that no document has the field.
                 if without_field as usize == at + 1 && fields.len() < FIELDS_MAX {
                     add_fields(&snapshot.meta(address)?, "", &mut fields);
                 }
             }
-            ranked.push((rank, snapshot.id(address)?, numbering.number(address)));
+            ranked.push((held, snapshot.id(address)?, numbering.number(address)));
         }
         if let Prefer::Least(field) | Prefer::Greatest(field) = prefer
             && without_field as usize == ranked.len()
@@ -58,39 +73,79 @@ impl Preference {
             return Err(unknown("prefer", field, &fields));
         }
         let descends = matches!(prefer, Prefer::Greatest(_));
+        let are_dates = are_dates(ranked.iter().filter_map(|(held, ..)| match held {
+            Held::Field(field) => Some(field),
+            _ => None,
+        }));
         ranked.sort_unstable_by(|(a, a_id, _), (b, b_id, _)| {
-            let by_value = (a.1, a.2, &a.3).cmp(&(b.1, b.2, &b.3));
-            let by_value = if descends { by_value.reverse() } else { by_value };
-            a.0.cmp(&b.0).then(by_value).then_with(|| a_id.cmp(b_id))
+            let by_value = match (a, b) {
+                (Held::Own(a), Held::Own(b)) => a.cmp(b),
+                (Held::Field(a), Held::Field(b)) => {
+                    let by_value = a.compare(b, are_dates);
+                    if descends { by_value.reverse() } else { by_value }
+                }
+                // One without the field is last in both directions.
+                (a, b) => matches!(a, Held::Nothing).cmp(&matches!(b, Held::Nothing)),
+            };
+            by_value.then_with(|| a_id.cmp(b_id))
         });
         let order = ranked.into_iter().map(|(_, _, number)| number).collect();
         Ok(Preference { order, without_field })
     }
 }
 
-fn rank(snapshot: &Snapshot, address: DocAddress, prefer: &Prefer) -> Result<Rank> {
+/// Tells whether all of these are dates or years, and not all of them numbers.
+fn are_dates<'a>(mut fields: impl Iterator<Item = &'a Field>) -> bool {
+    let mut are_numbers = true;
+    let are_dates = fields.all(|field| {
+        are_numbers &= field.number.is_some();
+        field.time().is_some()
+    });
+    are_dates && !are_numbers
+}
+
+impl Field {
+    fn of(value: &Value) -> Field {
+        let written = read(value);
+        match value {
+            Value::Number(number) => {
+                // The bits of a number in the order of the numbers, both zeros the same; of whole
+                // ones that are too large to be distinguished that way, themselves.
+                let float = number.as_f64().unwrap_or(0.0) + 0.0;
+                let bits = float.to_bits() as i64;
+                let order = bits ^ ((bits >> 63) as u64 >> 1) as i64;
+                let whole = number.as_i128().unwrap_or(float as i128);
+                Field { number: Some((order, whole)), text: String::new(), written }
+            }
+            Value::String(text) => Field { number: None, text: text.clone(), written },
+            other => Field { number: None, text: other.to_string(), written },
+        }
+    }
+
+    /// Returns the time, if it is a date or a year.
+    fn time(&self) -> Option<Time> {
+        self.written.and_then(|written| written.time(true))
+    }
+
+    /// Compares two values, which `are_dates` if all are: else numbers come before texts.
+    fn compare(&self, other: &Field, are_dates: bool) -> Ordering {
+        if are_dates {
+            return compare(self.time(), other.time());
+        }
+        let key = |field: &Field| (field.number.is_none(), field.number);
+        key(self).cmp(&key(other)).then_with(|| self.text.cmp(&other.text))
+    }
+}
+
+fn held(snapshot: &Snapshot, address: DocAddress, prefer: &Prefer) -> Result<Held> {
     let segment = snapshot.segment(address);
     Ok(match prefer {
-        Prefer::Oldest => (0, segment.added_micros(address.doc)?, 0, None),
-        Prefer::Longest => {
-            let tokens = segment.signatures.document(address.doc)?.tokens;
-            (0, -i64::from(tokens), 0, None)
-        }
+        Prefer::Oldest => Held::Own(segment.added_micros(address.doc)?),
+        Prefer::Longest => Held::Own(-i64::from(segment.signatures.document(address.doc)?.tokens)),
         Prefer::Least(field) | Prefer::Greatest(field) => {
-            let meta = snapshot.meta(address)?;
-            match field_of(&meta, field) {
-                None | Some(Value::Null) => (WITHOUT_FIELD, 0, 0, None),
-                Some(Value::Number(value)) => {
-                    // The bits of a number in the order of the numbers, both zeros the same; of
-                    // whole ones that are too large to be distinguished that way, themselves.
-                    let float = value.as_f64().unwrap_or(0.0) + 0.0;
-                    let bits = float.to_bits() as i64;
-                    let order = bits ^ ((bits >> 63) as u64 >> 1) as i64;
-                    let whole = value.as_i128().unwrap_or(float as i128);
-                    (0, order, whole, None)
-                }
-                Some(Value::String(text)) => (1, 0, 0, Some(text.clone())),
-                Some(other) => (1, 0, 0, Some(other.to_string())),
+            match field_of(&snapshot.meta(address)?, field) {
+                None | Some(Value::Null) => Held::Nothing,
+                Some(value) => Held::Field(Field::of(value)),
             }
         }
     })
@@ -139,5 +194,28 @@ mod tests {
         assert!(preference(&[json!({"dat": null})], "dat").is_err());
         // An index without documents has no clusters, and nothing is misspelled.
         assert!(preference(&[], "dat").unwrap().order.is_empty());
+    }
+    #[test]
+    fn dates_and_years_are_compared_by_time_and_one_direction_reverses_the_other() {
+        let check = |dates: &[Value], order: &[u64], last: &[u64]| {
+            let metas: Vec<Value> = dates.iter().map(|date| json!({ "date": date })).collect();
+            let reverse: Vec<u64> = order.iter().rev().copied().collect();
+            for (prefer, order) in [("date", order), ("-date", &reverse)] {
+                let found = preference(&metas, prefer).unwrap();
+                assert_eq!(found.order, [order, last].concat(), "{prefer} {dates:?}");
+            }
+        };
+        // Texts and numbers; the document without a date is last both times.
+        let dates =
+            [json!("1996-12-31"), json!(1997), json!("1998-05"), json!(null), json!("0987")];
+        check(&dates, &[4, 0, 1, 2], &[3]);
+        // The first is earlier: of the zone.
+        let zoned = [json!("1998-05-02T22:00:00Z"), json!("1998-05-03T01:00:00+05:00")];
+        check(&zoned, &[1, 0], &[]);
+        // A day of a year of numbers alone is a number.
+        check(&[json!(18_990_512), json!(1901)], &[1, 0], &[]);
+        // Not all are dates: numbers, then texts as they are written.
+        check(&[json!("1996-12"), json!(1997), json!("ca. 1900"), json!(20)], &[3, 1, 0, 2], &[]);
+        check(&[json!("9"), json!("10")], &[1, 0], &[]);
     }
 }

@@ -296,8 +296,10 @@ pub struct ClusterOptions {
     pub thresholds: Thresholds,
     /// The document that represents a cluster: `oldest`, the one added first; `longest`; `FIELD`,
     /// the one with the least value of this field of `meta`, such as a date; `-FIELD`, the
-    /// greatest. Documents without the field come last; a field that no document has is refused.
-    /// Of equal ones, that with the first id.
+    /// greatest. If all values are dates or years, they are compared by time, as in `cento
+    /// families`; else numbers as numbers, and before texts, which are compared as they are
+    /// written. Documents without the field come last; a field that no document has is refused. Of
+    /// equal ones, that with the first id.
     #[cfg_attr(
         feature = "clap",
         arg(long, value_name = "WHICH", default_value = "oldest", allow_hyphen_values = true,)
@@ -371,11 +373,11 @@ pub enum Prefer {
     Oldest,
     /// The document with the most tokens.
     Longest,
-    /// The document with the least value of this field of `meta`: numbers before texts, and these
-    /// before documents without.
+    /// The document with the least value of this field of `meta`: the earliest if all values are
+    /// dates or years, else numbers before texts. Documents without the field come last.
     Least(String),
-    /// The document with the greatest value of this field of `meta`; documents without the field
-    /// come last again.
+    /// The document with the greatest value of this field of `meta`, in the reverse of that order;
+    /// documents without the field come last again.
     Greatest(String),
 }
 

@@ -165,7 +165,8 @@ class ClusterOptions(Thresholds, total=False):
 
     prefer: str | None
     """Which document represents a cluster: ``"oldest"``, ``"longest"``, the field of meta that is
-    to be least, or with ``-`` before it greatest. Default: ``"oldest"``."""
+    to be least, or with ``-`` before it greatest. Fields that are all dates or years are compared
+    by time; otherwise numbers come before texts. Default: ``"oldest"``."""
 
     min_size: int | None
     """Minimum number of documents of a cluster. Default: 2."""
