@@ -81,6 +81,7 @@ mod terminal;
 mod tokens;
 mod train;
 mod tune;
+mod unused;
 mod watch;
 mod web;
 mod whole;

@@ -35,6 +35,7 @@ mod unwritten;
 mod verdict;
 
 use std::iter::Fuse;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,7 @@ pub use super::DedupOptions;
 pub use verdict::{Cut, Decision, Evidence, Verdict};
 
 use crate::error::{Error, Result};
-use crate::index::{Index, SignedDocument};
+use crate::index::{Config, Index, SignedDocument};
 use crate::runtime::Stop;
 use crate::search::{Boilerplate, Searcher};
 use run::Run;
@@ -177,6 +178,48 @@ impl<R: Iterator> std::fmt::Debug for Dedup<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Dedup").field("options", &self.options).finish_non_exhaustive()
     }
+}
+
+/// Refuses indexes that a run cannot compare with. Its own index has this configuration and name;
+/// one that is removed afterwards has none.
+///
+/// # Errors
+/// When an index signs otherwise, or keeps no texts to search for passages.
+pub fn check_against(
+    (config, name): (&Config, Option<&Path>),
+    against: &[Searcher],
+    options: &DedupOptions,
+) -> Result<()> {
+    check_others((config, name), against, options.cut_passages.is_some())
+}
+
+fn check_others(
+    (config, name): (&Config, Option<&Path>),
+    against: &[Searcher],
+    seeks_passages: bool,
+) -> Result<()> {
+    // An index without a name signs as one of the others does, or as the options say.
+    let alike = || {
+        let mut paths = against.iter().map(|other| (other, other.snapshot().index().path()));
+        let alike = paths
+            .find(|(other, path)| config.check_signs_as(other.snapshot().config(), path).is_ok());
+        alike.map(|(_, path)| path)
+    };
+    let name = name.or_else(alike).map(|path| path.display().to_string());
+    let name = name.unwrap_or_else(|| "this run".into());
+    for other in against {
+        let (path, other) = (other.snapshot().index().path(), other.snapshot().config());
+        config.check_signs_alike(&name, other, path)?;
+        if seeks_passages && !other.store_text {
+            return Err(no_texts(path));
+        }
+    }
+    Ok(())
+}
+
+fn no_texts(path: &Path) -> Error {
+    let what = "the index stores no text, so that no passage can be found";
+    Error::index(path, crate::Reason::NoTexts, what)
 }
 
 /// The default memory for documents that are being processed or not committed yet.

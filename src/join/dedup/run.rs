@@ -11,7 +11,7 @@ use super::passages::{Found, Rest};
 use super::recent::{Prefix, Recent, RecentDocuments};
 use super::unwritten::Unwritten;
 use super::verdict::{Decision, Holder, Reason, Verdict};
-use super::{Event, Progress, Record, Settings};
+use super::{Event, Progress, Record, Settings, check_others, no_texts};
 use crate::error::{Error, Result};
 use crate::hash::{Digest, mix64};
 use crate::index::{
@@ -141,24 +141,13 @@ impl Run {
         stop: &Stop,
     ) -> Result<Run> {
         let config = index.config();
-        let mut refused = Vec::new();
-        for searcher in &against {
-            let other = searcher.snapshot();
-            config.check_signs_alike(
-                index.path().display(),
-                other.config(),
-                other.index().path(),
-            )?;
-            if options.cut_passages.is_some() && !other.config().store_text {
-                let what = "the index stores no text, so that no passage can be found";
-                return Err(Error::index(other.index().path(), crate::Reason::NoTexts, what));
-            }
-            refused.push(other.index().withdrawals()?);
-        }
+        let name = (!options.temporary).then(|| index.path());
+        check_others((config, name), &against, options.cut_passages.is_some())?;
         if options.cut_passages.is_some() && !config.store_text {
-            let what = "the index stores no text, so that no passage can be found";
-            return Err(Error::index(index.path(), crate::Reason::NoTexts, what));
+            return Err(no_texts(index.path()));
         }
+        let refused = against.iter().map(|other| other.snapshot().index().withdrawals());
+        let refused = refused.collect::<Result<Vec<_>>>()?;
         let memory_bytes = options.memory_bytes / 4;
         let mut writer = index.writer(WriterOptions::default().memory_bytes(memory_bytes))?;
         let own = without(writer.committed()?, &options)?;

@@ -9,10 +9,11 @@ use serde_json::Value;
 use super::record::{annotated, json, record, selection, with_text, write_record};
 use super::tables::TableFiles;
 use super::{Dedup, Summary};
-use crate::outfile::{OutFile, is_taken};
+use crate::outfile::{OutFile, check_free};
 use crate::output::{Format, not_compared};
 use crate::progress::{NotRead, Omissions};
 use crate::terminal::{self, note, tell};
+use crate::unused::Unused;
 use cento::Error;
 use cento::join::dedup::{Decision, Event, Verdict};
 use cento_report::NotCompared;
@@ -31,6 +32,8 @@ pub struct Files {
     out: Out,
     /// `None` for standard error.
     dropped: Option<OutFile>,
+    /// The files that were not there before the run, until it begins.
+    created: Vec<Unused>,
     /// The field of a record with the text.
     text_field: String,
     /// The number of documents for each result.
@@ -75,12 +78,17 @@ impl Files {
     /// When they cannot be opened, or are there already.
     pub fn open(args: &Dedup, note: &Value) -> cento::Result<Files> {
         let note: Option<Note> = serde_json::from_value(note.clone()).ok();
-        let open = |path: &Path, length: Option<u64>| match length {
-            None if is_taken(path) => {
-                let what = "the file exists already; choose another name, or remove it";
-                Err(Error::input(path.display().to_string(), what))
+        if note.is_none() {
+            let lines = args.out.as_deref().filter(|_| !args.writes_tables());
+            lines.into_iter().chain(args.dropped.as_deref()).try_for_each(check_free)?;
+        }
+        let mut created = Vec::new();
+        let mut open = |path: &Path, length: Option<u64>| match length {
+            None | Some(0) if !path.exists() => {
+                let file = OutFile::create(path)?;
+                created.push(Unused::new(path));
+                Ok(file)
             }
-            None | Some(0) if !path.exists() => OutFile::create(path),
             length => OutFile::resume(path, length.unwrap_or(0)),
         };
         let (at_out, at_dropped) = (note.as_ref().map(|n| n.out), note.as_ref().map(|n| n.dropped));
@@ -109,7 +117,7 @@ impl Files {
         let summary = note.map(|note| note.summary).unwrap_or_default();
         let text_field = source.text_field;
         let omissions = Omissions::new(args.format == Format::Json);
-        Ok(Files { out, dropped, text_field, summary, omissions })
+        Ok(Files { out, dropped, created, text_field, summary, omissions })
     }
 
     /// Writes what happened.
@@ -166,6 +174,7 @@ impl Files {
     /// When they cannot be written.
     pub fn note(&mut self) -> cento::Result<Value> {
         let ((table, out), dropped) = self.sync()?;
+        self.created.iter_mut().for_each(Unused::keep);
         let own = Note { out, dropped, table, summary: self.summary };
         Ok(serde_json::to_value(own).expect("numbers are JSON"))
     }
@@ -261,6 +270,7 @@ impl Files {
     /// When they cannot be written.
     pub fn finish(mut self) -> cento::Result<(Summary, NotRead)> {
         self.sync()?;
+        self.created.iter_mut().for_each(Unused::keep);
         match &mut self.out {
             Out::Lines(out, _) => out.finish().map_err(|e| out.failed(e))?,
             Out::Tables(tables) => tables.finish()?,

@@ -28,7 +28,7 @@ use super::terminal::{self, note, tell};
 use super::{Outcome, Result};
 use crate::key;
 use cento::hash::hash_fields;
-use cento::index::{Index, Preset, PresetDefaults, PresetUse};
+use cento::index::{Config, Index, Preset, PresetDefaults, PresetUse};
 use cento::join::dedup::{self, DedupOptions, Event, Progress, Record};
 use cento::search::{Boilerplate, Searcher};
 use cento::{Error, Reason};
@@ -134,6 +134,22 @@ struct DedupConfigArgs {
     no_text: bool,
 }
 
+/// The index of a run.
+enum Own {
+    Opened(Index),
+    /// It is to be created, when nothing is left to refuse.
+    Planned(Box<Config>),
+}
+
+impl Own {
+    fn config(&self) -> &Config {
+        match self {
+            Own::Opened(index) => index.config(),
+            Own::Planned(config) => config,
+        }
+    }
+}
+
 /// The number of documents for each result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Summary {
@@ -216,17 +232,23 @@ impl Dedup {
             (None, Some(dir)) => dir.path().join("index"),
             (None, None) => unreachable!("there is a temporary directory if no index is named"),
         };
-        let index = self.open_or_create(&path, &against)?;
-        let mut preset = PresetUse::of(index.config().preset);
+        let own = self.open_or_plan(&path, &against)?;
+        let mut preset = PresetUse::of(own.config().preset);
         self.options = self.options.with_defaults(&mut preset);
+        // What is refused leaves no file and no index.
+        dedup::check_against((own.config(), self.index.as_deref()), &against, &self.options)?;
         // The texts of a temporary index are at hand, though it does not store them.
-        let config = index.config().clone();
+        let config = own.config().clone();
         let config = if temporary.is_some() { config.with_text(true)? } else { config };
         let boilerplate = read(&boilerplate_paths, &config)?.map(Arc::new);
-        let run = self.identify(&index, &against, boilerplate.as_deref());
-        let from = self.start(&index, run)?;
+        let run = self.identify(own.config(), &against, boilerplate.as_deref());
+        let from = self.start(&own, &path, run)?;
         let is_done = from.done;
         let mut files = Files::open(&self, &from.note)?;
+        let index = match own {
+            Own::Opened(index) => index,
+            Own::Planned(config) => Index::create(&path, *config)?,
+        };
         if from.note.is_null() {
             for (place, why) in left_out {
                 files.tell(Event::Skipped { place, why }, self.annotate)?;
@@ -362,20 +384,22 @@ impl Dedup {
         self.index.is_some() && self.out.is_some()
     }
 
-    fn open_or_create(&self, path: &Path, against: &[Searcher]) -> cento::Result<Index> {
+    /// Opens the index of the run, or plans the one to create.
+    fn open_or_plan(&self, path: &Path, against: &[Searcher]) -> cento::Result<Own> {
         let DedupConfigArgs { preset, scheme, analyzer, frequencies, no_text } =
             self.config.clone();
         let keeps_text = self.index.is_some() && stores_text(no_text, false);
         let store_text = self.options.cut_passages.is_some() || keeps_text;
         let given = ConfigArgs { preset, scheme, analyzer, frequencies };
         if Index::exists(path) {
-            return given.opened(path, (no_text, None), &self.paths, &self.source());
+            let index = given.opened(path, (no_text, None), &self.paths, &self.source())?;
+            return Ok(Own::Opened(index));
         }
         let config = match against.first().map(|first| first.snapshot().config()) {
             Some(config) if !given.is_given() => config.with_text(store_text)?,
             _ => given.config_of(store_text, &self.paths, &self.source())?,
         };
-        Index::create(path, config)
+        Ok(Own::Planned(Box::new(config)))
     }
 
     /// Refuses outputs whose names promise another form than is written.
@@ -403,7 +427,7 @@ impl Dedup {
     /// Returns a number that identifies what will be written.
     fn identify(
         &self,
-        index: &Index,
+        config: &Config,
         against: &[Searcher],
         boilerplate: Option<&Boilerplate>,
     ) -> u64 {
@@ -433,7 +457,6 @@ impl Dedup {
             tells_unseen: _,
             stop: _,
         } = &self.source();
-        let config = index.config();
         let generations = against.iter().map(|other| other.snapshot().generation());
         hash_fields(&BTreeMap::from([
             ("paths", listed(self.paths.iter().map(|path| path_name(path)))),
@@ -467,11 +490,14 @@ impl Dedup {
     }
 
     /// Returns where the run begins.
-    fn start(&self, index: &Index, run: u64) -> cento::Result<Progress> {
+    fn start(&self, own: &Own, path: &Path, run: u64) -> cento::Result<Progress> {
         let is_of_interest =
             |progress: &Progress| !progress.done || (self.resume && progress.run == run);
-        let before = Progress::of(index)?.filter(is_of_interest);
-        let refused = |reason, what: &str| Err(Error::index(index.path(), reason, what));
+        let before = match own {
+            Own::Opened(index) => Progress::of(index)?.filter(is_of_interest),
+            Own::Planned(_) => None,
+        };
+        let refused = |reason, what: &str| Err(Error::index(path, reason, what));
         match (before, self.resume) {
             (Some(before), true) if before.run == run => Ok(before),
             (Some(_), true) => refused(

@@ -94,3 +94,33 @@ fn a_run_that_cuts_passages_goes_on_to_the_same_end() {
     let stored = dir.run(&["dedup", "out", "--index", "b", "--out", "none", "--exact"]);
     assert!(stored.err.contains("0 kept"), "{}", stored.err);
 }
+
+#[test]
+fn a_refused_run_leaves_nothing_and_names_no_temporary_index() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("a", &words(1, 50), json!({})));
+    dir.json(&["add", "c.idx", "in.jsonl", "--for", "corpus"]);
+    dir.json(&["add", "w.idx", "in.jsonl"]);
+    dir.json(&["add", "bare.idx", "in.jsonl", "--no-text"]);
+    dir.write("taken", "some text");
+    let check = |args: &[&str], what: &str, absent: &[&str]| {
+        let out: &[&str] = if args.contains(&"--out") { &[] } else { &["--out", "out"] };
+        let run = dir.run(&[&["dedup", "in.jsonl"], args, out].concat());
+        assert_eq!(run.status, 2, "{args:?}: {}", run.err);
+        assert!(run.err.contains(what), "{args:?}: {}", run.err);
+        for name in absent.iter().chain(&["out", "new"]) {
+            assert!(!dir.path(name).exists(), "{args:?} left {name}");
+        }
+    };
+    check(&["--against", "c.idx", "--against", "w.idx"], "but c.idx uses", &[]);
+    check(&["--against", "c.idx", "--scheme", "kgram(k=3)"], "but this run uses", &[]);
+    check(&["--against", "c.idx", "--index", "w.idx"], "but w.idx uses", &[]);
+    check(&["--against", "c.idx", "--index", "new", "--analyzer", "chars"], "but new uses", &[]);
+    check(&["--against", "bare.idx", "--cut-passages", "9", "--index", "new"], "no text", &[]);
+    check(&["--index", "new", "--dropped", "taken"], "taken: the file exists already", &[]);
+    check(&["--index", "new", "--dropped", "none/list"], "none/list", &[]);
+    check(&["--index", "new", "--dropped", "list", "--out", "none/out"], "none/out", &["list"]);
+    // It cannot be created.
+    check(&["--index", "taken"], "taken", &[]);
+    check(&["--index", "taken/new", "--dropped", "list"], "taken/new", &["list"]);
+}
