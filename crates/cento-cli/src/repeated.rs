@@ -18,6 +18,7 @@ use super::outfile::{self, OutFile};
 use super::output::{self, count, print_json_to};
 use super::progress::{AddProgress, stop_flag};
 use super::terminal::{Id, line, note};
+use super::unused::Unused;
 use super::{Outcome, Result};
 use cento::index::{Index, Snapshot};
 use cento::join::series::repeated_passages;
@@ -80,10 +81,12 @@ impl Boilerplate {
             outfile::check_lines(out, "passages")?;
         }
         let out = self.out.as_deref().map(OutFile::create).transpose()?;
+        let mut unused = self.out.as_deref().map(Unused::new);
         let scope = self.scope()?;
         let (snapshot, is_any_refused) = self.snapshot(stop)?;
         let found =
             repeated_passages(&snapshot, &scope, self.min_share, cento::available_threads(), stop)?;
+        unused.iter_mut().for_each(Unused::keep);
         if let Some(out) = out {
             write(out, &found.passages)?;
         }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::list_format::{ListFormat, ListOut};
 use super::outfile::OutFile;
+use super::unused::Unused;
 use super::{Failure, Result, terminal};
 use cento::Error;
 #[cfg(not(feature = "parquet"))]
@@ -38,6 +39,8 @@ pub enum CellType {
 pub struct RowsOut {
     sink: Sink,
     path: Option<PathBuf>,
+    /// The file, until a row is written.
+    unused: Option<Unused>,
 }
 
 enum Sink {
@@ -60,7 +63,7 @@ impl RowsOut {
     ) -> Result<RowsOut> {
         let Some(path) = path else {
             let list = ListOut::new(OutFile::stdout(), format, columns)?;
-            return Ok(RowsOut { sink: Sink::List(Box::new(list)), path: None });
+            return Ok(RowsOut { sink: Sink::List(Box::new(list)), path: None, unused: None });
         };
         terminal::set_plain_output();
         let its_path = Some(path.to_owned());
@@ -69,12 +72,15 @@ impl RowsOut {
                 let what = format!("its name promises Parquet; omit --format {}", format.name());
                 return Err(Error::input(path.display().to_string(), what).into());
             }
-            return Ok(RowsOut { sink: parquet(path, columns, cell_type)?, path: its_path });
+            let sink = parquet(path, columns, cell_type)?;
+            return Ok(RowsOut { sink, path: its_path, unused: None });
         }
         format.check_name(path)?;
-        let list = ListOut::new(OutFile::create(path)?, format, columns);
+        let out = OutFile::create(path)?;
+        let unused = Some(Unused::new(path));
+        let list = ListOut::new(out, format, columns);
         let list = list.map_err(|error| Error::io("write", path, error))?;
-        Ok(RowsOut { sink: Sink::List(Box::new(list)), path: its_path })
+        Ok(RowsOut { sink: Sink::List(Box::new(list)), path: its_path, unused })
     }
 
     /// Writes a row: `human` writes it for people.
@@ -86,6 +92,7 @@ impl RowsOut {
         row: &impl Serialize,
         human: impl FnOnce(&mut OutFile) -> io::Result<()>,
     ) -> Result<()> {
+        self.unused.iter_mut().for_each(Unused::keep);
         let written = match &mut self.sink {
             Sink::List(list) => list.write(row, human),
             #[cfg(feature = "parquet")]
@@ -107,7 +114,8 @@ impl RowsOut {
     ///
     /// # Errors
     /// When the output cannot be written.
-    pub fn finish(self) -> Result<()> {
+    pub fn finish(mut self) -> Result<()> {
+        self.unused.iter_mut().for_each(Unused::keep);
         let written = match self.sink {
             Sink::List(list) => list.finish().and_then(|mut out| out.finish()),
             #[cfg(feature = "parquet")]

@@ -102,7 +102,7 @@ impl Pairs {
         match result {
             Err(Failure::Output(error)) => return Err(out.failure(error)),
             Err(error) => {
-                out.save()?;
+                out.give_up()?;
                 let is_stopped = matches!(error, Failure::Cento(Error::Cancelled));
                 if is_stopped && self.indexes.out.is_some() {
                     note!("cento: repeat the command with --resume to continue from here");

@@ -37,6 +37,8 @@ pub struct Output {
     beside: Option<PathBuf>,
     pub checkpoint: Checkpoint,
     saved: Instant,
+    /// The path of the file, if this run has created it.
+    created: Option<PathBuf>,
 }
 
 impl Output {
@@ -44,7 +46,8 @@ impl Output {
         let mut checkpoint = Checkpoint { run, next: 0, bytes: 0, pairs: 0 };
         let saved = Instant::now();
         let Some(path) = path else {
-            return Ok(Output { out: OutFile::stdout(), beside: None, checkpoint, saved });
+            let out = OutFile::stdout();
+            return Ok(Output { out, beside: None, checkpoint, saved, created: None });
         };
         terminal::set_plain_output();
         if is_stream(path) {
@@ -54,8 +57,10 @@ impl Output {
                             again without --resume";
                 return Err(Error::input(path.display().to_string(), what).into());
             }
-            return Ok(Output { out: OutFile::create(path)?, beside: None, checkpoint, saved });
+            let out = OutFile::create(path)?;
+            return Ok(Output { out, beside: None, checkpoint, saved, created: None });
         }
+        let mut created = None;
         let beside = beside(path, "checkpoint");
         // A run that was cut off before its first checkpoint leaves at most an empty file.
         let is_begun = beside.exists() || is_taken(path);
@@ -77,12 +82,30 @@ impl Output {
             }
             match path.exists() && !is_taken(path) {
                 true => OutFile::resume(path, 0)?,
-                false => OutFile::create(path)?,
+                false => {
+                    let out = OutFile::create(path)?;
+                    created = Some(path.to_owned());
+                    out
+                }
             }
         };
-        let mut output = Output { out, beside: Some(beside), checkpoint, saved };
+        let mut output = Output { out, beside: Some(beside), checkpoint, saved, created };
         output.save()?;
         Ok(output)
+    }
+
+    /// Ends a run before its end: makes everything written durable, or removes the files if it has
+    /// not begun.
+    pub fn give_up(mut self) -> cento::Result<()> {
+        let created = self.created.take().filter(|_| self.checkpoint.next == 0);
+        match created {
+            Some(path) => {
+                [Some(path), self.beside.take()].into_iter().flatten().try_for_each(|path| {
+                    std::fs::remove_file(&path).map_err(|e| Error::io("remove", path, e))
+                })
+            }
+            None => self.save(),
+        }
     }
 
     pub fn save_sometimes(&mut self) -> cento::Result<()> {

@@ -191,3 +191,31 @@ fn an_output_that_is_no_file_is_written_as_a_stream() {
         assert!(dir.path("null").is_symlink(), "{args:?}");
     }
 }
+
+#[test]
+fn a_refused_command_leaves_no_output() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("a", &words(1, 50), json!({})));
+    dir.json(&["add", "w.idx", "in.jsonl"]);
+    dir.json(&["add", "c.idx", "in.jsonl", "--for", "corpus"]);
+    dir.json(&["add", "bare.idx", "in.jsonl", "--no-text"]);
+    for args in [
+        &["pairs", "w.idx", "--against", "c.idx"][..],
+        &["pairs", "bare.idx", "--min-passage", "20"],
+        &["pairs", "bare.idx", "--min-passage", "20", "--format", "csv"],
+        &["passages", "bare.idx"],
+        &["passages", "w.idx", "--against", "c.idx", "--format", "csv"],
+        &["families", "bare.idx"],
+        &["families", "w.idx", "--date", "none"],
+        &["boilerplate", "bare.idx"],
+    ] {
+        let run = dir.run(&[args, &["--out", "out"]].concat());
+        assert_eq!(run.status, 2, "{args:?}: {}", run.err);
+        for name in ["out", "out.checkpoint"] {
+            assert!(!dir.path(name).exists(), "{args:?} left {name}: {}", run.err);
+        }
+    }
+    // A list without rows is one all the same.
+    assert_eq!(dir.run(&["passages", "w.idx", "--out", "out"]).status, 1);
+    assert!(dir.path("out").exists());
+}
