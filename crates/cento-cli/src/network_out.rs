@@ -27,7 +27,11 @@ pub struct NetworkOut {
     /// Also write the network of documents to this file: .gexf, .graphml or .dot. An edge leads
     /// from a document to the later one that is nearest to it; its attribute `direction_by` is
     /// `date` if dates tell which is the later one.
-    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(in_directory))]
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = PathBufValueParser::new().try_map(in_directory)
+    )]
     graph: Option<PathBuf>,
 }
 

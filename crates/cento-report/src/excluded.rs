@@ -53,9 +53,9 @@ fn is_straight(mark: char) -> bool {
 
 /// Returns whether a straight mark opens a quotation between these characters.
 ///
-/// It opens none after a number, unless a word follows ("12\" thick", "30\"N"), none at the end of a
-/// word, and none alone between spaces, where it repeats the word above; programs for French
-/// put one space on each side.
+/// It opens none after a number, unless a word follows ("12\" thick", "30\"N"), none at the end of
+/// a word, and none alone between spaces, where it repeats the word above; programs for French put
+/// one space on each side.
 fn opens_straight(before: &str, after: &str) -> bool {
     let is_space = |c: char| c.is_whitespace();
     let ends_word = |text: &str| {

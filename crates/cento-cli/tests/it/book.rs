@@ -3,8 +3,8 @@
 //! A block of a chapter, indented by four spaces, has commands after `$ ` and below each its
 //! output. Each chapter runs in a directory of its own with the files of docs/samples. `...`
 //! matches any text, a line of it any lines; durations, sizes but for those of texts, times and
-//! names of segments may differ. `<!-- not run: REASON -->` before a block leaves it out. `CENTO_BLESS=1` replaces output
-//! that differs and has no `...`.
+//! names of segments may differ. `<!-- not run: REASON -->` before a block leaves it out.
+//! `CENTO_BLESS=1` replaces output that differs and has no `...`.
 
 mod curl;
 mod session;

@@ -413,7 +413,10 @@ fn a_demonstration_shows_the_resemblance_that_compare_computes() {
     for seed in 2..4 {
         dir.write(&format!("class/{seed}.txt"), words(1, 100) + " " + &words(seed, 37));
     }
-    let run = dir.run(&["demo", "class"]);
+    // The report stays.
+    let mut demo = dir.command(&["demo", "class"]);
+    let temporary = dir.path(".");
+    let run: Run = demo.env("TMPDIR", &temporary).env("TMP", &temporary).output().unwrap().into();
     let resemblance = dir.json(&["compare", "class/2.txt", "class/3.txt"])["resemblance"].clone();
     let shown = format!("{:.1} %  2.txt", 100.0 * resemblance.as_f64().unwrap());
     assert!(run.out.contains(&shown), "{shown}: {}", run.out);
