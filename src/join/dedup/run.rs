@@ -48,6 +48,9 @@ fn next_hash(hash: u64, record: &Record) -> u64 {
     mix64(hash ^ own.low)
 }
 
+/// What is left of a document, signed, with its distinct fingerprints.
+type Left = (SignedDocument, Vec<u64>);
+
 /// What the note of a commit says: the progress, and what a resumed run needs beside it.
 #[derive(Serialize)]
 struct Noted {
@@ -390,7 +393,7 @@ impl Run {
         document: &Document,
         (mut keys, mut sources): (Vec<u64>, Vec<(u32, Source)>),
         len_min: usize,
-    ) -> Result<(Verdict, Option<(SignedDocument, Vec<u64>)>)> {
+    ) -> Result<(Verdict, Option<Left>)> {
         let config = self.writer.index().config();
         let boilerplate = self.options.boilerplate.as_deref();
         let (mut rest, mut kept) = (Rest::of(document), None);
