@@ -104,3 +104,39 @@ fn a_text_that_repeats_itself_is_dropped_whatever_the_order() {
     let contained = DedupOptions::default().min_resemblance(0.8).min_containment(0.9);
     assert_eq!(kept(&contained, [&long, &twice]), [true, false]);
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn nothing_is_left_to_cut_in_what_is_kept(
+        stretches in prop::collection::vec((0u32..9, 2u32..9), 6),
+        drawn in prop::collection::vec(prop::collection::vec(0usize..6, 1..6), 2..14),
+        memory in prop::sample::select(vec![1usize << 16, 64 << 20]),
+    ) {
+        // Documents of the same few stretches, in any order and within each other.
+        let stretch = |at: usize| {
+            let (first, count) = stretches[at];
+            (first..first + count).map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ")
+        };
+        let documents: Vec<Document> = (0..).zip(&drawn).map(|(number, places): (u32, _)| {
+            let places: Vec<String> = places.iter().map(|&at| stretch(at)).collect();
+            Document::new(number.to_string(), places.join(" "))
+        }).collect();
+        let options = DedupOptions::default().cut_passages(5u32);
+        let (found, count) = verdicts(&documents, &options, (memory, false));
+        let kept: Vec<Document> = documents.iter().zip(&found)
+            .filter(|(_, verdict)| verdict.is_kept())
+            .map(|(document, verdict)| {
+                let cut: Vec<(u32, u32)> = verdict.cut().iter().map(|cut| cut.bytes).collect();
+                Document::new(document.id.clone(), cento::join::cut_out(document, &cut).0)
+            })
+            .collect();
+        prop_assert_eq!(kept.len() as u64, count);
+        let (again, _) = verdicts(&kept, &options, (memory, false));
+        for (document, verdict) in kept.iter().zip(again) {
+            let is_whole = verdict.is_kept() && verdict.cut().is_empty();
+            prop_assert!(is_whole, "{:?} of {:?}: {:?}", document, documents, verdict);
+        }
+    }
+}
