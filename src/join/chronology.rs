@@ -396,7 +396,7 @@ mod tests {
         let [first, early, month] = ["0001", "0987", "0999-05"].map(|text| time(json!(text)));
         assert_eq!((Some(first), Some(early)), (period(&[1]), period(&[987])));
         assert!(first.is_before(early) && early.is_before(month));
-        // Not the year 0, nor what has not four digits: a number cannot begin with 0.
+        // Neither the year 0 nor fewer than four digits: a number cannot begin with 0.
         for value in [json!("0000"), json!("987"), json!(987), json!(1)] {
             assert_eq!(read(&value).and_then(|written| written.time(true)), None, "{value}");
         }

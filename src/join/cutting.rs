@@ -6,12 +6,12 @@ use cento_api::Part;
 
 use crate::index::Document;
 
-/// The number of rounds that cut no more than what was found.
+/// The number of rounds that cut the found passages alone.
 const ROUNDS: u32 = 8;
 
-/// Returns how much to cut on either side of what this round finds, the first of which is 0. After
-/// the first rounds twice as much as in the round before, so that finds nested in each other do not
-/// take a round each.
+/// Returns how much to cut on either side of the passages that this round finds; the first round is
+/// 0. After the first rounds it is twice as much as in the round before, so that passages nested in
+/// each other do not take a round each.
 pub fn around(round: u32) -> u32 {
     round.checked_sub(ROUNDS).map_or(0, |more| 1 << more.min(30))
 }

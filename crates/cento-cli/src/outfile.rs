@@ -129,7 +129,6 @@ pub fn table_form(
             );
             Error::input(out.display().to_string(), what)
         }
-        // An input that cannot be read, whatever the name of the output.
         error => error,
     })?;
     let form = match delimiter {
@@ -148,9 +147,6 @@ pub fn table_form(
         None => form,
     }))
 }
-
-/// Takes all that is written, and keeps nothing.
-const NOWHERE: &str = "/dev/null";
 
 /// Refuses to write into an input, or two outputs into one file.
 ///
@@ -179,7 +175,7 @@ pub fn check_apart<'a>(
                 input.display()
             ));
         }
-        if path != Path::new(NOWHERE) && others.contains(&written_at) {
+        if !is_stream(path) && others.contains(&written_at) {
             return refused("two outputs have this name; give each its own".into());
         }
         others.push(written_at);

@@ -215,7 +215,7 @@ fn now() -> Result<String> {
     Ok(time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
-/// Returns what is named as boilerplate, and the same for a report without names, with the number
+/// Returns the names of the boilerplate, and the same for a report without names, with the number
 /// of paths; `None` if nothing is named.
 pub fn listed_and_counted(boilerplate: &[PathBuf]) -> Option<(String, String)> {
     let is_auto = |name: &&PathBuf| {

@@ -22,7 +22,7 @@ impl Unused {
 impl Drop for Unused {
     fn drop(&mut self) {
         if let Some(path) = &self.0 {
-            // What cannot be removed is no worse than the error that ends the command.
+            // The error that ends the command is worse than a file that cannot be removed.
             let _ = std::fs::remove_file(path);
         }
     }

@@ -80,7 +80,7 @@ pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Decoded<'a> {
 /// Returns `bytes` as text, as [`decode`] does.
 ///
 /// # Errors
-/// When nobody named the encoding, and it is in [doubt], with the reason as a clause.
+/// When the encoding was not named, and is in [doubt], with the reason as a clause.
 pub(crate) fn decode_undoubted<'a>(
     bytes: &'a [u8],
     declared: Option<&str>,
@@ -120,7 +120,7 @@ pub fn is_utf16(bytes: &[u8]) -> bool {
     by_mark.or_else(|| detect_utf16(bytes)).is_some_and(|encoding| encoding != UTF_8)
 }
 
-/// Returns a defect of a text that was read in an encoding that nobody named, as a clause, if it
+/// Returns a defect of a text that was read in an encoding that was not named, as a clause, if it
 /// has at least `controls_min` controls: the detector knows no code page of DOS, whose letters are
 /// controls in other encodings.
 pub(crate) fn doubt(decoded: &Decoded<'_>, controls_min: usize) -> Option<String> {
@@ -285,7 +285,7 @@ mod tests {
         let why = decode_undoubted(bytes, None).unwrap_err();
         assert!(why.contains("--encoding") && why.contains("cp850"), "{why}");
         assert_eq!(decode_undoubted(bytes, Some("cp852")).unwrap(), text);
-        // A stray byte in a long text, and controls in UTF-8, are what they are.
+        // A stray byte in a long text, and controls in UTF-8, are no reason for a doubt.
         let stray = FRENCH.chars().map(|c| c as u32 as u8).collect::<Vec<_>>().repeat(9);
         assert!(decode_undoubted(&[&stray[..], b"\x81"].concat(), None).is_ok());
         assert!(decode_undoubted("a\u{81}\u{82}".as_bytes(), None).is_ok());

@@ -379,7 +379,7 @@ fn unread(place: &str, why: impl Into<Refusal>) -> Error {
 /// The action that fails where a file or an archive lacks a part and the rest of it is read.
 const READ_ALL_OF: &str = "read all of";
 
-/// Returns the error for a file of which a part is not read: the rest is a document, or several.
+/// Returns the error for a file that is not read to its end: the rest is a document, or several.
 fn partly_read(place: &str, why: impl Into<Refusal>) -> Error {
     Error::io(READ_ALL_OF, place, io::Error::from(why.into()))
 }

@@ -219,7 +219,7 @@ enum Charset<'a> {
     OfParser,
 }
 
-/// Returns the encoding that a part names, if it is one that is known: `unknown-8bit` is none.
+/// Returns the encoding that a part names, if it is one that is known, unlike `unknown-8bit`.
 fn named_charset<'a>(part: &'a MessagePart<'_>) -> Option<Charset<'a>> {
     let name = part.content_type()?.attribute("charset")?;
     match charset::is_known(name) {

@@ -554,7 +554,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the action that has failed at the end of a file of which documents may be read.
+    /// Returns the action that has failed at the end of a file, whose documents before may be read.
     fn read_since(&self, before: u64) -> &'static str {
         if self.emitted > before { READ_ALL_OF } else { "read" }
     }

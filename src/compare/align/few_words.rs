@@ -24,7 +24,7 @@ const CHANCE_MAX: f64 = 1e-6;
 /// The one word that all numbers are, where different words are counted.
 const NUMBER: u64 = 0;
 
-/// The distance in tokens up to which earlier numbers let a number be expected.
+/// The maximum distance in tokens of a number from an earlier one that lets it be expected.
 const EARLIER: usize = 32;
 
 impl Side<'_> {
@@ -43,8 +43,8 @@ impl Side<'_> {
         })
     }
 
-    /// Returns the words of a place that its other words do not let expect: all but the numbers of
-    /// rows, years and steps of any other length, which are those of other tables too.
+    /// Returns the words of a place that do not follow from its other words: all but the numbers of
+    /// rows, years and steps of any other length, which other tables have too.
     fn unexpected_words(&self, place: &Range<usize>) -> Vec<u64> {
         let number = |at: usize| self.written(at).parse::<i64>().ok();
         let numbers: Vec<Option<i64>> = place.clone().map(number).collect();
@@ -71,8 +71,8 @@ fn is_unexpected(numbers: &[Option<i64>]) -> bool {
 ///
 /// Chance has the passage at as many places as there are, times the chance that all matched words
 /// are equal, times the number of ways to choose them among the words of either side (as Karlin and
-/// Altschul 1990 count runs, with gaps). The same holds for its longest run. Words that are expected
-/// are equal without a copy. Nothing is more alike than a whole text.
+/// Altschul 1990 count runs, with gaps). The same holds for its longest run. Expected words are
+/// equal without a copy. Nothing is more alike than a whole text.
 pub fn is_evident(copied: &Copied, query: Side<'_>, document: Side<'_>) -> bool {
     let matched: usize = copied.matched.iter().map(Range::len).sum();
     let texts = [query, document].map(|side| side.tokens.hashes.len());

@@ -19,9 +19,9 @@
 //! was.
 //!
 //! Of several reasons the first is reported, of several documents the most similar, then the first
-//! id. Optionally, passages that an earlier document has are cut out of kept documents. What is
-//! left is looked at as another document is: searched for passages, until there are none, because
-//! parts that meet can make one, and dropped if it is a duplicate. The index keeps what is left.
+//! id. Optionally, passages that an earlier document has are cut out of kept documents. The
+//! rest is treated like another document: searched for passages until it has no more, because
+//! parts that meet can make one, and dropped if it is a duplicate. The index keeps the rest.
 //!
 //! The verdicts depend on the order of the documents, not on threads or on the times of commits. A
 //! commit carries a note of the progress of the run, so that an interrupted one can be resumed.
@@ -181,7 +181,7 @@ impl<R: Iterator> std::fmt::Debug for Dedup<R> {
 }
 
 /// Refuses indexes that a run cannot compare with. Its own index has this configuration and name;
-/// one that is removed afterwards has none.
+/// one that is removed afterwards has no name.
 ///
 /// # Errors
 /// When an index signs otherwise, or keeps no texts to search for passages.

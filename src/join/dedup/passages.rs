@@ -13,7 +13,7 @@ use crate::runtime::Stop;
 use crate::search::Boilerplate;
 use crate::text::{Analyzer, Tokens};
 
-/// What is left of a document without passages of others.
+/// The rest of a document without passages of others.
 #[derive(Debug)]
 pub struct Rest {
     document: Document,
@@ -57,7 +57,7 @@ impl Rest {
     /// Cuts all runs of at least `len_min` tokens that one of the others has too, except for
     /// boilerplate. A run in several parts of the document is cut out of each of them.
     ///
-    /// What is left may have other runs, where parts meet that were apart.
+    /// The rest may have other runs, where parts meet that were apart.
     ///
     /// # Errors
     /// When a text is too large to be analyzed; [`Error::Cancelled`](crate::Error::Cancelled) soon

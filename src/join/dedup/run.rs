@@ -48,7 +48,7 @@ fn next_hash(hash: u64, record: &Record) -> u64 {
     mix64(hash ^ own.low)
 }
 
-/// What is left of a document, signed, with its distinct fingerprints.
+/// The rest of a document, signed, with its distinct fingerprints.
 type Left = (SignedDocument, Vec<u64>);
 
 /// What the note of a commit says: the progress, and what a resumed run needs beside it.
@@ -383,10 +383,10 @@ impl Run {
         self.keep(signed, keys, (committed.sampling(), size))
     }
 
-    /// Cuts out of a document the passages that earlier ones have, and looks at what is left as at
-    /// another document, until nothing is cut: parts that meet can make a passage, or a duplicate.
+    /// Cuts out of a document the passages that earlier ones have, and treats the rest like another
+    /// document, until nothing is cut: parts that meet can make a passage, or a duplicate.
     /// It begins with the fingerprints and the committed sources of the document. Returns the
-    /// verdict, and what is left to keep, with its fingerprints, if something was cut.
+    /// verdict, and the rest to keep, with its fingerprints, if something was cut.
     fn without_passages(
         &self,
         committed: &Committed<'_>,

@@ -25,7 +25,7 @@ pub enum Verdict {
         #[serde(skip_serializing_if = "Option::is_none")]
         kept_as: Option<String>,
     },
-    /// Its text, or what is left of it without passages of others, is that of another document. So
+    /// Its text, or the rest of it without passages of others, is that of another document. So
     /// it is with the next two.
     Exact {
         /// The id of that document.

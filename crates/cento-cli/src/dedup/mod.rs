@@ -235,7 +235,7 @@ impl Dedup {
         let own = self.open_or_plan(&path, &against)?;
         let mut preset = PresetUse::of(own.config().preset);
         self.options = self.options.with_defaults(&mut preset);
-        // What is refused leaves no file and no index.
+        // A refused run leaves no file and no index.
         dedup::check_against((own.config(), self.index.as_deref()), &against, &self.options)?;
         // The texts of a temporary index are at hand, though it does not store them.
         let config = own.config().clone();

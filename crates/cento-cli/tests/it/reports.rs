@@ -256,7 +256,7 @@ fn an_anonymous_report_has_no_names() {
             assert!(!report.contains(person), "{person} in {name}");
         }
     }
-    // Of the boilerplate, `auto` names nobody: it was "1 path".
+    // Of the boilerplate, `auto` names no person: it was "1 path".
     dir.write("sheet-of-ann.txt", words(90, 20));
     for (more, shown) in [(&[][..], "auto"), (&["-b", "sheet-of-ann.txt"], "auto, 1 path")] {
         let args = [&["pairs", "in", "--anonymous", "-b", "auto", "--report", "b.json"], more];

@@ -26,7 +26,7 @@ fn a_file_of_an_archive_that_cannot_be_read_is_named_and_the_others_are_added() 
 
 #[test]
 fn a_file_that_is_cut_short_is_not_called_skipped() {
-    // What stands before was added, and "skipped" was said.
+    // The message was "skipped", and the records before the cut were added.
     let dir = Dir::new();
     dir.write("t.json", r#"[{"id":"a","text":"one two three four five"},{"id":"b","text":"si"#);
     let run = dir.run(&["add", "idx", "t.json"]);

@@ -3,7 +3,7 @@
 use html5gum::StartTag;
 
 /// Elements beside the content: menus, remarks at the side, the foot of the page, things to press.
-/// A `form` is none of them, because whole pages are in one.
+/// A `form` is content, because whole pages are in one.
 const BESIDE: [&[u8]; 7] = [b"aside", b"button", b"dialog", b"footer", b"menu", b"nav", b"select"];
 
 /// The roles of elements that are the same.

@@ -156,7 +156,7 @@ fn is_option(inner: &str, rest: &str, owner: Owner<'_>, is_formula: bool) -> boo
     }
 }
 
-/// Returns the size of the brackets of a kind that the text begins with, and of what they enclose.
+/// Returns the size of the brackets of a kind that the text begins with, with their contents.
 /// They are closed within their paragraph, and not in braces or a formula that begins in them.
 pub fn bracketed(text: &str, open: u8, close: u8) -> Option<usize> {
     if text.as_bytes().first() != Some(&open) {
