@@ -1,5 +1,6 @@
 //! Passages of a text that are in other texts.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -15,33 +16,29 @@ use crate::text::{Analyzer, Tokens};
 
 /// The rest of a document without passages of others.
 #[derive(Debug)]
-pub struct Rest {
-    document: Document,
-    cutting: Cutting,
+pub struct Rest<'a> {
+    document: Cow<'a, Document>,
+    /// `None` before the first cut: most documents have no passage of others.
+    cutting: Option<Cutting>,
     cut: Vec<Cut>,
     round: u32,
 }
 
-/// What a search for passages has found in a text.
+/// How much of a text a search for passages has cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum CutExtent {
     /// No passage.
     Nothing,
-    /// Passages, which were cut.
-    Some,
-    /// Passages that are all of the text.
+    /// Passages, and not all of the text.
+    Part,
+    /// All of the text.
     All,
 }
 
-impl Rest {
+impl<'a> Rest<'a> {
     /// Begins with the whole document.
-    pub fn of(document: &Document) -> Rest {
-        Rest {
-            document: document.clone(),
-            cutting: Cutting::new(&document.text),
-            cut: Vec::new(),
-            round: 0,
-        }
+    pub fn of(document: &'a Document) -> Rest<'a> {
+        Rest { document: Cow::Borrowed(document), cutting: None, cut: Vec::new(), round: 0 }
     }
 
     /// Returns the document with the text that is left.
@@ -68,8 +65,8 @@ impl Rest {
         others: &[(Holder, String)],
         len_min: usize,
         stop: &Stop,
-    ) -> Result<Found> {
-        let Document { text, parts, .. } = &self.document;
+    ) -> Result<CutExtent> {
+        let Document { text, parts, .. } = &*self.document;
         let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
         analyzer.analyze(text, &mut tokens, stop)?;
         if let Some(boilerplate) = boilerplate {
@@ -86,6 +83,10 @@ impl Rest {
             }
         }
         let ranges = apart(ranges);
+        if ranges.is_empty() {
+            return Ok(CutExtent::Nothing);
+        }
+        let cutting = self.cutting.get_or_insert_with(|| Cutting::new(text));
         let cut_tokens: usize = ranges.iter().map(|(range, _)| range.len()).sum();
         let mut bytes: Vec<(u32, u32)> = Vec::new();
         for (range, _) in &ranges {
@@ -96,7 +97,7 @@ impl Rest {
         let bytes = whole_letters(text, &bytes);
         for ((range, at), bytes) in ranges.into_iter().zip(&bytes) {
             let of_parts = within_parts(&[*bytes], parts).0.into_iter();
-            let pieces: Vec<_> = of_parts.flat_map(|piece| self.cutting.pieces(piece)).collect();
+            let pieces: Vec<_> = of_parts.flat_map(|piece| cutting.pieces(piece)).collect();
             let starts = || tokens.spans[range.clone()].iter().map(|span| span.start);
             for (number, &(start, bytes)) in pieces.iter().enumerate() {
                 // A token may begin before its bytes that are cut here, and end in the next piece.
@@ -111,14 +112,15 @@ impl Rest {
             }
         }
         let (within, parts) = within_parts(&bytes, parts);
-        if !self.cutting.cut(&within) {
-            return Ok(Found::Nothing);
+        if !cutting.cut(&within) {
+            return Ok(CutExtent::Nothing);
         }
         self.cut.sort_by_key(|cut| cut.bytes);
-        self.document.text.clone_from(&self.cutting.text);
-        self.document.parts = parts;
+        let text = cutting.text.clone();
+        let document = self.document.to_mut();
+        (document.text, document.parts) = (text, parts);
         self.round += 1;
-        Ok(if cut_tokens == count { Found::All } else { Found::Some })
+        Ok(if cut_tokens == count { CutExtent::All } else { CutExtent::Part })
     }
 }
 
@@ -151,9 +153,9 @@ mod tests {
         let found = rest.cut((&analyzer, None), others, len_min, Stop::NEVER).unwrap();
         let left = rest.document().clone();
         let cut = rest.into_cuts();
-        assert_eq!(found == Found::Nothing, cut.is_empty());
+        assert_eq!(found == CutExtent::Nothing, cut.is_empty());
         let verdict = match found {
-            Found::All => Verdict::Passages { cut },
+            CutExtent::All => Verdict::Passages { cut },
             _ => Verdict::Kept { cut, kept_as: None },
         };
         let decision = Decision { document: document.clone(), verdict: verdict.clone() };
@@ -206,9 +208,9 @@ mod tests {
         let others = [first, second].map(|(id, text)| (Holder::own(id), text.to_owned()));
         let (analyzer, mut rest) = (Analyzer::default(), Rest::of(&document));
         for (others, expected) in [
-            (&others[..1], Found::Some),
-            (&others[1..], Found::Some),
-            (&others[..], Found::Nothing),
+            (&others[..1], CutExtent::Part),
+            (&others[1..], CutExtent::Part),
+            (&others[..], CutExtent::Nothing),
         ] {
             let found = rest.cut((&analyzer, None), others, 3, Stop::NEVER).unwrap();
             assert_eq!(found, expected);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::committed::{Committed, Prepared, RecentTexts, Source};
-use super::passages::{Found, Rest};
+use super::passages::{CutExtent, Rest};
 use super::recent::{Prefix, Recent, RecentDocuments};
 use super::unwritten::Unwritten;
 use super::verdict::{Decision, Holder, Reason, Verdict};
@@ -48,12 +48,9 @@ fn next_hash(hash: u64, record: &Record) -> u64 {
     mix64(hash ^ own.low)
 }
 
-/// The rest of a document, signed, with its distinct fingerprints.
-type Left = (SignedDocument, Vec<u64>);
-
-/// What the note of a commit says: the progress, and what a resumed run needs beside it.
+/// The note of a commit: the progress, and what a resumed run needs beside it.
 #[derive(Serialize)]
-struct Noted {
+struct CommitNote {
     #[serde(flatten)]
     progress: Progress,
     #[serde(flatten)]
@@ -308,7 +305,7 @@ impl Run {
         let done = self.progress.done || !self.options.resumable;
         let progress = Progress { done, ..self.progress.clone() };
         let wholes = if done { Wholes::default() } else { Wholes::listing(&self.wholes) };
-        let note = serde_json::to_string(&Noted { progress, wholes });
+        let note = serde_json::to_string(&CommitNote { progress, wholes });
         let note = note.expect("numbers are JSON");
         self.writer.commit_with(&note)?;
         self.own = without(self.writer.committed()?, &self.options)?;
@@ -331,7 +328,7 @@ impl Run {
             self.events.push_back(Event::Decided(decision));
             return Ok(());
         }
-        let Prepared { keys, runs, mut reason, sources } = prepared;
+        let Prepared { mut keys, runs, mut reason, sources } = prepared;
         let own = committed.own(&signed, &keys);
         let size = own.size;
         if reason.as_ref().is_none_or(|reason| !reason.is_exact()) {
@@ -346,10 +343,10 @@ impl Run {
             (Some(reason), _) => reason.verdict(),
             (None, None) => Verdict::Kept { cut: Vec::new(), kept_as: None },
             (None, Some(len_min)) => {
-                let found = (keys.clone(), sources);
-                let (verdict, left) =
+                let found = (keys, sources);
+                let verdict;
+                (verdict, keys, rest) =
                     self.without_passages(committed, &signed.document, found, len_min)?;
-                rest = left;
                 verdict
             }
         };
@@ -370,12 +367,12 @@ impl Run {
         };
         let (document, id) = (signed.document.clone(), kept_as.clone());
         self.events.push_back(Event::Decided(Decision { document, verdict }));
-        let (mut signed, keys, size) = match rest {
-            Some((rest, keys)) => {
+        let (mut signed, size) = match rest {
+            Some(rest) => {
                 let size = committed.own(&rest, &keys).size;
-                (rest, keys, size)
+                (rest, size)
             }
-            None => (signed, keys, size),
+            None => (signed, size),
         };
         if let Some(id) = id {
             signed.document.id = id;
@@ -386,14 +383,14 @@ impl Run {
     /// Cuts out of a document the passages that earlier ones have, and treats the rest like another
     /// document, until nothing is cut: parts that meet can make a passage, or a duplicate.
     /// It begins with the fingerprints and the committed sources of the document. Returns the
-    /// verdict, and the rest to keep, with its fingerprints, if something was cut.
+    /// verdict, the fingerprints of the document to keep, and the rest if something was cut.
     fn without_passages(
         &self,
         committed: &Committed<'_>,
         document: &Document,
         (mut keys, mut sources): (Vec<u64>, Vec<(u32, Source)>),
         len_min: usize,
-    ) -> Result<(Verdict, Option<Left>)> {
+    ) -> Result<(Verdict, Vec<u64>, Option<SignedDocument>)> {
         let config = self.writer.index().config();
         let boilerplate = self.options.boilerplate.as_deref();
         let (mut rest, mut kept) = (Rest::of(document), None);
@@ -402,20 +399,28 @@ impl Run {
             let recent = self.recent.neighbours(0, &keys, (all, 1), |_| true);
             let texts = committed.texts(sources, recent)?;
             match rest.cut((&config.analyzer, boilerplate), &texts, len_min, &self.stop)? {
-                Found::Nothing => {
+                CutExtent::Nothing => {
                     let verdict = Verdict::Kept { cut: rest.into_cuts(), kept_as: None };
-                    return Ok((verdict, kept.map(|left| (left, keys))));
+                    return Ok((verdict, keys, kept));
                 }
-                Found::All => return Ok((Verdict::Passages { cut: rest.into_cuts() }, None)),
-                Found::Some => {}
+                CutExtent::All => {
+                    let verdict = Verdict::Passages { cut: rest.into_cuts() };
+                    return Ok((verdict, Vec::new(), None));
+                }
+                CutExtent::Part => {}
             }
             let left = SignedDocument::new(rest.document().clone(), config, &self.stop)?;
+            // Whole letters are cut, and parts that meet can be a comment: no token may be left.
+            if left.token_count == 0 {
+                let verdict = Verdict::Passages { cut: rest.into_cuts() };
+                return Ok((verdict, Vec::new(), None));
+            }
             if let Some(verdict) = self.withdrawn(&left) {
-                return Ok((verdict, None));
+                return Ok((verdict, Vec::new(), None));
             }
             let found = committed.look_up_one(&left, &self.recent)?;
             if let Some(reason) = found.reason {
-                return Ok((reason.verdict(), None));
+                return Ok((reason.verdict(), Vec::new(), None));
             }
             (keys, sources, kept) = (found.keys, found.sources, Some(left));
         }

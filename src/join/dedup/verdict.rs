@@ -25,8 +25,8 @@ pub enum Verdict {
         #[serde(skip_serializing_if = "Option::is_none")]
         kept_as: Option<String>,
     },
-    /// Its text, or the rest of it without passages of others, is that of another document. So
-    /// it is with the next two.
+    /// Its text, or the rest of it without passages of others, is that of another document.
+    /// `Near` and `Contained` are verdicts on the same text.
     Exact {
         /// The id of that document.
         of: String,
