@@ -46,8 +46,8 @@ impl Side<'_> {
     /// Returns the words of a place that do not follow from its other words: all but the numbers of
     /// rows, years and steps of any other length, which other tables have too.
     fn unexpected_words(&self, place: &Range<usize>) -> Vec<u64> {
-        let number = |at: usize| self.written(at).parse::<i64>().ok();
-        let numbers: Vec<Option<i64>> = place.clone().map(number).collect();
+        let number = |at: usize| self.written(at).parse::<i128>().ok();
+        let numbers: Vec<Option<i128>> = place.clone().map(number).collect();
         let is_unexpected =
             |&at: &usize| self.has_letter(at) || is_unexpected(&numbers[..=at - place.start]);
         place.clone().filter(is_unexpected).map(|at| self.tokens.hashes[at]).collect()
@@ -56,7 +56,7 @@ impl Side<'_> {
 
 /// Returns whether the last of these numbers does not follow from those shortly before it: it is
 /// neither one more than one of them nor the next of a regular series.
-fn is_unexpected(numbers: &[Option<i64>]) -> bool {
+fn is_unexpected(numbers: &[Option<i128>]) -> bool {
     let Some((Some(last), before)) = numbers.split_last() else { return false };
     let number = |back: usize| before.len().checked_sub(back).and_then(|at| before[at]);
     !(1..=EARLIER).any(|back| {
@@ -241,8 +241,8 @@ mod tests {
 
     #[test]
     fn numbers_that_a_series_lets_expect_are_no_evidence() {
-        let check = |numbers: &[i64], expected: bool| {
-            let numbers: Vec<Option<i64>> = numbers.iter().map(|&number| Some(number)).collect();
+        let check = |numbers: &[i128], expected: bool| {
+            let numbers: Vec<Option<i128>> = numbers.iter().map(|&number| Some(number)).collect();
             assert_eq!(super::is_unexpected(&numbers), expected, "{numbers:?}");
         };
         check(&[7, 40, 2, 8], false);
@@ -250,6 +250,7 @@ mod tests {
         check(&[20, 3, 20, 9, 20], false);
         check(&[5, 31, 10, 77, 16], true);
         check(&[17], true);
+        check(&[12_345_678_901_234_567_890, 98_765_432_109_876_543_210], true);
     }
 
     #[test]
