@@ -168,6 +168,19 @@ impl Origin {
         (self.url == url).then_some(self.manifest)
     }
 
+    /// Returns the number of the manifest, if this store has it, wherever the store was, or the
+    /// store at this address had it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn number_in(&self, store: &Store) -> Result<Option<u64>> {
+        match store.manifest_if_there(self.manifest).await {
+            Ok(Some(manifest)) if self.is(&manifest) => Ok(Some(self.manifest)),
+            Ok(_) | Err(Error::Corrupt(_)) => Ok(self.number_at(store.url())),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Returns whether the origin is this manifest, in its store or in a copy of that.
     pub fn is(&self, manifest: &Manifest) -> bool {
         self.manifest == manifest.number && self.id == manifest.id

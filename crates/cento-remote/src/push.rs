@@ -114,7 +114,10 @@ async fn push(
             return Ok((current.clone(), pushed));
         }
         if !origin.as_ref().is_some_and(|origin| origin.is(current)) {
-            let base = origin.and_then(|origin| origin.number_at(store.url()));
+            let base = match &origin {
+                Some(origin) => origin.number_in(store).await?,
+                None => None,
+            };
             return Err(outrun(store.url(), base.unwrap_or(0), current.number));
         }
     }

@@ -147,8 +147,16 @@ fn a_store_that_was_moved_takes_the_next_push_and_each_copy_has_its_own_history(
     assert_eq!(push(&at("copy"), &index).unwrap().manifest, 4);
     let error = push(&at("store"), &index).unwrap_err();
     assert!(matches!(error, Error::Conflict { .. }), "{error}");
+    // Of a moved store it is known, too, how far it has got.
     pull(&at("copy"), &dirs.path("b")).unwrap();
-    assert_has(&dirs.path("b"), 0..12);
+    std::fs::rename(dirs.path("copy"), dirs.path("far")).unwrap();
+    assert_eq!(push(&at("far"), &add(&dirs.path("b"), 12..13)).unwrap().manifest, 5);
+    let error = push(&at("far"), &add(&dirs.path("a"), 13..14)).unwrap_err();
+    assert!(error.to_string().contains("was 4 and is 5"), "{error}");
+    pull(&at("store"), &dirs.path("c")).unwrap();
+    assert_has(&dirs.path("c"), 0..9);
+    pull(&at("far"), &dirs.path("b")).unwrap();
+    assert_has(&dirs.path("b"), 0..13);
 }
 
 #[test]
