@@ -112,8 +112,8 @@ fn opens(mark: char, before: &str, after: &str) -> bool {
     !is_ambiguous || begins_word() && !(mark == '\u{2018}' && is_elided(after))
 }
 
-/// Returns whether a word begins between these characters, the ends of the texts around a mark.
-fn begins_word(before: &str, after: &str) -> bool {
+/// Returns whether a straight mark between these texts can only open a quotation.
+fn surely_opens(before: &str, after: &str) -> bool {
     before.ends_with(|c: char| c.is_whitespace() || "([{".contains(c))
         && after.starts_with(char::is_alphanumeric)
 }
@@ -153,7 +153,7 @@ pub fn quotations(text: &str) -> Vec<Range<u32>> {
             }
             let end = start + offset + c.len_utf8();
             // The mark before it lacked its partner: this one begins a word.
-            if is_straight(c) && begins_word(&text[..start + offset], &text[end..]) {
+            if is_straight(c) && surely_opens(&text[..start + offset], &text[end..]) {
                 break;
             }
             if closing.contains(&c) && !is_apostrophe(c, &text[end..]) {
