@@ -81,7 +81,7 @@ mod terminal;
 mod tokens;
 mod train;
 mod tune;
-mod unused;
+mod unwritten;
 mod watch;
 mod web;
 mod whole;

@@ -18,7 +18,7 @@ use super::outfile::{self, OutFile};
 use super::output::{self, count, print_json_to};
 use super::progress::{AddProgress, stop_flag};
 use super::terminal::{Id, line, note};
-use super::unused::Unused;
+use super::unwritten::UnwrittenFile;
 use super::{Outcome, Result};
 use cento::index::{Index, Snapshot};
 use cento::join::series::repeated_passages;
@@ -80,13 +80,13 @@ impl Boilerplate {
         if let Some(out) = &self.out {
             outfile::check_lines(out, "passages")?;
         }
-        let out = self.out.as_deref().map(OutFile::create).transpose()?;
-        let mut unused = self.out.as_deref().map(Unused::new);
+        let (out, mut unwritten) =
+            self.out.as_deref().map(UnwrittenFile::create).transpose()?.unzip();
         let scope = self.scope()?;
         let (snapshot, is_any_refused) = self.snapshot(stop)?;
         let found =
             repeated_passages(&snapshot, &scope, self.min_share, cento::available_threads(), stop)?;
-        unused.iter_mut().for_each(Unused::keep);
+        unwritten.iter_mut().for_each(UnwrittenFile::keep);
         if let Some(out) = out {
             write(out, &found.passages)?;
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::list_format::{ListFormat, ListOut};
 use super::outfile::OutFile;
-use super::unused::Unused;
+use super::unwritten::UnwrittenFile;
 use super::{Failure, Result, terminal};
 use cento::Error;
 #[cfg(not(feature = "parquet"))]
@@ -40,7 +40,7 @@ pub struct RowsOut {
     sink: Sink,
     path: Option<PathBuf>,
     /// The file, until a row is written.
-    unused: Option<Unused>,
+    unwritten: Option<UnwrittenFile>,
 }
 
 enum Sink {
@@ -63,7 +63,7 @@ impl RowsOut {
     ) -> Result<RowsOut> {
         let Some(path) = path else {
             let list = ListOut::new(OutFile::stdout(), format, columns)?;
-            return Ok(RowsOut { sink: Sink::List(Box::new(list)), path: None, unused: None });
+            return Ok(RowsOut { sink: Sink::List(Box::new(list)), path: None, unwritten: None });
         };
         terminal::set_plain_output();
         let its_path = Some(path.to_owned());
@@ -73,14 +73,13 @@ impl RowsOut {
                 return Err(Error::input(path.display().to_string(), what).into());
             }
             let sink = parquet(path, columns, cell_type)?;
-            return Ok(RowsOut { sink, path: its_path, unused: None });
+            return Ok(RowsOut { sink, path: its_path, unwritten: None });
         }
         format.check_name(path)?;
-        let out = OutFile::create(path)?;
-        let unused = Some(Unused::new(path));
+        let (out, unwritten) = UnwrittenFile::create(path)?;
         let list = ListOut::new(out, format, columns);
         let list = list.map_err(|error| Error::io("write", path, error))?;
-        Ok(RowsOut { sink: Sink::List(Box::new(list)), path: its_path, unused })
+        Ok(RowsOut { sink: Sink::List(Box::new(list)), path: its_path, unwritten: Some(unwritten) })
     }
 
     /// Writes a row: `human` writes it for people.
@@ -92,7 +91,7 @@ impl RowsOut {
         row: &impl Serialize,
         human: impl FnOnce(&mut OutFile) -> io::Result<()>,
     ) -> Result<()> {
-        self.unused.iter_mut().for_each(Unused::keep);
+        self.unwritten.iter_mut().for_each(UnwrittenFile::keep);
         let written = match &mut self.sink {
             Sink::List(list) => list.write(row, human),
             #[cfg(feature = "parquet")]
@@ -115,7 +114,7 @@ impl RowsOut {
     /// # Errors
     /// When the output cannot be written.
     pub fn finish(mut self) -> Result<()> {
-        self.unused.iter_mut().for_each(Unused::keep);
+        self.unwritten.iter_mut().for_each(UnwrittenFile::keep);
         let written = match self.sink {
             Sink::List(list) => list.finish().and_then(|mut out| out.finish()),
             #[cfg(feature = "parquet")]

@@ -13,7 +13,7 @@ use crate::outfile::{OutFile, check_free};
 use crate::output::{Format, not_compared};
 use crate::progress::{NotRead, Omissions};
 use crate::terminal::{self, note, tell};
-use crate::unused::Unused;
+use crate::unwritten::UnwrittenFile;
 use cento::Error;
 use cento::join::dedup::{Decision, Event, Verdict};
 use cento_report::NotCompared;
@@ -33,7 +33,7 @@ pub struct Files {
     /// `None` for standard error.
     dropped: Option<OutFile>,
     /// The files that were not there before the run, until it begins.
-    created: Vec<Unused>,
+    created: Vec<UnwrittenFile>,
     /// The field of a record with the text.
     text_field: String,
     /// The number of documents for each result.
@@ -85,8 +85,8 @@ impl Files {
         let mut created = Vec::new();
         let mut open = |path: &Path, length: Option<u64>| match length {
             None | Some(0) if !path.exists() => {
-                let file = OutFile::create(path)?;
-                created.push(Unused::new(path));
+                let (file, unwritten) = UnwrittenFile::create(path)?;
+                created.push(unwritten);
                 Ok(file)
             }
             length => OutFile::resume(path, length.unwrap_or(0)),
@@ -174,7 +174,7 @@ impl Files {
     /// When they cannot be written.
     pub fn note(&mut self) -> cento::Result<Value> {
         let ((table, out), dropped) = self.sync()?;
-        self.created.iter_mut().for_each(Unused::keep);
+        self.created.iter_mut().for_each(UnwrittenFile::keep);
         let own = Note { out, dropped, table, summary: self.summary };
         Ok(serde_json::to_value(own).expect("numbers are JSON"))
     }
@@ -270,7 +270,7 @@ impl Files {
     /// When they cannot be written.
     pub fn finish(mut self) -> cento::Result<(Summary, NotRead)> {
         self.sync()?;
-        self.created.iter_mut().for_each(Unused::keep);
+        self.created.iter_mut().for_each(UnwrittenFile::keep);
         match &mut self.out {
             Out::Lines(out, _) => out.finish().map_err(|e| out.failed(e))?,
             Out::Tables(tables) => tables.finish()?,
