@@ -129,16 +129,22 @@ pub(crate) fn doubt(decoded: &Decoded<'_>, controls_min: usize) -> Option<String
     if decoded.charset == UTF_8.name() {
         return None;
     }
-    let (mut controls, mut others) = (0usize, 0usize);
-    for c in decoded.text.chars().filter(|c| !c.is_ascii()) {
-        let count = if is_control(c) { &mut controls } else { &mut others };
+    let (mut controls, mut others, mut ascii) = (0usize, 0usize, 0usize);
+    for c in decoded.text.chars() {
+        let count = match c {
+            c if c.is_ascii() => &mut ascii,
+            c if is_control(c) => &mut controls,
+            _ => &mut others,
+        };
         *count += 1;
     }
-    let is_doubtful = controls >= controls_min && controls * DOUBTFUL_SHARE > others;
+    let is_doubtful = controls >= controls_min
+        && controls * DOUBTFUL_SHARE > others
+        && controls * STRAY_SHARE > ascii;
     is_doubtful.then(|| {
         format!(
             "its encoding is unknown: as {} it has control characters for letters; name the \
-             encoding with --encoding, such as cp850 or cp437 for a text of DOS",
+             encoding with --encoding, such as cp850 or cp437 for a text of DOS, or macintosh",
             decoded.charset
         )
     })
@@ -147,6 +153,9 @@ pub(crate) fn doubt(decoded: &Decoded<'_>, controls_min: usize) -> Option<String
 /// An encoding is doubted if more than this fraction (one in 20) of the characters that are not
 /// ASCII are controls.
 const DOUBTFUL_SHARE: usize = 20;
+
+/// Fewer controls than one in this number of ASCII characters are stray bytes and not letters.
+const STRAY_SHARE: usize = 1000;
 
 fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Decoded<'a> {
     let (text, lossy) = encoding.decode_without_bom_handling(bytes);
@@ -288,6 +297,10 @@ mod tests {
         // A stray byte in a long text, and controls in UTF-8, are no reason for a doubt.
         let stray = FRENCH.chars().map(|c| c as u32 as u8).collect::<Vec<_>>().repeat(9);
         assert!(decode_undoubted(&[&stray[..], b"\x81"].concat(), None).is_ok());
+        assert!(
+            decode_undoubted(&[&ENGLISH.repeat(99).into_bytes()[..], b"\x90"].concat(), None)
+                .is_ok()
+        );
         assert!(decode_undoubted("a\u{81}\u{82}".as_bytes(), None).is_ok());
     }
 

@@ -231,7 +231,10 @@ impl Chunk {
             }
             Err(error) => (Err(error), None),
         };
-        let missing = missing.map(|missing| Err(partly_read(&self.path, missing)));
+        let missing = missing.map(|missing| match &document {
+            Ok(_) => Err(partly_read(&self.path, missing)),
+            Err(_) => Err(unread(&self.path, missing)),
+        });
         [Some(document), missing].into_iter().flatten()
     }
 
@@ -281,7 +284,7 @@ impl Chunk {
             (ChunkKind::Text, _) => String::from_utf8_lossy(&self.bytes).into_owned(),
             (ChunkKind::File | ChunkKind::Lines { .. }, _) => {
                 let decode = match self.bytes.starts_with(XML) {
-                    true => html::decoded_page,
+                    true => html::decoded_xml,
                     false => charset::decode_undoubted,
                 };
                 let decoded = decode(&self.bytes, encoding);

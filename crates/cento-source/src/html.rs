@@ -30,7 +30,7 @@ pub(crate) use aligned::decoded;
 use aligned::{Part, parts};
 #[cfg(feature = "office")]
 pub(crate) use body::body_of;
-pub(crate) use encoding::decoded_page;
+pub(crate) use encoding::{decoded_page, decoded_xml};
 pub use format::FORMAT;
 use hidden::{Sight, Visibility, hidden_in};
 use note::Marks;

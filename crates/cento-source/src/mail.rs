@@ -192,7 +192,7 @@ fn text_of(message: &Message<'_>, encoding: Option<&str>) -> Result<String, Stri
 /// of the text or in one that is named nowhere.
 fn subject_of(message: &Message<'_>, encoding: Option<&str>) -> String {
     let decoded = message.subject().unwrap_or_default().trim().to_owned();
-    let mut headers = message.headers().iter();
+    let mut headers = message.headers().iter().rev();
     let header = headers.find(|header| header.name == HeaderName::Subject);
     let at = header.map(|header| header.offset_start as usize..header.offset_end as usize);
     let raw = at.and_then(|at| message.raw_message().get(at)).unwrap_or_default();
@@ -204,11 +204,16 @@ fn subject_of(message: &Message<'_>, encoding: Option<&str>) -> String {
         Some(Charset::Known(name)) => Some(name),
         _ => None,
     };
-    let name = encoding.or(of_text);
+    let name = of_text.or(encoding);
     // Few letters tell no encoding.
     let name = name.unwrap_or_else(|| charset::decode(message.raw_message(), None).charset);
     let text = charset::decode(raw, Some(name)).text;
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    // There may be encoded words beside these letters.
+    let header = format!("Subject:{}\n\n", text.trim_end());
+    let parser = MessageParser::new().header_text(HeaderName::Subject);
+    let parsed = parser.parse(header.as_bytes());
+    let subject = parsed.as_ref().and_then(|message| message.subject()).unwrap_or_default();
+    subject.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The encoding that a part of a mail names.
@@ -222,6 +227,10 @@ enum Charset<'a> {
 /// Returns the encoding that a part names, if it is one that is known, unlike `unknown-8bit`.
 fn named_charset<'a>(part: &'a MessagePart<'_>) -> Option<Charset<'a>> {
     let name = part.content_type()?.attribute("charset")?;
+    // Letters that are not ASCII are in another encoding, which is not named.
+    if ["us-ascii", "ascii"].iter().any(|ascii| name.eq_ignore_ascii_case(ascii)) {
+        return None;
+    }
     match charset::is_known(name) {
         true => Some(Charset::Known(name)),
         false => charset_decoder(name.as_bytes()).map(|_| Charset::OfParser),
@@ -433,6 +442,28 @@ mod tests {
             let files: Vec<_> = attachments.into_iter().map(|file| file.bytes.unwrap()).collect();
             assert_eq!(files, [&b"f\xfcr"[..], "\u{feff}f\u{fc}r".as_bytes()]);
         }
+    }
+
+    #[test]
+    fn a_subject_is_read_in_the_encoding_of_its_text_and_may_have_encoded_words() {
+        let head = "Content-Type: text/plain; charset=";
+        let check = |mail: &[u8], encoding: Option<&str>, expected: &str| {
+            let Mail { text, .. } = parse(mail.to_vec(), encoding).unwrap();
+            assert_eq!(text.trim(), expected);
+        };
+        let encoded =
+            b"Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?= an J\xfcrgen\n\nF\xfcr die St\xe4dte.\n";
+        check(encoded, None, "Gr\u{fc}\u{df}e an J\u{fc}rgen\n\nF\u{fc}r die St\u{e4}dte.");
+        let utf8 = format!("Subject: f\u{fc}r\n{head}utf-8\n\nf\u{fc}r\n");
+        check(utf8.as_bytes(), Some("latin1"), "f\u{fc}r\n\nf\u{fc}r");
+        // Letters that are not ASCII were those of windows-1252.
+        let ascii = format!("Subject: s\n{head}us-ascii\n\nDie Gr\u{f6}\u{df}e\n");
+        check(ascii.as_bytes(), None, "s\n\nDie Gr\u{f6}\u{df}e");
+        check(
+            b"Subject: a\nSubject: f\xfcr b\n\nf\xfcr alle\n",
+            Some("latin1"),
+            "f\u{fc}r b\n\nf\u{fc}r alle",
+        );
     }
 
     #[test]

@@ -116,6 +116,8 @@ struct Reader<'a> {
     id_source: IdSource,
     /// The number of chunks and errors emitted.
     emitted: u64,
+    /// The number of chunks among them.
+    chunks: u64,
 }
 
 /// An archive that is open.
@@ -151,12 +153,14 @@ impl<'a> Reader<'a> {
             names_alone: false,
             id_source: IdSource::STREAM,
             emitted: 0,
+            chunks: 0,
         }
     }
 
     /// Passes on a chunk, or a part that is not a document.
     fn emit(&mut self, found: ReadChunk) -> ControlFlow<()> {
         self.emitted += 1;
+        self.chunks += u64::from(found.is_ok());
         (self.emit)(found)
     }
 
@@ -467,7 +471,7 @@ impl<'a> Reader<'a> {
         // The contents of archives in this one are bounded by its own size.
         let len = if self.within.is_empty() { self.len } else { 0 };
         self.within.push(Within::of(len));
-        let before = self.emitted;
+        let before = self.chunks;
         let read = go_through(source, &mut |name, entry| self.inside(place, name, entry));
         self.within.pop();
         read.unwrap_or_else(|error| self.fail(Error::io(self.read_since(before), &**place, error)))
@@ -531,7 +535,7 @@ impl<'a> Reader<'a> {
         ) -> Result<ControlFlow<()>, Fault>,
     ) -> ControlFlow<()> {
         let (options, id_source) = (self.options, self.id_source);
-        let before = self.emitted;
+        let before = self.chunks;
         let flow = read(options.record_bytes_max, &mut |lines| {
             self.emit(match lines {
                 Lines::Whole { first_line, bytes } => {
@@ -556,7 +560,7 @@ impl<'a> Reader<'a> {
 
     /// Returns the action that has failed at the end of a file, whose documents before may be read.
     fn read_since(&self, before: u64) -> &'static str {
-        if self.emitted > before { READ_ALL_OF } else { "read" }
+        if self.chunks > before { READ_ALL_OF } else { "read" }
     }
 
     /// Reads a stream that is one document.

@@ -9,7 +9,7 @@ use std::io::{self, Read};
 const PAGES: &str = include_str!("dos.txt");
 
 /// Names of a page, before its number.
-const PREFIXES: [&str; 5] = ["cp", "ibm", "ibm-", "oem", "cs"];
+const PREFIXES: [&str; 5] = ["cp", "ibm", "ibm-", "oem", "csibm"];
 
 /// A code page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn names_and_characters_are_those_of_the_pages() {
-        for name in ["cp850", "IBM850", " 850 ", "ibm-850", "OEM850"] {
+        for name in ["cp850", "IBM850", " 850 ", "ibm-850", "OEM850", "csIBM850"] {
             assert_eq!(DosPage::named(name).unwrap().number, "850", "{name}");
         }
         for name in ["cp866", "cp1252", "latin1", "", "cp", "85"] {

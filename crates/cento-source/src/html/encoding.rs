@@ -2,20 +2,35 @@
 
 use std::borrow::Cow;
 
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+
 use crate::charset;
 
 /// The number of bytes of a page that may declare its encoding, by the HTML standard.
 const DECLARATION_BYTES: usize = 1024;
 
-/// Decodes a page or an XML file, in the encoding that is `named` from outside or that it declares.
+/// Decodes a page, in the encoding that is `named` from outside or that it declares.
 ///
 /// # Errors
 /// When its encoding is unknown, with the reason as a clause.
 pub fn decoded_page<'a>(bytes: &'a [u8], named: Option<&str>) -> Result<Cow<'a, str>, String> {
-    let declared = named.map(str::to_owned).or_else(|| declared(bytes));
+    decoded(bytes, named.map(str::to_owned).or_else(|| declared(bytes)))
+}
+
+/// Decodes an XML file, in the encoding that is `named` from outside or in its XML declaration:
+/// `charset=` and `encoding=` after that are contents.
+///
+/// # Errors
+/// When its encoding is unknown, with the reason as a clause.
+pub fn decoded_xml<'a>(bytes: &'a [u8], named: Option<&str>) -> Result<Cow<'a, str>, String> {
+    let declared = || xml_label(bytes).filter(|label| is_usable(label));
+    decoded(bytes, named.map(str::to_owned).or_else(declared))
+}
+
+fn decoded(bytes: &[u8], declared: Option<String>) -> Result<Cow<'_, str>, String> {
     if declared.is_none()
         && std::str::from_utf8(bytes).is_err()
-        && let Some(label) = unknown(bytes)
+        && let Some(label) = xml_label(bytes).filter(|label| !charset::is_known(label))
     {
         return Err(format!(
             "it declares the encoding `{label}`, which is unknown; name another with --encoding"
@@ -24,16 +39,23 @@ pub fn decoded_page<'a>(bytes: &'a [u8], named: Option<&str>) -> Result<Cow<'a, 
     charset::decode_undoubted(bytes, declared.as_deref())
 }
 
-/// Returns the label in an XML declaration, if there is no such encoding.
-fn unknown(bytes: &[u8]) -> Option<String> {
+/// Returns the label in an XML declaration.
+fn xml_label(bytes: &[u8]) -> Option<String> {
     let rest = bytes.strip_prefix(b"<?xml")?;
     let rest = &rest[..rest.len().min(DECLARATION_BYTES)];
     let rest = &rest[..memchr::memchr(b'>', rest)?];
     let at = memchr::memmem::find(rest, b"encoding")? + b"encoding".len();
     let found = rest[at..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
     let (quote, found) = found.split_first()?;
-    let label = String::from_utf8_lossy(&found[..memchr::memchr(*quote, found)?]).into_owned();
-    (!charset::is_known(&label)).then_some(label)
+    Some(String::from_utf8_lossy(&found[..memchr::memchr(*quote, found)?]).into_owned())
+}
+
+/// Returns whether a label that was found by reading bytes as ASCII may be that of their encoding:
+/// they are not in UTF-16.
+fn is_usable(label: &str) -> bool {
+    let is_utf16 = Encoding::for_label(label.as_bytes())
+        .is_some_and(|encoding| encoding == UTF_16LE || encoding == UTF_16BE);
+    charset::is_known(label) && !is_utf16
 }
 
 /// Returns the label after `charset=`, of a `meta` element, or else after `encoding=` of an XML
@@ -54,6 +76,25 @@ fn label(text: &[u8]) -> Option<String> {
     let is_label = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_:.".contains(byte);
     let len = text.iter().position(|byte| !is_label(byte)).unwrap_or(text.len());
     let label = String::from_utf8(text[..len].to_vec()).ok()?;
-    // A page whose declaration is found by reading it as ASCII is not in UTF-16.
-    (charset::is_known(&label) && !label.starts_with("utf-16")).then_some(label)
+    is_usable(&label).then_some(label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_its_declaration_names_the_encoding_of_an_xml_file() {
+        let check = |xml: &str| assert_eq!(decoded_xml(xml.as_bytes(), None).unwrap(), xml);
+        check("<?xml version='1.0'?><xsl:output encoding='ISO-8859-1'/>Die Gr\u{f6}\u{df}e");
+        check(
+            "<?xml version='1.0' encoding='UTF-8'?><a type='text/html; charset=latin1'/>f\u{fc}r",
+        );
+        // Bytes that can be read as ASCII are not in UTF-16.
+        for label in ["utf-16", "ISO-10646-UCS-2", "unicode"] {
+            check(&format!("<?xml version='1.0' encoding='{label}'?><a>one</a>"));
+        }
+        let latin = b"<?xml version=\"1.0\" encoding = \"ISO-8859-1\"?><a>f\xfcr</a>";
+        assert!(decoded_xml(latin, None).unwrap().contains("f\u{fc}r"));
+    }
 }

@@ -9,7 +9,7 @@ use html5gum::StartTag;
 use super::{HIDDEN, Piece, WITHIN_LINES};
 
 /// Elements without an end tag.
-const VOID: [&[u8]; 14] = [
+pub(super) const VOID: [&[u8]; 14] = [
     b"area", b"base", b"br", b"col", b"embed", b"hr", b"img", b"input", b"link", b"meta", b"param",
     b"source", b"track", b"wbr",
 ];

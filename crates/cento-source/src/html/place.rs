@@ -2,6 +2,8 @@
 
 use html5gum::StartTag;
 
+use super::hidden::VOID;
+
 /// Elements beside the content: menus, remarks at the side, the foot of the page, things to press.
 /// A `form` is content, because whole pages are in one.
 const BESIDE: [&[u8]; 7] = [b"aside", b"button", b"dialog", b"footer", b"menu", b"nav", b"select"];
@@ -86,7 +88,7 @@ impl Places {
             b"a" => self.now.is_link = has(b"href") || !(has(b"name") || has(b"id")),
             _ => {}
         }
-        if tag.self_closing {
+        if tag.self_closing || VOID.contains(&name) {
             return;
         }
         let role = tag.attributes.get(&b"role"[..]).map(|role| role.to_vec());

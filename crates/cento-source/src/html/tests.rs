@@ -232,6 +232,9 @@ fn menus_within_an_article_and_beside_it_are_left_out() {
     let text = shown(page.as_bytes(), None, Html::Content);
     let expected = shown(format!("{PARAGRAPHS}<p>He died.</p>").as_bytes(), None, Html::All);
     assert_eq!(text, expected);
+    // An element that cannot have an end is no menu around the rest.
+    let marked = page.replacen("<main>", "<main><input role=navigation>", 1);
+    assert_eq!(shown(marked.as_bytes(), None, Html::Content), expected);
     // It has no end, so it says nothing of the rest.
     let page = format!("<nav><a href=/>Home</a>{PARAGRAPHS}");
     let text = shown(page.as_bytes(), None, Html::Content);

@@ -32,7 +32,7 @@ impl Reader<'_> {
         if self.is_one {
             return self.skip(place, "it is a mailbox; each of its mails is a text");
         }
-        let before = self.emitted;
+        let before = self.chunks;
         let read = mail::read_mailbox(source, self.options.record_bytes_max, |found| match found {
             InMailbox::Mail(number, bytes) => {
                 self.parsed(&format!("{place}/{number}").into(), bytes)

@@ -141,7 +141,7 @@ fn decoded(text: &str) -> String {
 /// # Errors
 /// When its encoding is unknown, with the reason as a clause.
 fn text_of(bytes: &[u8], encoding: Option<&str>) -> Result<Extracted, String> {
-    let xml = html::decoded_page(bytes, encoding)?;
+    let xml = html::decoded_xml(bytes, encoding)?;
     Ok(match kind(bytes) {
         Some(Kind::Tei) => tei::text_of(&xml),
         Some(Kind::Alto) => alto::text_of(&xml),

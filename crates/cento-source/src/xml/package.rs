@@ -80,7 +80,7 @@ impl<'a> Package<'a> {
     /// # Errors
     /// As [`part`](Self::part).
     pub fn xml(&mut self, name: &str) -> Result<String, String> {
-        Ok(html::decoded_page(&self.part(name)?, None)?.into_owned())
+        Ok(html::decoded_xml(&self.part(name)?, None)?.into_owned())
     }
 
     /// Returns the references of a part of an Office document; empty if the document lists none.

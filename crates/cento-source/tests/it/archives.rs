@@ -126,6 +126,10 @@ fn an_archive_that_is_cut_short_is_a_failure() {
         let said = "cannot read all of cut.tar: it is cut short";
         check("cut.tar", &whole[..cut], documents, unread, said);
     }
+    // Nothing of it was added, and the message was "the rest of it is added".
+    let one = read_stream("one.tar", &whole[..600]);
+    assert_eq!(one.counts(), [0, 0, 0, 2], "{one:?}");
+    assert!(one.unread.iter().any(|said| said.contains("cannot read one.tar: it is cut short")));
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
     gz.write_all(&whole).unwrap();
     let gz = gz.finish().unwrap();
