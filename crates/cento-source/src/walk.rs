@@ -12,7 +12,6 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-#[cfg(feature = "archives")]
 use super::READ_ALL_OF;
 #[cfg(feature = "archives")]
 use super::archive::{self, Entry, ZipForm};
