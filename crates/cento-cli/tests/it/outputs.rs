@@ -215,7 +215,7 @@ fn a_refused_command_leaves_no_output() {
             assert!(!dir.path(name).exists(), "{args:?} left {name}: {}", run.err);
         }
     }
-    // A list without rows is one all the same.
+    // A list without rows is a list too.
     assert_eq!(dir.run(&["passages", "w.idx", "--out", "out"]).status, 1);
     assert!(dir.path("out").exists());
 }

@@ -166,7 +166,7 @@ fn a_text_that_was_removed_from_a_file_or_cut_in_it_is_refused() {
     // The rest of a text that was cut is not refused.
     dir.json(&["add", "idx", "files.jsonl"]);
     assert_eq!(dir.run(&["withdraw", "idx", "--check", "own.json"]).status, 0);
-    // Nor is anything once that is lifted; the record names such a text all the same.
+    // After the withdrawal is lifted, no text is refused; the record still names such a text.
     dir.json(&["withdraw", "idx", "--forget", "own"]);
     dir.json(&["add", "idx", "again.jsonl"]);
     let check = dir.run(&["withdraw", "idx", "--check", "own.json"]);
