@@ -61,21 +61,20 @@ pub(crate) fn places(text: &str, offsets: &[u32]) -> Vec<Place> {
     let mut order: Vec<usize> = (0..offsets.len()).collect();
     order.sort_unstable_by_key(|&at| offsets[at]);
     let mut places = vec![(1, 1); offsets.len()];
-    let (mut page, mut line) = (1, 1);
-    let mut next = order.into_iter().peekable();
-    for end in memchr::memchr3_iter(b'\x0c', b'\n', b'\r', text.as_bytes()) {
-        if is_half_end(text.as_bytes(), end) {
-            continue;
-        }
-        while let Some(at) = next.next_if(|&at| offsets[at] as usize <= end) {
-            places[at] = (page, line);
-        }
-        match text.as_bytes()[end] {
-            b'\x0c' => page += 1,
-            _ => line += 1,
-        }
+    let (mut page, mut line, mut counted) = (1, 1, 0);
+    for at in order {
+        let offset = (offsets[at] as usize).min(text.len());
+        // The CR LF that an offset is within ends a line after it.
+        let offset = offset - usize::from(offset > 0 && is_half_end(text.as_bytes(), offset - 1));
+        let before = &text.as_bytes()[counted..offset.max(counted)];
+        page += count(b'\x0c', before) as u32;
+        line += line_ends(before) as u32;
+        places[at] = (page, line);
+        counted = offset.max(counted);
     }
-    next.for_each(|at| places[at] = (page, line));
+    let after = &text.as_bytes()[counted..];
+    page += count(b'\x0c', after) as u32;
+    line += line_ends(after) as u32;
     let shown =
         |(its_page, its_line)| ((page > 1).then_some(its_page), (line > 1).then_some(its_line));
     places.into_iter().map(shown).collect()
@@ -88,12 +87,21 @@ fn is_half_end(text: &[u8], at: usize) -> bool {
 
 /// Returns the number of line ends: LF, CR LF or CR.
 pub(crate) fn line_ends(text: &[u8]) -> usize {
-    memchr::memchr2_iter(b'\n', b'\r', text).filter(|&at| !is_half_end(text, at)).count()
+    // Counting one byte is far faster than finding each of them, and few texts have a CR.
+    let Some(first) = memchr::memchr(b'\r', text) else { return count(b'\n', text) };
+    let rest = &text[first..];
+    let pairs = memchr::memchr_iter(b'\r', rest).filter(|&at| is_half_end(rest, at));
+    count(b'\n', text) + count(b'\r', rest) - pairs.count()
+}
+
+fn count(byte: u8, text: &[u8]) -> usize {
+    memchr::memchr_iter(byte, text).count()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[track_caller]
     fn check(text: &str, offsets: &[u32], expected: &[(Option<u32>, Option<u32>)]) {
@@ -117,6 +125,31 @@ mod tests {
             [0, 3, 1, 2]
         );
         check("a\nb", &[], &[]);
+    }
+
+    /// Follows the definition: every line end and form feed before the offset, one by one.
+    fn naive(text: &[u8], offset: usize) -> Place {
+        let is_end = |at: &usize| match text[*at] {
+            b'\r' => text.get(at + 1) != Some(&b'\n'),
+            byte => byte == b'\n',
+        };
+        let lines = |to: usize| (0..to).filter(is_end).count() as u32 + 1;
+        let pages =
+            |to: usize| text[..to].iter().filter(|&&byte| byte == b'\x0c').count() as u32 + 1;
+        let shown = |all: u32, its: u32| (all > 1).then_some(its);
+        (shown(pages(text.len()), pages(offset)), shown(lines(text.len()), lines(offset)))
+    }
+
+    proptest! {
+        #[test]
+        fn places_are_those_of_counting_one_by_one(
+            text in "[ab\n\r\x0c]{0,24}", offsets in proptest::collection::vec(0usize..25, 0..6),
+        ) {
+            let offsets: Vec<usize> = offsets.into_iter().map(|at| at.min(text.len())).collect();
+            let found = places(&text, &offsets.iter().map(|&at| at as u32).collect::<Vec<_>>());
+            let expected = offsets.iter().map(|&at| naive(text.as_bytes(), at));
+            prop_assert_eq!(found, expected.collect::<Vec<_>>());
+        }
     }
 
     #[test]

@@ -138,6 +138,11 @@ impl Letters {
         }
     }
 
+    /// Returns the number of tokens whose letters these are.
+    pub(crate) fn tokens(&self) -> usize {
+        self.starts.len() - 1
+    }
+
     /// Returns the letters of a token.
     pub(crate) fn of_token(&self, token: usize) -> Range<usize> {
         self.starts[token] as usize..self.starts[token + 1] as usize

@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use super::Aligned;
 use super::local::Pair;
 use super::spacing::{IDEOGRAPHS_MIN, LETTERS_MIN};
-use crate::text::Letters;
+use super::{Aligned, Side};
+use crate::text::{Letters, Span};
 
 /// Of the letters of a word that was joined or cut, and is matched, as many in ten are in the other
 /// text.
@@ -23,6 +23,46 @@ pub struct Lettered<'a> {
     pub letters: &'a Letters,
     /// The tokens.
     pub tokens: &'a [u64],
+    /// The letters that begin a word.
+    pub word_starts: WordStarts,
+}
+
+impl<'a> Lettered<'a> {
+    /// Creates it from a text and its letters.
+    pub fn new(side: Side<'a>, letters: &'a Letters) -> Lettered<'a> {
+        let word_starts = WordStarts::new(letters, &side.tokens.spans);
+        Lettered { letters, tokens: &side.tokens.hashes, word_starts }
+    }
+}
+
+/// The letters of a text that begin a word, a bit each.
+///
+/// Pairs of letters in scripts without spaces overlap, so they begin no word.
+pub struct WordStarts(Vec<u64>);
+
+impl WordStarts {
+    /// Notes where the words of a text begin; `letters` are those of its tokens.
+    pub fn new(letters: &Letters, spans: &[Span]) -> WordStarts {
+        let mut bits = vec![0u64; letters.codes.len() / 64 + 2];
+        let mut end = 0;
+        for (token, span) in spans.iter().enumerate().take(letters.tokens()) {
+            let first = letters.of_token(token).start;
+            if span.start >= end {
+                bits[first / 64] |= 1 << (first % 64);
+            }
+            end = end.max(span.end);
+        }
+        WordStarts(bits)
+    }
+
+    /// Returns the bits of `len` letters from `first` on, at most 64.
+    #[inline]
+    pub fn of(&self, first: usize, len: usize) -> u64 {
+        let (word, bit) = (first / 64, first % 64);
+        let low = self.0[word] >> bit;
+        let high = if bit == 0 { 0 } else { self.0[word + 1] << (64 - bit) };
+        (low | high) & (u64::MAX >> (64 - len))
+    }
 }
 
 /// Returns the passage of an alignment with this score of words that were joined or cut. As many of
