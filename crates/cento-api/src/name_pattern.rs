@@ -156,6 +156,14 @@ impl<'a> Matching<'a> {
     }
 
     fn fields(&self) -> Option<NameFields<'a>> {
+        let is_in = |piece: &Piece| match piece {
+            Piece::Text(text) => self.text.contains(text.as_str()),
+            _ => true,
+        };
+        // Most names lack a text of the pattern of another platform.
+        if !self.pattern.pieces.iter().all(is_in) {
+            return None;
+        }
         let mut fields = Vec::new();
         self.fits(0, 0, &mut fields).then_some(fields)
     }

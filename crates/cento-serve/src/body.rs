@@ -171,6 +171,11 @@ impl Body {
         parse(&self.bytes)
     }
 
+    /// Returns the bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Returns the bytes, and the room for them.
     pub fn into_parts(self) -> (Bytes, Permit) {
         (self.bytes, self.permit)

@@ -15,6 +15,7 @@ use std::ops::ControlFlow;
 
 use super::compressed::Unpacking;
 use super::names;
+use cento::hash::hash_bytes;
 
 /// An entry of an archive.
 pub enum Entry<'a> {
@@ -38,9 +39,12 @@ pub enum Entry<'a> {
 /// contents. Empty directories come last.
 pub type Each<'a> = &'a mut dyn FnMut(&str, Entry<'_>) -> ControlFlow<()>;
 
-/// The maximum length of a name, in bytes. Some archives have entries that are names, of any
-/// length.
-const NAME_BYTES_MAX: u64 = 64 << 10;
+/// The maximum length of a name, in bytes: no system opens a longer path. Some archives have names
+/// of any length, and of as many directories as half of it.
+const NAME_BYTES_MAX: u64 = 4096;
+
+/// The number of letters by which a zip entry with a longer name is named, as in a tar archive.
+const NAMED_CHARS: usize = 100;
 
 /// The maximum size of a header of further fields, one of them the name, in bytes.
 const FIELDS_BYTES_MAX: u64 = 1 << 20;
@@ -353,6 +357,15 @@ pub fn zip(mut file: impl Read + Seek, each: Each<'_>) -> io::Result<ControlFlow
     }
     let mut empty = EmptyDirectories::default();
     for (at, name) in zip_names::of(&mut archive).into_iter().enumerate() {
+        if name.len() as u64 > NAME_BYTES_MAX {
+            let bytes = name.len();
+            let what = format!("its name has {bytes} bytes; the maximum is {NAME_BYTES_MAX}");
+            let start: String = name.chars().take(NAMED_CHARS).collect();
+            if each(below_archive(&names::escaped(start.as_bytes())), Entry::Bad(what)).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            continue;
+        }
         let name = names::escaped(name.as_bytes());
         let name = below_archive(&name);
         empty.note(name, name.ends_with('/'));
@@ -383,12 +396,17 @@ pub fn zip(mut file: impl Read + Seek, each: Each<'_>) -> io::Result<ControlFlow
 struct EmptyDirectories {
     /// Those without entries so far.
     empty: BTreeSet<String>,
-    /// Those with entries, while some are empty or may come.
-    filled: HashSet<String>,
+    /// The hashes of those with entries, while some are empty or may come: the names of the
+    /// directories of a deep path take the square of its length.
+    filled: HashSet<u64>,
 }
 
 /// The number of directories that are remembered: an archive may have any number.
 const DIRECTORIES_MAX: usize = 100_000;
+
+fn hash_of(name: &str) -> u64 {
+    hash_bytes(name.as_bytes())
+}
 
 impl EmptyDirectories {
     /// Notes an entry of this name.
@@ -397,12 +415,12 @@ impl EmptyDirectories {
         let mut above = name;
         while let Some((dir, _)) = above.rsplit_once('/') {
             self.empty.remove(dir);
-            if self.filled.len() >= DIRECTORIES_MAX || !self.filled.insert(dir.to_owned()) {
+            if self.filled.len() >= DIRECTORIES_MAX || !self.filled.insert(hash_of(dir)) {
                 break;
             }
             above = dir;
         }
-        let is_known = self.filled.contains(name) || self.filled.len() >= DIRECTORIES_MAX;
+        let is_known = self.filled.contains(&hash_of(name)) || self.filled.len() >= DIRECTORIES_MAX;
         if is_directory && !name.is_empty() && !is_known && self.empty.len() < DIRECTORIES_MAX {
             self.empty.insert(name.to_owned());
         }

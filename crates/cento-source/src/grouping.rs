@@ -20,7 +20,7 @@ use crate::filter::{PathFilter, is_archive};
 use crate::read_error::ReadError;
 use crate::{Chunk, SourceOptions};
 pub use listed::{GroupedFiles, ListedFiles};
-use names::{Names, is_list, parts_below};
+use names::{Core, Names, is_list, parts_below};
 
 /// The files that are one document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -389,12 +389,14 @@ fn file_name(path: &str) -> String {
 /// The pattern may begin at each of these, and at the name of the input: there first if
 /// `from_name`, else last.
 fn matched(pattern: &NamePattern, path: &str, below: usize, from_name: bool) -> Option<Place> {
-    let mut starts: Vec<usize> = (1..=below).rev().collect();
+    // Found once: to search for each again took the square of the length of deep paths.
+    let separators = path.rmatch_indices(['/', std::path::MAIN_SEPARATOR]).map(|(at, _)| at + 1);
+    let mut starts: Vec<usize> = separators.chain([0]).take(below + 1).collect();
+    let of_input = if starts.len() > below { starts.pop() } else { None };
+    starts.reverse();
     let at = if from_name { 0 } else { starts.len() };
-    starts.insert(at, below + 1);
-    starts.into_iter().find_map(|parts| {
-        let cut = path.rmatch_indices(['/', std::path::MAIN_SEPARATOR]).nth(parts - 1);
-        let start = cut.map_or(0, |(at, _)| at + 1);
+    starts.insert(at, of_input.unwrap_or(0));
+    starts.into_iter().find_map(|start| {
         let fields = pattern.of_path(&path[start..])?;
         let value = |name: &str| fields.iter().find(|field| field.0 == name).map(|field| field.1);
         let document = value(DOCUMENT)?;
@@ -465,28 +467,25 @@ fn archives(all: &[Names]) -> Vec<Level> {
 /// Returns the levels of `--by directory`, and a description if they are not obvious.
 fn directories(all: &[Names]) -> (Vec<Level>, Option<Remark>) {
     if let [names] = all {
-        let (depth, dir) = names.tree.core();
-        let depth = if dir.is_course() { depth } else { 0 };
+        let Core { path, is_course } = names.core();
+        let depth = if is_course { path.len() } else { 0 };
         let remark = (depth > 0).then(|| {
-            let mut path = names.place.clone();
-            names.tree.path_to(depth).iter().for_each(|part| path = format!("{path}/{part}"));
+            let path = format!("{}/{}", names.place, path.join("/"));
             Remark::new(format!("the directories in {path} are the documents"), None)
         });
         return (vec![Level::Below(depth)], remark);
     }
-    let containers: Vec<&Names> = all.iter().filter(|names| names.is_container()).collect();
-    let core = |names: &Names| {
-        let (depth, dir) = names.tree.core();
-        (depth, dir.is_course())
-    };
-    let courses = containers.iter().filter(|names| core(names).1).count();
+    let containers = all.iter().filter(|names| names.is_container());
+    let cores: Vec<Core<'_>> = containers.map(Names::core).collect();
+    let courses = cores.iter().filter(|core| core.is_course).count();
     // A directory with one directory and nothing else is a course of one, or a person's.
-    let unclear = containers.iter().filter(|names| matches!(core(names), (1.., false))).count();
-    let is_of_courses = courses > containers.len() - courses - unclear && courses >= unclear;
-    let level = |names: &Names| match (is_of_courses, names.tree.core()) {
+    let is_unclear = |core: &&Core<'_>| !core.is_course && !core.path.is_empty();
+    let unclear = cores.iter().filter(is_unclear).count();
+    let is_of_courses = courses > cores.len() - courses - unclear && courses >= unclear;
+    let level = |names: &Names| match (is_of_courses, names.core()) {
         (false, _) => Level::Whole,
-        (true, (depth, dir)) if dir.is_course() => Level::Below(depth),
-        (true, _) if names.tree.dirs.is_empty() => Level::Whole,
+        (true, Core { path, is_course: true }) => Level::Below(path.len()),
+        (true, _) if !names.has_dirs() => Level::Whole,
         (true, _) => Level::Below(0),
     };
     let (fact, advice) = match is_of_courses {
@@ -500,7 +499,7 @@ fn directories(all: &[Names]) -> (Vec<Level>, Option<Remark>) {
             "--by '{*}/{document}/{part}' makes documents of the directories in them",
         ),
     };
-    let remark = (!containers.is_empty()).then(|| Remark::new(fact, advice.to_owned()));
+    let remark = (!cores.is_empty()).then(|| Remark::new(fact, advice.to_owned()));
     (all.iter().map(level).collect(), remark)
 }
 

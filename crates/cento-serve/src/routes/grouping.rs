@@ -4,9 +4,13 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
+use crate::body::Body;
 use crate::failure::Failure;
+use crate::memory;
+use cento::Stop;
 use cento_api::http::{
     FileOfDocument, FileReason, FilesOfDocument, GroupingRequest, GroupingResponse,
 };
@@ -27,30 +31,34 @@ use cento_source::{By, GroupedFiles, Grouping, ListedFiles};
         (status = 200, description = "The documents", body = GroupingResponse),
     )
 ))]
-pub async fn grouping(
-    State(app): State<Arc<App>>,
-    request: Request,
-) -> Result<Json<GroupingResponse>, Failure> {
+pub async fn grouping(State(app): State<Arc<App>>, request: Request) -> Result<Response, Failure> {
     let body = app.read_body(request).await?;
+    let own = app.clone();
+    let found = app.run(move |stop| {
+        let room = memory::for_names(&own.memory, body.bytes(), &stop)?;
+        let found = grouped(&body, &stop);
+        stop.check()?;
+        // The room is given back when the answer is written.
+        Ok(found.map(|found| (found, room)))
+    });
+    let (found, _room) = found.await??;
+    Ok(Json(found).into_response())
+}
+
+fn grouped(body: &Body, stop: &Stop) -> Result<GroupingResponse, Failure> {
     let GroupingRequest { names, by } = body.json()?;
     check(&names, by.as_deref())?;
     let by = by.map(|by| by.parse::<By>().map_err(|what| Failure::argument("by", what)));
-    let by = by.transpose()?;
-    let (_, room) = body.into_parts();
-    let found = app.run(move |stop| {
-        let _room = room;
-        let by = by.map_or_else(|| By::proposed(&names, &stop), Ok)?;
-        let ListedFiles { documents, left_out, said, .. } = Grouping::of_names(&by, &names, &stop)?;
-        // What to do about it names options of the command, which a client lacks.
-        let named = |(path, why): (String, &str)| FileReason { path, reason: why.to_owned() };
-        Ok(GroupingResponse {
-            by: by.to_string(),
-            said,
-            documents: documents.into_iter().map(files_of).collect(),
-            left_out: left_out.into_iter().map(named).collect(),
-        })
-    });
-    Ok(Json(found.await?))
+    let by = by.transpose()?.map_or_else(|| By::proposed(&names, stop), Ok)?;
+    let ListedFiles { documents, left_out, said, .. } = Grouping::of_names(&by, &names, stop)?;
+    // What to do about it names options of the command, which a client lacks.
+    let named = |(path, why): (String, &str)| FileReason { path, reason: why.to_owned() };
+    Ok(GroupingResponse {
+        by: by.to_string(),
+        said,
+        documents: documents.into_iter().map(files_of).collect(),
+        left_out: left_out.into_iter().map(named).collect(),
+    })
 }
 
 /// The longest name of a file, and the longest pattern, in bytes: the time to match them grows with

@@ -1,6 +1,6 @@
 //! The names of the files of an input, and the directories that they make.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -23,21 +23,23 @@ pub(super) struct Names {
     pub files: Vec<String>,
     /// The paths of those that are left out by their names.
     pub by_name: Vec<String>,
-    /// The directories and archives of the files that are read.
-    pub tree: Dir,
     is_dir: bool,
     is_on_disk: bool,
 }
 
-/// A directory, or an archive.
-#[derive(Debug, Default)]
-pub(super) struct Dir {
-    /// The directories in it.
-    pub dirs: BTreeMap<String, Dir>,
-    /// Whether files are directly in it.
-    has_files: bool,
-    /// Whether notes are, such as a README, which an export puts beside the hand-ins.
-    has_notes: bool,
+/// The directory of an input that is in no need of those around it: each of them has nothing else
+/// in it but notes.
+///
+/// It is found in the list of files. A tree of directories took three hundred times the bytes of
+/// deep paths.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Core<'a> {
+    /// The names of the directories that lead to it.
+    pub path: Vec<&'a str>,
+    /// Whether it holds documents of several people: it has directories alone, and at least two of
+    /// them have names that tell them apart; beside notes, such as a README that an export puts
+    /// beside the hand-ins, at least three: a project of one person may have two.
+    pub is_course: bool,
 }
 
 /// Names of directories within a program or a paper: they do not tell people apart.
@@ -105,8 +107,8 @@ pub fn parts_below<'a>(root: &str, path: &'a str) -> Vec<&'a str> {
 
 impl Names {
     fn new(place: String, is_dir: bool, is_on_disk: bool) -> Names {
-        let (files, by_name, tree) = (Vec::new(), Vec::new(), Dir::default());
-        Names { place, is_list: false, files, by_name, tree, is_dir, is_on_disk }
+        let (files, by_name) = (Vec::new(), Vec::new());
+        Names { place, is_list: false, files, by_name, is_dir, is_on_disk }
     }
 
     /// Takes the paths of files below a place, which were read elsewhere, and of those that are
@@ -118,7 +120,7 @@ impl Names {
     ) -> Names {
         let mut names = Names::new(place.to_owned(), false, false);
         names.by_name = by_name;
-        files.for_each(|path| names.push(path));
+        names.files.extend(files.map(str::to_owned));
         names.is_dir = names.is_container() && !is_archive(place);
         names
     }
@@ -129,7 +131,7 @@ impl Names {
         walk::names(input, options, &mut |found| {
             match found {
                 Ok(chunk) if *chunk.path == *names.place && is_list(&chunk) => names.is_list = true,
-                Ok(chunk) => names.push(&chunk.path),
+                Ok(chunk) => names.files.push(chunk.path.to_string()),
                 Err(ReadError::LeftOut { place, why, .. }) if is_by_name(why) => {
                     names.by_name.push(place);
                 }
@@ -148,24 +150,10 @@ impl Names {
         Ok(names)
     }
 
-    fn push(&mut self, path: &str) {
-        let parts = parts_below(&self.place, path);
-        if let Some((file, dirs)) = parts.split_last() {
-            let dir = dirs
-                .iter()
-                .fold(&mut self.tree, |dir, name| dir.dirs.entry((*name).to_owned()).or_default());
-            match is_note(file) {
-                true => dir.has_notes = true,
-                false => dir.has_files = true,
-            }
-        }
-        self.files.push(path.to_owned());
-    }
-
     /// Tells whether it is a directory or an archive.
     pub fn is_container(&self) -> bool {
-        let Dir { dirs, has_files, has_notes } = &self.tree;
-        self.is_dir || *has_files || *has_notes || !dirs.is_empty()
+        let is_below = |path: &String| !parts_below(&self.place, path).is_empty();
+        self.is_dir || self.files.iter().any(is_below)
     }
 
     /// Describes the input.
@@ -174,40 +162,117 @@ impl Names {
         let is_archive = has_files && !self.is_dir;
         Container { place: self.place.clone(), has_files, is_archive, is_on_disk: self.is_on_disk }
     }
+
+    /// Tells whether files of it are in directories or archives below it.
+    pub fn has_dirs(&self) -> bool {
+        self.files.iter().any(|path| parts_below(&self.place, path).len() > 1)
+    }
+
+    /// Returns the directory that is in no need of those around it.
+    pub fn core(&self) -> Core<'_> {
+        let paths = || self.files.iter().map(|path| parts_below(&self.place, path));
+        // The directories that all files are in, but for notes beside them.
+        let mut path: Vec<&str> = Vec::new();
+        let mut is_open = true;
+        for parts in paths() {
+            let Some((file, dirs)) = parts.split_last() else { continue };
+            let common = path.iter().zip(dirs).take_while(|(a, b)| a == b).count();
+            let is_note = is_note(file);
+            match dirs.len() > common {
+                // It leads on from where only notes have been.
+                true if is_open && common == path.len() => path = dirs.to_vec(),
+                true => {
+                    path.truncate(common);
+                    is_open = false;
+                }
+                false if is_note => {}
+                false => path.truncate(common),
+            }
+            is_open &= is_note;
+        }
+        let own = path.iter().take_while(|name| !OF_PROJECTS.contains(name)).count();
+        path.truncate(own);
+        let (mut has_files, mut has_notes) = (false, false);
+        let mut dirs = BTreeSet::new();
+        for parts in paths().filter(|parts| parts.starts_with(&path)) {
+            match &parts[path.len()..] {
+                [] => {}
+                [file] if is_note(file) => has_notes = true,
+                [_] => has_files = true,
+                // As many as decide.
+                [dir, ..] if !OF_PROJECTS.contains(dir) && dirs.len() < 3 => {
+                    dirs.insert(*dir);
+                }
+                [..] => {}
+            }
+        }
+        let least = if has_notes { 3 } else { 2 };
+        let is_course = !has_files && dirs.len() >= least;
+        Core { path, is_course }
+    }
 }
 
-impl Dir {
-    /// Returns the directory that is in no need of those around it: each of them has nothing else
-    /// in it but notes; and their number.
-    pub fn core(&self) -> (usize, &Dir) {
-        let (mut depth, mut dir) = (0, self);
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NAMES: [&str; 5] = ["a", "b", "c", "src", "README"];
+
+    /// A directory of a tree, by which the core is defined.
+    #[derive(Default)]
+    struct Dir<'a> {
+        dirs: BTreeMap<&'a str, Dir<'a>>,
+        has_files: bool,
+        has_notes: bool,
+    }
+
+    /// Walks down the tree of all directories.
+    fn naive(names: &Names) -> Core<'_> {
+        let mut tree = Dir::default();
+        for path in &names.files {
+            let parts = parts_below(&names.place, path);
+            let Some((file, dirs)) = parts.split_last() else { continue };
+            let dir = dirs.iter().fold(&mut tree, |dir, name| dir.dirs.entry(name).or_default());
+            match is_note(file) {
+                true => dir.has_notes = true,
+                false => dir.has_files = true,
+            }
+        }
+        let (mut path, mut dir) = (Vec::new(), &tree);
         while let (false, 1, Some((name, only))) =
             (dir.has_files, dir.dirs.len(), dir.dirs.first_key_value())
         {
-            if OF_PROJECTS.contains(&name.as_str()) {
+            if OF_PROJECTS.contains(name) {
                 break;
             }
-            (depth, dir) = (depth + 1, only);
-        }
-        (depth, dir)
-    }
-
-    /// Returns the names of the outermost `depth` directories that have nothing beside them.
-    pub fn path_to(&self, depth: usize) -> Vec<&str> {
-        let (mut path, mut dir) = (Vec::new(), self);
-        while let Some((name, only)) = dir.dirs.first_key_value().filter(|_| path.len() < depth) {
-            path.push(name.as_str());
+            path.push(*name);
             dir = only;
         }
-        path
+        let own = dir.dirs.keys().filter(|name| !OF_PROJECTS.contains(name)).count();
+        let least = if dir.has_notes { 3 } else { 2 };
+        Core { path, is_course: !dir.has_files && own >= least }
     }
 
-    /// Tells whether it holds documents of several people: it has directories alone, and at
-    /// least two of them have names that tell them apart; beside notes, at least three: a project
-    /// of one person may have two.
-    pub fn is_course(&self) -> bool {
-        let own = self.dirs.keys().filter(|name| !OF_PROJECTS.contains(&name.as_str()));
-        let least = if self.has_notes { 3 } else { 2 };
-        !self.has_files && own.count() >= least
+    proptest! {
+        #[test]
+        fn the_core_is_that_of_a_tree_of_all_directories(
+            paths in prop::collection::vec(
+                prop::collection::vec(prop::sample::select(NAMES.to_vec()), 1..5), 0..8,
+            ),
+            is_below in any::<bool>(),
+        ) {
+            let start = if is_below { "x/" } else { "x/only/" };
+            let path = |parts: &Vec<&str>| format!("{start}{}", parts.join("/"));
+            let files: Vec<String> = paths.iter().map(path).collect();
+            let names = Names::listed("x", files.iter().map(String::as_str), Vec::new());
+            prop_assert_eq!(names.core(), naive(&names));
+            let has_dirs = files.iter().any(|path| path.matches('/').count() > 1);
+            prop_assert_eq!(names.has_dirs(), has_dirs);
+            prop_assert_eq!(names.is_container(), !files.is_empty());
+        }
     }
 }
