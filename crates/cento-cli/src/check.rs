@@ -14,6 +14,11 @@ use cento::index::CheckReport;
 use cento::{Corruption, Error};
 
 /// Read a whole index and report all damage.
+///
+/// Files in its directory that belong to no commit are listed, because they may have texts that
+/// were removed since: a pull, an addition or a merge that was cut off leaves such files, and the
+/// next change of the index removes them. If there is nothing else to report, the exit status is 3.
+/// While another process writes to the index, they are not looked for.
 #[derive(Debug, Args)]
 pub struct Check {
     /// Directory of the index.
@@ -30,19 +35,23 @@ struct Report<'a> {
     /// Those of them with damage.
     damaged: usize,
     problems: &'a [Corruption],
+    /// Files of no commit.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    unlisted: &'a [String],
 }
 
 impl Check {
     pub(super) fn run(self) -> Result {
         let checked = key::open(&self.index).and_then(|index| index.check());
-        let CheckReport { segments, damaged, problems, .. } = match checked {
+        let CheckReport { segments, damaged, problems, unlisted, .. } = match checked {
             Err(Error::Corrupt(problem)) => CheckReport::of(vec![problem]),
             other => other?,
         };
         let ok = problems.is_empty();
         match self.format {
             Format::Json => {
-                output::print_json(&Report { ok, segments, damaged, problems: &problems })?
+                let (problems, unlisted) = (&problems, &unlisted);
+                output::print_json(&Report { ok, segments, damaged, problems, unlisted })?
             }
             Format::Human => {
                 let mut out = io::stdout().lock();
@@ -56,6 +65,15 @@ impl Check {
                     0 => line!(out, "{all}: damaged outside of them")?,
                     damaged => line!(out, "{} of {all}: damaged", count(damaged as u64))?,
                 }
+                for name in &unlisted {
+                    line!(out, "{name}: of no commit; it may have texts that were removed")?;
+                }
+                if !unlisted.is_empty() {
+                    let advice = "a pull, addition or merge that was cut off has left these files; \
+                                  the next change of the index removes them, `cento compact` at \
+                                  once";
+                    line!(out, "{advice}")?;
+                }
                 if !ok {
                     let advice = "restore the index from a backup, or add the documents to a new \
                                   one; `cento recover` makes an index of the segments that are \
@@ -64,6 +82,10 @@ impl Check {
                 }
             }
         }
-        Ok(if ok { Outcome::Found } else { Outcome::Bad })
+        Ok(match (ok, unlisted.is_empty()) {
+            (true, true) => Outcome::Found,
+            (true, false) => Outcome::Incomplete,
+            (false, _) => Outcome::Bad,
+        })
     }
 }

@@ -1,9 +1,11 @@
 //! Pulling a manifest into a directory.
 //!
 //! Parts arrive in hidden files, several at a time, and each is compared with its digest. A file
-//! with all its parts is synced and gets its name; the list of segments comes last. After an
-//! interruption, a repeated pull compares the parts that have arrived with the digests again, and
-//! keeps them.
+//! with all its parts is synced and gets its name; the list of segments comes last. Nothing is
+//! fetched before the pull is known to be allowed: what is fetched may be texts that were
+//! withdrawn. After an interruption, a repeated pull compares the parts that have arrived with the
+//! digests again, and keeps them; a check of the index names them, and its next writer removes
+//! them.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -45,17 +47,12 @@ impl Default for PullOptions {
 /// The state that all arriving parts share.
 struct Receiving<'a> {
     store: &'a Store,
-    dir: &'a Path,
+    receiver: &'a Receiver,
     received: AtomicU64,
     found: AtomicU64,
     done: AtomicU64,
     total: u64,
     watch: Watch<'a>,
-}
-
-/// Returns the name of a file until it is complete.
-fn unfinished(dir: &Path, name: &str) -> PathBuf {
-    dir.join(format!(".pull-{name}"))
 }
 
 impl Remote {
@@ -97,6 +94,9 @@ impl Remote {
             let origin = self.store.block(Origin::settled(dir, &self.store))?;
             check_unchanged(dir, current, origin, &manifest, options)?;
         }
+        if !options.force {
+            self.store.block(withdrawn::check_directory(&self.store, &receiver, &manifest))?;
+        }
         let mut pulled = Pulled {
             manifest: manifest.number,
             is_new: receiver.current() != Some(&manifest.list),
@@ -107,7 +107,7 @@ impl Remote {
         pulled.files = missing.len();
         let receiving = Receiving {
             store: &self.store,
-            dir,
+            receiver: &receiver,
             received: AtomicU64::new(0),
             found: AtomicU64::new(0),
             done: AtomicU64::new(0),
@@ -118,13 +118,9 @@ impl Remote {
         received.map_err(|error| self.unless_removed(manifest.number, error))?;
         pulled.bytes = receiving.received.load(Ordering::Relaxed);
         pulled.found = receiving.found.load(Ordering::Relaxed);
-        if !options.force {
-            withdrawn::check_directory(&receiver, &manifest)?;
-        }
         Origin::forget_next(dir)?;
         receiver.finish(&manifest.list)?;
         Origin::of(self.store.url(), &manifest).write(dir)?;
-        remove_unfinished(dir);
         Ok(pulled)
     }
 
@@ -186,7 +182,7 @@ impl Remote {
             }
             // The file of a pull that was cut off, or of a writer: it is compared part by part.
             if path.exists() {
-                let hidden = unfinished(dir, name);
+                let hidden = receiver.unfinished(name);
                 std::fs::rename(&path, &hidden).map_err(|e| Error::io("rename", &path, e))?;
             }
             missing.insert(name.as_str(), file);
@@ -255,17 +251,6 @@ fn check_unchanged(
     Err(Error::index(dir, Reason::UnpushedChanges, what))
 }
 
-/// Removes files that earlier pulls, of other manifests, have left.
-fn remove_unfinished(dir: &Path) {
-    let Ok(entries) = std::fs::read_dir(dir) else { return };
-    for entry in entries.flatten() {
-        let is_left = entry.file_name().to_string_lossy().starts_with(".pull-");
-        if is_left && let Err(error) = std::fs::remove_file(entry.path()) {
-            log::warn!("cannot remove {}: {error}", entry.path().display());
-        }
-    }
-}
-
 impl Receiving<'_> {
     /// Fetches all parts; completes each file with its last part.
     async fn all(&self, files: &BTreeMap<&str, &StoredFile>, options: &PullOptions) -> Result<()> {
@@ -273,8 +258,8 @@ impl Receiving<'_> {
         for (name, file) in files {
             left.insert(name, file.parts.len());
             if file.parts.is_empty() {
-                File::create(unfinished(self.dir, name))
-                    .map_err(|e| Error::io("create", unfinished(self.dir, name), e))?;
+                let hidden = self.receiver.unfinished(name);
+                File::create(&hidden).map_err(|e| Error::io("create", &hidden, e))?;
                 self.complete(name, file)?;
             }
         }
@@ -297,13 +282,13 @@ impl Receiving<'_> {
 
     /// Gives a file its name; only the directory is not synced yet.
     fn complete(&self, name: &str, file: &StoredFile) -> Result<()> {
-        let hidden = unfinished(self.dir, name);
+        let hidden = self.receiver.unfinished(name);
         let failed = |e| Error::io("write", &hidden, e);
         let opened = OpenOptions::new().write(true).open(&hidden).map_err(failed)?;
         // The existing file may have been longer.
         opened.set_len(file.bytes).map_err(failed)?;
         opened.sync_all().map_err(failed)?;
-        let path = self.dir.join(name);
+        let path = self.receiver.path().join(name);
         std::fs::rename(&hidden, &path).map_err(|e| Error::io("rename", &hidden, e))
     }
 
@@ -312,7 +297,7 @@ impl Receiving<'_> {
         if self.watch.stop.is_set() {
             return Err(Error::Cancelled);
         }
-        let hidden = unfinished(self.dir, &part.name);
+        let hidden = self.receiver.unfinished(&part.name);
         let len = part.range.end - part.range.start;
         if holds(&hidden, part) {
             self.found.fetch_add(len, Ordering::Relaxed);

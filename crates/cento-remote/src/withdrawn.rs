@@ -3,12 +3,19 @@
 //! The list of segments names the file with the withdrawals, so an old list refuses fewer documents
 //! and may have those that the later withdrawals removed.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+
+use futures_util::stream::{self, StreamExt};
 
 use crate::manifest::Manifest;
 use crate::store::Store;
-use cento::index::{FileList, Receiver, Withdrawals};
+use crate::{Remote, is_unreadable};
+use cento::index::{Receiver, Withdrawals};
 use cento::{Corruption, Error, Reason, Result};
+
+/// The number of manifests that are read at a time.
+const PARALLEL: usize = 8;
 
 /// Refuses a manifest that lacks withdrawals of the current one.
 ///
@@ -22,19 +29,71 @@ pub async fn check_manifest(store: &Store, current: &Manifest, other: &Manifest)
     check(Path::new(store.url()), &own, &others, other.number)
 }
 
-/// Refuses to replace an index in a directory by a manifest that lacks withdrawals of it. All files
-/// of the manifest are there.
+/// Refuses to replace an index in a directory by a manifest that lacks withdrawals of it. Of the
+/// manifest only its withdrawals are fetched: its other files may have the withdrawn texts.
 ///
 /// # Errors
 /// As [`check_manifest`].
-pub fn check_directory(receiver: &Receiver, manifest: &Manifest) -> Result<()> {
-    let withdrawals = |list: &FileList| receiver.withdrawals(list);
+pub async fn check_directory(
+    store: &Store,
+    receiver: &Receiver,
+    manifest: &Manifest,
+) -> Result<()> {
     let Some(current) = receiver.current() else { return Ok(()) };
     if current.withdrawals() == manifest.list.withdrawals() {
         return Ok(());
     }
-    let (own, others) = (withdrawals(current)?, withdrawals(&manifest.list)?);
+    let (own, others) = (receiver.withdrawals()?, withdrawals(store, manifest).await?);
     check(receiver.path(), &own, &others, manifest.number)
+}
+
+impl Remote {
+    /// Returns the numbers of the manifests that lack withdrawals of the current one, ascending:
+    /// they may have the withdrawn texts until [`Remote::retain`] removes them. One that cannot be
+    /// read is among them.
+    ///
+    /// # Errors
+    /// When there is no index, or the store or the current manifest cannot be read.
+    pub fn before_withdrawals(&self) -> Result<Vec<u64>> {
+        self.store.block(before_withdrawals(&self.store))
+    }
+}
+
+async fn before_withdrawals(store: &Store) -> Result<Vec<u64>> {
+    let numbers = store.manifests().await?;
+    let Some((&last, earlier)) = numbers.split_last() else { return Ok(Vec::new()) };
+    let current = store.manifest(last).await?;
+    let own = withdrawals(store, &current).await?;
+    if own.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Many manifests name one file of withdrawals.
+    let mut known = BTreeMap::from([(current.list.withdrawals().map(str::to_owned), false)]);
+    let mut found = Vec::new();
+    let mut manifests = stream::iter(earlier)
+        .map(|&number| async move { (number, store.manifest_if_there(number).await) })
+        .buffered(PARALLEL);
+    while let Some((number, manifest)) = manifests.next().await {
+        let lacks = match manifest {
+            Ok(None) => false,
+            Err(error) if is_unreadable(&error) => true,
+            Err(error) => return Err(error),
+            Ok(Some(manifest)) => {
+                let name = manifest.list.withdrawals().map(str::to_owned);
+                match known.get(&name) {
+                    Some(lacks) => *lacks,
+                    None => {
+                        let others = withdrawals(store, &manifest).await?;
+                        let lacks = own.missing_in(&others).next().is_some();
+                        known.insert(name, lacks);
+                        lacks
+                    }
+                }
+            }
+        };
+        found.extend(lacks.then_some(number));
+    }
+    Ok(found)
 }
 
 fn check(place: &Path, own: &Withdrawals, others: &Withdrawals, number: u64) -> Result<()> {

@@ -16,6 +16,7 @@ mod index;
 pub mod markup;
 pub mod naive;
 pub mod naive_withdrawals;
+pub mod raw;
 pub mod several;
 mod text;
 pub mod udhr;

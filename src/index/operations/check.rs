@@ -31,12 +31,16 @@ pub struct CheckReport {
     pub damaged: usize,
     /// The damage that was found; empty in a sound index.
     pub problems: Vec<Corruption>,
+    /// The files in the directory that belong to no commit, though nobody writes to the index: a
+    /// pull, an addition or a merge that was cut off has left them. They are no damage, but may
+    /// have texts that were removed since. The next writer removes them.
+    pub unlisted: Vec<String>,
 }
 
 impl CheckReport {
     /// Reports problems of an index that could not be opened, so that no segment was read.
     pub fn of(problems: Vec<Corruption>) -> CheckReport {
-        CheckReport { segments: 0, damaged: 0, problems }
+        CheckReport { problems, ..CheckReport::default() }
     }
 }
 
@@ -90,7 +94,33 @@ impl Index {
             Err(error) => return Err(error),
         }
         let Findings { names, damaged, problems } = report;
-        Ok(CheckReport { segments: names.len(), damaged: damaged.len(), problems })
+        let unlisted = self.unlisted_files()?;
+        Ok(CheckReport { segments: names.len(), damaged: damaged.len(), problems, unlisted })
+    }
+
+    /// Returns the names of the files that may have documents and belong to no commit, ascending;
+    /// none while the index is written, because a writer has such files.
+    pub(crate) fn unlisted_files(&self) -> Result<Vec<String>> {
+        let directory = self.directory();
+        let failed = |e: std::io::Error| Error::io("read", self.path(), e);
+        let unlisted = || -> Result<Vec<String>> {
+            let hold = directory.hold_list();
+            let _hold = hold.map_err(|e| self.error("open", TantivyError::LockFailure(e, None)))?;
+            // In this order: a commit meanwhile makes no file look unlisted.
+            let mut names = directory.files_with_documents().map_err(failed)?;
+            self.list()?;
+            let listed = directory.listed();
+            names.retain(|name| !listed.contains_key(name));
+            Ok(names)
+        };
+        // A writer may have begun or ended in between.
+        let before = unlisted()?;
+        if before.is_empty() || directory.is_written() {
+            return Ok(Vec::new());
+        }
+        let mut names = unlisted()?;
+        names.retain(|name| before.contains(name));
+        Ok(if directory.is_written() { Vec::new() } else { names })
     }
 
     /// Opens every component of the last commit.

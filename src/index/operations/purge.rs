@@ -12,7 +12,6 @@ use tantivy::index::{SegmentId, SegmentMeta};
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::index::Writer;
-use crate::index::storage::component::is_component;
 use crate::reason::{ConflictKind, Reason};
 
 /// The maximum number of times that a purge is begun: merges in the background may outrun it.
@@ -84,18 +83,15 @@ impl Index {
         Ok(metas.iter().any(SegmentMeta::has_deletes))
     }
 
-    /// Returns whether the directory has no files of segments that the list does not name. A merge
-    /// in the background has such files until it ends.
+    /// Returns whether the directory has no files that may have documents and that the list does
+    /// not name. A merge in the background has such files until it ends.
     ///
     /// # Errors
     /// When there is one that is not such a merge's: it could not be removed, or is not tantivy's.
     fn is_collected(&self, failed: &[PathBuf]) -> Result<bool> {
         let Some(root) = self.directory().root() else { return Ok(true) };
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(root).map_err(|e| Error::io("read", root, e))? {
-            let name = entry.map_err(|e| Error::io("read", root, e))?.file_name();
-            names.extend(name.to_str().filter(|name| is_component(name)).map(str::to_owned));
-        }
+        let names = self.directory().files_with_documents();
+        let names = names.map_err(|e| Error::io("read", root, e))?;
         // In this order: a merge that ends meanwhile has its files in one of the lists.
         let managed = self.tantivy().directory().list_managed_files();
         let listed = self.directory().listed();
@@ -106,8 +102,8 @@ impl Index {
             is_collected &= !is_of_merge;
             if !is_of_merge && root.join(path).exists() {
                 let what = format!(
-                    "the file `{name}` of an earlier commit could not be removed, and may have \
-                     documents that were removed from the index; delete it"
+                    "the file `{name}`, which is of no commit or of an earlier one, could not be \
+                     removed, and may have documents that were removed from the index; delete it"
                 );
                 return Err(Error::index(self.path(), Reason::Unsuitable, what));
             }

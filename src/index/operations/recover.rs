@@ -98,7 +98,12 @@ impl Index {
         };
         let candidates = chosen(path, candidates(path)?, segments)?;
         let refused = withdrawals::found_in(path)?;
-        let made = create(to, config, refused).and_then(|()| make(path, to, &candidates));
+        let made = create(to, config, &refused).and_then(|()| make(path, to, &candidates));
+        // Nobody has asked for a segment that a pull of an older commit left here.
+        let made = match segments.is_empty() {
+            true => made.and_then(|index| refuse(index, path, &refused)),
+            false => made,
+        };
         if made.is_err()
             && let Err(error) = std::fs::remove_dir_all(to)
         {
@@ -109,12 +114,32 @@ impl Index {
 }
 
 /// Creates the index at `to`, which refuses these documents before it has any.
-fn create(to: &Path, config: Config, refused: Withdrawals) -> Result<()> {
+fn create(to: &Path, config: Config, refused: &Withdrawals) -> Result<()> {
     let index = Index::create(to, config)?;
     if refused.is_empty() {
         return Ok(());
     }
-    index.writer(WriterOptions::default().merge(false))?.commit_withdrawals(refused)
+    index.writer(WriterOptions::default().merge(false))?.commit_withdrawals(refused.clone())
+}
+
+/// Refuses a recovered index with a text that was removed or cut. A copy that was to be kept stays.
+fn refuse(index: Index, path: &Path, refused: &Withdrawals) -> Result<Index> {
+    let snapshot = index.snapshot()?;
+    for address in snapshot.live() {
+        let digest = snapshot.segment(address).signatures.digest(address.doc)?;
+        if let Some(what) = refused.refusal(snapshot.config(), (digest, 0, &[])) {
+            let segment = snapshot.tantivy().segment_readers()[address.segment as usize]
+                .segment_id()
+                .uuid_string();
+            let what = format!(
+                "the segment `{segment}` has the document `{}`: {what}; name the other segments to \
+                 recover these alone",
+                snapshot.id(address)?
+            );
+            return Err(Error::index(path, Reason::Withdrawn, what));
+        }
+    }
+    Ok(index)
 }
 
 /// Returns the whole segments that are wanted.

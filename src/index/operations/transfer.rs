@@ -7,7 +7,6 @@
 //! module does not know how the bytes travel.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -25,7 +24,7 @@ use crate::index::Withdrawals;
 use crate::index::config::FREQUENCIES_FILE;
 use crate::index::storage::component::is_component;
 use crate::index::storage::component::verify_whole;
-use crate::index::storage::directory::{IndexDirectory, MANAGED};
+use crate::index::storage::directory::{IndexDirectory, MANAGED, UNFINISHED};
 use crate::index::storage::held_directory::HeldDirectory;
 use crate::index::storage::mmap_directory;
 use crate::index::storage::seal::{self, Component, Components, META};
@@ -307,6 +306,13 @@ impl Receiver {
         self.current.as_ref()
     }
 
+    /// Returns the path of a file of this name until it is complete. The next writer of the index
+    /// removes it if nobody completes it.
+    #[must_use]
+    pub fn unfinished(&self, name: &str) -> PathBuf {
+        self.path.join(format!("{UNFINISHED}{name}"))
+    }
+
     /// Makes `list` the index, durably, unless it is already, and removes the files that it does
     /// not name. The files that it names must be in the directory, durably and with the content
     /// that was listed.
@@ -340,16 +346,17 @@ impl Receiver {
             self.directory.replace(Path::new(MANAGED), &managed).map_err(failed)?;
             self.directory.replace_list(list.as_bytes(), &list.files).map_err(failed)?;
         }
-        self.remove_others(list);
+        self.directory.remove_unlisted(&|name| list.file(name).is_some());
         Ok(())
     }
 
-    /// Returns the withdrawals of a list whose files are in the directory.
+    /// Returns the withdrawals of the present index.
     ///
     /// # Errors
     /// When they cannot be read, or are damaged.
-    pub fn withdrawals(&self, list: &FileList) -> Result<Withdrawals> {
-        let Some(name) = list.withdrawals() else { return Ok(Withdrawals::default()) };
+    pub fn withdrawals(&self) -> Result<Withdrawals> {
+        let name = self.current.as_ref().and_then(FileList::withdrawals);
+        let Some(name) = name else { return Ok(Withdrawals::default()) };
         let path = self.path.join(name);
         let bytes = std::fs::read(&path).map_err(|e| Error::io("read", &path, e))?;
         Withdrawals::parse(name, bytes)
@@ -363,32 +370,5 @@ impl Receiver {
             Err(error) => error.to_string(),
         };
         Err(Corruption::new(file.name, "component", 0, what).into())
-    }
-
-    /// Removes the files of segments that the list does not name. One that stays takes space and
-    /// does no harm.
-    fn remove_others(&self, list: &FileList) {
-        if let Err(error) = self.directory.check_writer() {
-            return log::warn!("old files of {} stay: {error}", self.path.display());
-        }
-        // A reader holds this while it opens the files of a commit before.
-        let _held = match self.directory.hold_list() {
-            Ok(held) => held,
-            Err(error) => {
-                return log::warn!("cannot lock the list of {}: {error}", self.path.display());
-            }
-        };
-        let own = self.directory.own().unwrap_or(&self.path);
-        let Ok(entries) = std::fs::read_dir(own) else { return };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            let Some(name) = OsStr::to_str(&name) else { continue };
-            if is_component(name)
-                && list.file(name).is_none()
-                && let Err(error) = std::fs::remove_file(entry.path())
-            {
-                log::warn!("cannot remove {}: {error}", entry.path().display());
-            }
-        }
     }
 }

@@ -1,9 +1,11 @@
 //! Changes of the documents that an index refuses, and their way into other indexes.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::index::storage::component::is_component;
 use crate::index::storage::directory::IndexDirectory;
 use crate::index::storage::mmap_directory;
 use crate::index::storage::seal::{META, WITHDRAWALS};
@@ -102,7 +104,8 @@ pub fn of_all(
 }
 
 /// Returns the withdrawals in a directory whose list of segments may be lost: those that the list
-/// names or, without it, the newest.
+/// names or, without it, those of all files there. The newest file is not enough: a pull of an
+/// older commit that was cut off may have left that.
 ///
 /// # Errors
 /// When there is such a file, and it cannot be read.
@@ -110,34 +113,36 @@ pub fn found_in(path: &Path) -> Result<Withdrawals> {
     let directory = IndexDirectory::new(Box::new(mmap_directory(path)?), None);
     // A damaged list is ignored.
     let is_listed = tantivy::Directory::atomic_read(&directory, Path::new(META)).is_ok();
-    let name = match directory.withdrawals() {
-        None if !is_listed => newest_in(path)?,
-        named => named,
+    let names = match directory.withdrawals() {
+        None if !is_listed => files_in(path)?,
+        named => named.into_iter().collect(),
     };
-    let Some(name) = name else { return Ok(Withdrawals::default()) };
-    let read = directory.read_checked(&name).map_err(|e| e.to_string());
-    let withdrawals = read
-        .and_then(|bytes| Withdrawals::from_file(&name, &bytes).map_err(|error| error.to_string()));
-    withdrawals.map_err(|what| {
-        let what = format!(
-            "the documents that were withdrawn from it cannot be read ({what}); delete {name} to \
-             recover it without them: they are then no longer refused"
-        );
-        Error::index(path, Reason::Unsuitable, what)
-    })
+    let mut all = Withdrawals::default();
+    for name in names {
+        let read = directory.read_checked(&name).map_err(|e| e.to_string());
+        let withdrawals = read.and_then(|bytes| {
+            Withdrawals::from_file(&name, &bytes).map_err(|error| error.to_string())
+        });
+        all = all.union(&withdrawals.map_err(|what| {
+            let what = format!(
+                "the documents that were withdrawn from it cannot be read ({what}); delete {name} \
+                 to recover it without them: they are then no longer refused"
+            );
+            Error::index(path, Reason::Unsuitable, what)
+        })?);
+    }
+    Ok(all)
 }
 
-/// Returns the name of the newest file with withdrawals in a directory.
-fn newest_in(path: &Path) -> Result<Option<String>> {
+/// Returns the names of the files with withdrawals in a directory.
+fn files_in(path: &Path) -> Result<BTreeSet<String>> {
     let failed = |e| Error::io("read", path, e);
-    let mut newest = None;
+    let mut names = BTreeSet::new();
     for entry in std::fs::read_dir(path).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.rsplit_once('.').is_some_and(|(_, extension)| extension == WITHDRAWALS) {
-            let changed = entry.metadata().and_then(|found| found.modified()).map_err(failed)?;
-            newest = newest.max(Some((changed, name)));
+        let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
+        if is_component(&name) && name.ends_with(&format!(".{WITHDRAWALS}")) {
+            names.insert(name);
         }
     }
-    Ok(newest.map(|(_, name)| name))
+    Ok(names)
 }

@@ -9,6 +9,7 @@
 //! their own checks: `.sig` has pages; of a `.store`, the index is checked at opening, the digests
 //! of documents when they are read, and all of it before a merge.
 
+mod unlisted;
 mod withdrawals;
 
 use std::collections::{BTreeSet, HashMap};
@@ -32,11 +33,11 @@ use super::component::{damage, footer, verify_end};
 use super::held_directory::HeldDirectory;
 use super::lazy::{self, LazyFile, Verified};
 use super::seal::{
-    self, Adopted, Adoption, Carried, Component, Components, META, Sealed, WITHDRAWALS,
-    WithdrawalsChange,
+    self, Adopted, Adoption, Carried, Component, Components, META, Sealed, WithdrawalsChange,
 };
 use super::store_file::Stores;
 use crate::runtime::replace;
+pub use unlisted::UNFINISHED;
 
 /// Components that check themselves as they are read.
 const SELF_CHECKED: [&str; 2] = ["sig", "store"];
@@ -117,47 +118,6 @@ impl IndexDirectory {
                 Ok(DirectoryLock::from(Box::new(locked)))
             }
             (_, locked) => locked,
-        }
-    }
-
-    /// Removes the remains of a crash or a failure: temporary files, and lists of deleted documents
-    /// and files of withdrawals that no commit names. A commit names a list of deleted documents by
-    /// the number of its operations, and a repetition has the same number: the file would always be
-    /// in its way. Only for the holder of the writer's lock, after it has read the list of
-    /// segments: there is no other writer.
-    pub fn remove_unfinished(&self) {
-        let (Some(root), Some(held)) = (self.root(), &self.state.held) else { return };
-        if let Err(error) = self.check_writer() {
-            return log::warn!("unfinished files in {} stay: {error}", root.display());
-        }
-        // A reader holds this while it opens the files of a commit before the last one.
-        let _held = match self.hold_list() {
-            Ok(held) => held,
-            Err(error) => {
-                return log::warn!(
-                    "cannot lock the list of segments of {}: {error}",
-                    root.display()
-                );
-            }
-        };
-        let entries = match std::fs::read_dir(held.own()) {
-            Ok(entries) => entries,
-            Err(error) => return log::warn!("cannot read {}: {error}", root.display()),
-        };
-        for entry in entries.flatten() {
-            let is_file = entry.file_type().is_ok_and(|file_type| file_type.is_file());
-            let name = entry.file_name();
-            let extension = Path::new(&name).extension().and_then(OsStr::to_str);
-            let is_own = matches!(extension, Some("del" | WITHDRAWALS));
-            let is_unlisted = is_own && !self.is_listed(Path::new(&name));
-            if is_file && (is_temporary(&name.to_string_lossy()) || is_unlisted) {
-                let path = entry.path();
-                if let Err(error) = std::fs::remove_file(&path)
-                    && error.kind() != io::ErrorKind::NotFound
-                {
-                    log::warn!("cannot remove {}: {error}", path.display());
-                }
-            }
         }
     }
 
@@ -419,12 +379,6 @@ impl Drop for ListHold {
             }
         }
     }
-}
-
-/// Returns whether a file has a name of the pattern of the crate `tempfile`.
-fn is_temporary(name: &str) -> bool {
-    let random = name.strip_prefix(".tmp");
-    random.is_some_and(|r| r.len() == 6 && r.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 pub fn is_denied(error: &io::Error) -> bool {

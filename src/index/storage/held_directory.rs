@@ -13,7 +13,7 @@
 //! exchanged between the comparison and the rename is not noticed; on all systems the same holds
 //! for a list that is copied into the directory.
 
-use std::fs::{OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -122,6 +122,17 @@ impl HeldDirectory {
             }
         }
         Err(LockError::LockBusy)
+    }
+
+    /// Returns whether a writer has the lock. A writer that asks for it at the same moment may be
+    /// refused, so look only with a reason.
+    pub fn is_written(&self) -> bool {
+        if self.writer().is_some() {
+            return true;
+        }
+        // Without the file there has been no writer; whoever may not open it cannot tell.
+        let lock = File::open(self.own.join(&INDEX_WRITER_LOCK.filepath));
+        lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
     /// Compares the directory that the path leads to, and that its files are written to, with the

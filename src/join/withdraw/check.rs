@@ -62,6 +62,12 @@ pub fn check(index: &Index, record: &Withdrawal, stop: &Stop) -> Result<RecordCh
                 .into(),
         );
     }
+    found.problems.extend(index.unlisted_files()?.into_iter().map(|name| {
+        format!(
+            "the file `{name}` is of no commit, and may have documents that were removed; `cento \
+             compact` removes it"
+        )
+    }));
     Ok(found)
 }
 

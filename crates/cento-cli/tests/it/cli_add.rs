@@ -309,9 +309,12 @@ fn an_interrupted_run_leaves_the_index_as_the_last_commit_left_it() {
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(said, "cento: stopping; committed documents are kept\n");
     assert_eq!(dir.json(&["stats", "idx"])["documents"], before["documents"]);
-    assert_eq!(dir.json(&["check", "idx"])["ok"], true);
+    // Segments that no commit has may be left: they are named until the next change.
+    let checked = dir.run(&["check", "idx", "--format", "json"]);
+    assert!([0, 3].contains(&checked.status) && checked.json()["ok"] == true, "{}", checked.out);
     dir.write("more.jsonl", line("z", &words(8, 60), json!({})));
     assert_eq!(dir.json(&["add", "idx", "more.jsonl"])["added"], 1);
+    assert_eq!(dir.json(&["check", "idx"])["ok"], true);
 }
 
 #[test]

@@ -1,0 +1,87 @@
+//! Files in the directory that no commit names.
+//!
+//! A pull, an addition or a merge that was cut off leaves them. They may have texts that were
+//! removed since: the next writer removes them, and a check lists them.
+
+use std::io;
+use std::path::Path;
+
+use super::super::component::is_component;
+use super::IndexDirectory;
+
+/// What the names of files begin with that are fetched from elsewhere, until they are complete.
+pub const UNFINISHED: &str = ".pull-";
+
+impl IndexDirectory {
+    /// Removes the remains of a crash or a failure: every file that may have documents and that no
+    /// commit names. Such a file may have texts that were removed since, and tantivy, which
+    /// collects files that it has written, knows nothing of those of a pull. A commit names a list
+    /// of deleted documents by the number of its operations, and a repetition has the same number:
+    /// the file would always be in its way. Only for the holder of the writer's lock, after it has
+    /// read the list of segments: there is no other writer.
+    pub fn remove_unfinished(&self) {
+        self.remove_unlisted(&|name| self.is_listed(Path::new(name)));
+    }
+
+    /// Removes the files that may have documents, but for those that `is_listed`. One that stays is
+    /// found by a check.
+    pub fn remove_unlisted(&self, is_listed: &dyn Fn(&str) -> bool) {
+        let (Some(root), Some(held)) = (self.root(), &self.state.held) else { return };
+        if let Err(error) = self.check_writer() {
+            return log::warn!("unfinished files in {} stay: {error}", root.display());
+        }
+        // A reader holds this while it opens the files of a commit before the last one.
+        let _held = match self.hold_list() {
+            Ok(held) => held,
+            Err(error) => {
+                return log::warn!(
+                    "cannot lock the list of segments of {}: {error}",
+                    root.display()
+                );
+            }
+        };
+        let names = match self.files_with_documents() {
+            Ok(names) => names,
+            Err(error) => return log::warn!("cannot read {}: {error}", root.display()),
+        };
+        for name in names.iter().filter(|name| !is_listed(name)) {
+            if let Err(error) = std::fs::remove_file(held.own().join(name))
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                log::warn!("cannot remove {}: {error}", root.join(name).display());
+            }
+        }
+    }
+
+    /// Returns the names of the files that may have documents, ascending: those of segments,
+    /// whether or not a list names them, and those that are or were being written.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn files_with_documents(&self) -> io::Result<Vec<String>> {
+        let Some(held) = &self.state.held else { return Ok(Vec::new()) };
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(held.own())? {
+            let entry = entry?;
+            let is_file = entry.file_type().is_ok_and(|file_type| file_type.is_file());
+            let name = entry.file_name();
+            let is_own = |name: &&str| {
+                is_component(name) || name.starts_with(UNFINISHED) || is_temporary(name)
+            };
+            names.extend(name.to_str().filter(|name| is_file && is_own(name)).map(str::to_owned));
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Returns whether a writer, in this process or another, has the lock.
+    pub fn is_written(&self) -> bool {
+        self.state.held.as_ref().is_some_and(|held| held.is_written())
+    }
+}
+
+/// Returns whether a file has a name of the pattern of the crate `tempfile`.
+fn is_temporary(name: &str) -> bool {
+    let random = name.strip_prefix(".tmp");
+    random.is_some_and(|r| r.len() == 6 && r.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
