@@ -60,6 +60,9 @@ struct Done {
     pushed: Pushed,
     #[serde(skip_serializing_if = "Option::is_none")]
     retained: Option<Retained>,
+    /// The numbers of the manifests that may have texts which were withdrawn since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    before_withdrawals: Vec<u64>,
 }
 
 impl Push {
@@ -67,22 +70,26 @@ impl Push {
         let remote = self.store.remote()?;
         let stopping = "stopping; the next push does not send again what this one has sent";
         let done = watched(stopping, |watch| match self.every {
-            None => self.once(&remote, watch).map(|done| self.tell(&done)),
+            None => self.once(&remote, true, watch).map(|done| self.tell(&done)),
             Some(every) => self.repeat(&remote, every, watch),
         });
         done??;
         Ok(Outcome::Found)
     }
 
-    /// Pushes the last commit, and removes expired history.
-    fn once(&self, remote: &Remote, watch: Watch<'_>) -> cento::Result<Done> {
+    /// Pushes the last commit, and removes expired history if the commit is new or `is_due`.
+    fn once(&self, remote: &Remote, is_due: bool, watch: Watch<'_>) -> cento::Result<Done> {
         let index = key::open(&self.index)?;
         let options = PushOptions { parallel: self.parallel.into(), ..PushOptions::default() };
         let pushed = remote.push(&index, &options, watch)?;
-        // A push that found nothing new made nothing old.
-        let retention = self.retention().filter(|_| pushed.is_new || self.every.is_none());
+        let is_due = is_due || pushed.is_new;
+        let retention = self.retention().filter(|_| is_due);
         let retained = retention.map(|retention| remote.retain(&retention)).transpose()?;
-        Ok(Done { pushed, retained })
+        let before_withdrawals = match is_due && !index.withdrawals()?.is_empty() {
+            true => remote.before_withdrawals()?,
+            false => Vec::new(),
+        };
+        Ok(Done { pushed, retained, before_withdrawals })
     }
 
     /// Pushes until it is stopped.
@@ -92,9 +99,16 @@ impl Push {
         every: Duration,
         watch: Watch<'_>,
     ) -> cento::Result<std::io::Result<()>> {
+        // A manifest becomes old without another push, too.
+        let mut looked: Option<Instant> = None;
         while !watch.stop.is_set() {
-            match self.once(remote, watch) {
-                Ok(done) if done.pushed.is_new => {
+            let is_due = looked.is_none_or(|looked| looked.elapsed() >= self.keep_min_age);
+            let done = self.once(remote, is_due, watch);
+            if is_due && done.is_ok() {
+                looked = Some(Instant::now());
+            }
+            match done {
+                Ok(done) if done.pushed.is_new || done.has_removed() => {
                     if let Err(error) = self.tell(&done) {
                         return Ok(Err(error));
                     }
@@ -136,6 +150,15 @@ impl Push {
     }
 }
 
+impl Done {
+    /// Tells whether anything was removed from the store.
+    fn has_removed(&self) -> bool {
+        self.retained
+            .as_ref()
+            .is_some_and(|retained| retained.removed_manifests + retained.removed_parts > 0)
+    }
+}
+
 /// Describes the result.
 fn sentence(done: &Done) -> String {
     let Pushed { manifest, is_new, documents, files, bytes: sent, found, .. } = done.pushed;
@@ -149,9 +172,7 @@ fn sentence(done: &Done) -> String {
             counted(files as u64, "new file")
         ),
     };
-    if let Some(retained) = &done.retained
-        && retained.removed_manifests + retained.removed_parts > 0
-    {
+    if let Some(retained) = done.retained.as_ref().filter(|_| done.has_removed()) {
         let removed = counted(retained.removed_manifests as u64, "old manifest");
         said.push_str(&format!("; removed {removed}, {}", bytes(retained.removed_bytes)));
     }
@@ -159,6 +180,15 @@ fn sentence(done: &Done) -> String {
         said.push_str(&format!(
             "; removed no file that is not needed, because manifest {number} is damaged: what it \
              needs is not known"
+        ));
+    }
+    if let [first, ..] = done.before_withdrawals[..] {
+        let manifests = counted(done.before_withdrawals.len() as u64, "older manifest");
+        said.push_str(&format!(
+            "; {manifests}, from {} on, may have texts that were withdrawn since: `--keep 1 \
+             --keep-min-age 0` removes all older manifests at once, so make sure that nobody pulls \
+             one of them",
+            count(first)
         ));
     }
     said

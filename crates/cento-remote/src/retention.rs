@@ -1,8 +1,9 @@
 //! Removing old manifests, and the objects that no manifest names.
 //!
 //! Manifests go first, then parts that no manifest names. Both stay for some time: a pull of an old
-//! manifest may be in progress. Ages are by the clock of the store, which is read from the newest
-//! manifest: a wrong clock here removes nothing.
+//! manifest may be in progress. Ages are by the clock of the store, which is asked for the time: a
+//! wrong clock here removes nothing. The time of the last push would do for a store that is pushed
+//! to again and again, but the commit before the last one would never be old.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -38,8 +39,8 @@ impl Default for Retention {
 impl Remote {
     /// Removes manifests that are not to be kept, and parts of files that no other manifest names.
     ///
-    /// Others may push and pull meanwhile. "Now" is the time of the last push. If cut off, it
-    /// leaves parts for the next time. While a kept manifest is damaged, no part is removed.
+    /// Others may push and pull meanwhile. If cut off, it leaves parts for the next time. While a
+    /// kept manifest is damaged, no part is removed.
     ///
     /// # Errors
     /// When there is no index, or the store cannot be read or written.
@@ -53,7 +54,8 @@ impl Remote {
 
 async fn retain(store: &Store, retention: &Retention) -> Result<Retained> {
     let manifests = store.dated_manifests().await?;
-    let Some(&(current, now)) = manifests.last() else { return Ok(Retained::default()) };
+    let Some(&(current, pushed)) = manifests.last() else { return Ok(Retained::default()) };
+    let now = store.now().await?.max(pushed);
     let oldest = now.saturating_sub(micros(retention.keep_min_age.max(retention.keep_for)));
     let newest = manifests.len().saturating_sub(retention.keep.max(1));
     let mut retained = Retained::default();

@@ -25,6 +25,8 @@ use cento::{Corruption, Error, Reason, Result};
 
 /// The object that marks a repository.
 const LAYOUT: &str = "cento.json";
+/// Hidden: the rest of a cut-off question does not make a store look full.
+const CLOCK: &str = ".now";
 const LAYOUT_BYTES: &[u8] = b"{\"cento_repository\":1}\n";
 
 /// The maximum number of attempts at a request that may have failed by chance; the clients of cloud
@@ -256,6 +258,26 @@ impl Store {
             Ok(()) => Ok(true),
             Err(object_store::Error::NotFound { .. }) => Ok(false),
             Err(error) => Err(self.failed("remove", path, error)),
+        }
+    }
+
+    /// Returns the time by the clock of the store, in microseconds since 1970: that of an object
+    /// which is put for this and removed.
+    pub async fn now(&self) -> Result<i64> {
+        let path = Path::from(CLOCK);
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            self.put_over(&path, Bytes::from_static(b"now")).await?;
+            match self.objects.head(&path).await {
+                Ok(found) => {
+                    self.remove(&path).await?;
+                    return Ok(found.last_modified.timestamp_micros());
+                }
+                // Another process has asked, and removed it.
+                Err(object_store::Error::NotFound { .. }) if tries < TRIES => pause(tries).await,
+                Err(error) => return Err(self.failed("read", &path, error)),
+            }
         }
     }
 

@@ -458,7 +458,7 @@ impl Withdraw {
             note!(
                 "earlier commits in stores, copies of the index or of the files, and watches for \
                  its text still have the document, and meta objects of other documents may; `cento \
-                 push` removes old commits with --keep"
+                 push` tells how many commits in a store have it, and removes them with --keep"
             );
         }
         Ok(outcome)

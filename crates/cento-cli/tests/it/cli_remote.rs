@@ -1,7 +1,10 @@
 //! The real binary: `cento push`, `pull`, `history` and `restore`, over directories.
 
+use std::fs;
 use std::io::BufRead;
+use std::path::PathBuf;
 
+use cento_testing::raw::files_with;
 use serde_json::json;
 
 use crate::common::run::{Dir, Run, line};
@@ -222,7 +225,7 @@ fn a_manifest_0_and_a_directory_that_is_no_store_are_told_as_such() {
         assert!(run.err.contains("`cento history`"), "{args:?}: {}", run.err);
         assert!(!run.err.contains("no push"), "{args:?}: {}", run.err);
     }
-    std::fs::create_dir(dir.path("empty")).unwrap();
+    fs::create_dir(dir.path("empty")).unwrap();
     for name in ["nowhere", "empty", "idx"] {
         let run = dir.run(&["history", name]);
         assert_eq!(run.status, 2, "{name}");
@@ -236,10 +239,10 @@ fn a_push_into_a_directory_of_other_files_is_refused_and_changes_nothing() {
     let dir = Dir::new();
     add(&dir, "idx", "a", 1);
     add(&dir, "other", "b", 2);
-    std::fs::create_dir(dir.path("files")).unwrap();
+    fs::create_dir(dir.path("files")).unwrap();
     dir.write("files/a.txt", "a text");
     let names = |name: &str| {
-        let entries = std::fs::read_dir(dir.path(name)).unwrap();
+        let entries = fs::read_dir(dir.path(name)).unwrap();
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
         names.retain(|name| !name.to_string_lossy().starts_with('.'));
         names.sort();
@@ -292,7 +295,7 @@ fn a_damaged_manifest_is_named_and_each_advice_works() {
     add(&dir, "idx", "b", 2);
     dir.json(&["push", "idx", "store"]);
     let newest = dir.path("store/manifests/00000000000000000002.json");
-    std::fs::write(&newest, "{}").unwrap();
+    fs::write(&newest, "{}").unwrap();
 
     let run = dir.run(&["pull", "store", "copy"]);
     assert_eq!(run.status, 2, "{}", run.err);
@@ -316,7 +319,7 @@ fn a_damaged_manifest_is_named_and_each_advice_works() {
     assert_eq!(dir.json(&["push", "idx", "store"])["manifest"], 3);
     dir.json(&["pull", "store", "copy"]);
     assert_eq!(found(&dir, "copy", 2).json()["hits"][0]["id"], "b");
-    std::fs::write(dir.path("store/manifests/00000000000000000003.json"), "").unwrap();
+    fs::write(dir.path("store/manifests/00000000000000000003.json"), "").unwrap();
     assert_eq!(dir.json(&["restore", "store", "1"])["manifest"], 4);
     dir.json(&["pull", "store", "copy"]);
     assert_eq!(found(&dir, "copy", 2).status, 1);
@@ -326,7 +329,7 @@ fn a_damaged_manifest_is_named_and_each_advice_works() {
 fn a_store_is_named_relative_to_a_directory_and_found_again_from_another() {
     let dir = Dir::new();
     add(&dir, "idx", "a", 1);
-    std::fs::create_dir(dir.path("sub")).unwrap();
+    fs::create_dir(dir.path("sub")).unwrap();
     let run = dir.run(&["push", "idx", "sub/../my store/"]);
     assert_eq!(run.status, 0, "{}", run.err);
     assert!(dir.path("my store/cento.json").exists());
@@ -334,4 +337,55 @@ fn a_store_is_named_relative_to_a_directory_and_found_again_from_another() {
     let url = format!("file://{}", dir.path("my%20store").display());
     assert_eq!(dir.json(&["push", "idx", &url])["manifest"], 2);
     assert_eq!(dir.json(&["pull", "./my store", "copy"])["documents"], 2);
+}
+
+#[test]
+fn a_withdrawn_text_is_gone_from_disk_and_store_or_named() {
+    let dir = Dir::new();
+    add(&dir, "idx", "a", 1);
+    add(&dir, "idx", "b", 2);
+    let text = words(1, 200);
+    let has = |name: &str| files_with(&dir.path(name), &text).len();
+    dir.json(&["push", "idx", "store"]);
+    dir.json(&["pull", "store", "copy"]);
+    assert_eq!(dir.run(&["withdraw", "idx", "a", "--record", "a.json"]).status, 0);
+    assert_eq!(has("idx"), 0);
+
+    // What a pull of the old commit leaves when it is killed.
+    let old: Vec<PathBuf> = files_with(&dir.path("copy"), &text);
+    let name = old[0].file_name().unwrap().to_str().unwrap();
+    for left in [name.to_owned(), format!(".pull-{name}")] {
+        fs::copy(&old[0], dir.path("idx").join(&left)).unwrap();
+        let checked = dir.run(&["check", "idx"]);
+        assert_eq!(checked.status, 3, "{}", checked.out);
+        assert!(checked.out.contains(&format!("{left}: of no commit")), "{}", checked.out);
+        assert_eq!(
+            dir.run(&["check", "idx", "--format", "json"]).json()["unlisted"],
+            json!([left])
+        );
+        let checked = dir.run(&["withdraw", "idx", "--check", "a.json"]);
+        assert_eq!(checked.status, 1, "{}", checked.err);
+        assert!(
+            checked.err.contains(&format!("the file `{left}` is of no commit")),
+            "{}",
+            checked.err
+        );
+        for removes in [&["compact", "idx"][..], &["withdraw", "idx", "a"]] {
+            fs::copy(&old[0], dir.path("idx").join(&left)).unwrap();
+            assert_eq!(dir.run(removes).status, 0);
+            assert_eq!(has("idx"), 0);
+        }
+        assert_eq!(dir.run(&["check", "idx"]).status, 0);
+        assert_eq!(dir.run(&["withdraw", "idx", "--check", "a.json"]).status, 0);
+    }
+
+    let pushed = dir.run(&["push", "idx", "store"]);
+    assert!(pushed.err.contains("; 1 older manifest, from 1 on, may have texts"), "{}", pushed.err);
+    let kept = dir.json(&["push", "idx", "store", "--keep", "1"]);
+    assert_eq!((&kept["is_new"], &kept["before_withdrawals"]), (&json!(false), &json!([1])));
+    assert_eq!(has("store"), 1);
+    let kept = dir.json(&["push", "idx", "store", "--keep", "1", "--keep-min-age", "0"]);
+    assert_eq!(kept["retained"]["removed_manifests"], 1);
+    assert_eq!(kept["before_withdrawals"], json!(null));
+    assert_eq!(has("store"), 0);
 }

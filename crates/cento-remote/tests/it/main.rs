@@ -8,6 +8,7 @@ mod faulty;
 mod races;
 mod transfers;
 mod turns;
+mod withdrawn;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
