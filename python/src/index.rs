@@ -154,13 +154,14 @@ impl Index {
         to_json(&stats)
     }
 
-    /// Returns the number of segments, that of damaged ones, and the problem at each damaged place.
-    fn check(&self, py: Python<'_>) -> PyResult<(usize, usize, Vec<Problem>)> {
+    /// Returns the number of segments, that of damaged ones, the problem at each damaged place, and
+    /// the files of no commit.
+    fn check(&self, py: Python<'_>) -> PyResult<(usize, usize, Vec<Problem>, Vec<String>)> {
         // The library reads on to the end of it; only the waiting ends at a signal.
         let report = apart(py, self.open.index().map_err(Failure)?, |index| index.check())?;
         let problems = report.problems.into_iter();
         let problems = problems.map(|p| (p.file, p.section.to_owned(), p.offset, p.what));
-        Ok((report.segments, report.damaged, problems.collect()))
+        Ok((report.segments, report.damaged, problems.collect(), report.unlisted))
     }
 
     /// Returns the numbers of segments before and after, and that of deleted documents removed for

@@ -424,8 +424,9 @@ class Index:
 
         Ctrl-C ends the waiting; the reading goes on for a while and changes nothing.
         """
-        segments, damaged, problems = self._native.check()
-        return CheckReport(segments, damaged, tuple(Problem(*problem) for problem in problems))
+        segments, damaged, problems, unlisted = self._native.check()
+        found = tuple(Problem(*problem) for problem in problems)
+        return CheckReport(segments, damaged, found, tuple(unlisted))
 
     def compact(self, segments: int = 1) -> Compaction:
         """Merges segments, without deleted documents, into at most ``segments``.

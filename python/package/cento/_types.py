@@ -886,6 +886,9 @@ class CheckReport(_Shown):
     damaged: int
     """The segments with damage."""
     problems: tuple[Problem, ...]
+    unlisted: tuple[str, ...] = ()
+    """Files in the directory that belong to no commit. They are no damage, but may have texts that
+    were removed since; the next writer removes them."""
 
     def __bool__(self) -> bool:
         return not self.problems
