@@ -21,6 +21,8 @@ pub(crate) enum Sampling {
     Runs(Estimator),
     /// They are a sample of those that are no boilerplate, and the texts decide.
     Rest(Estimator),
+    /// They are made of other tokens than these, or of segments, and the texts decide.
+    Other(Estimator),
     /// They are compared themselves.
     Sketches,
     /// Unknown, except that there may be some.
@@ -46,7 +48,7 @@ impl Sampling {
     ) -> Result<Size, E> {
         let is_all = match self {
             // A text that keeps all of its runs has no more of them.
-            Sampling::Runs(estimator) | Sampling::Rest(estimator)
+            Sampling::Runs(estimator) | Sampling::Rest(estimator) | Sampling::Other(estimator)
                 if estimator.may_keep_all(fingerprints) =>
             {
                 estimator.keeps_all(tokens()?)
@@ -62,12 +64,14 @@ impl Sampling {
         match self {
             Sampling::Unknown => 1,
             Sampling::Sketches => least_overlap(share, own.fingerprints),
-            Sampling::Runs(estimator) | Sampling::Rest(estimator) => match estimator.samples() {
-                false => least_overlap(share, own.fingerprints),
-                // The other may be a long text with few of them.
-                true if own.is_all => 1,
-                true => estimator.least_shared(share, own.fingerprints),
-            },
+            Sampling::Runs(estimator) | Sampling::Rest(estimator) | Sampling::Other(estimator) => {
+                match estimator.samples() {
+                    false => least_overlap(share, own.fingerprints),
+                    // The other may be a long text with few of them.
+                    true if own.is_all => 1,
+                    true => estimator.least_shared(share, own.fingerprints),
+                }
+            }
         }
     }
 
@@ -79,6 +83,10 @@ impl Sampling {
                 if !(a && b) || estimator.has_tokens() =>
             {
                 a || overlap.shared >= estimator.least_shared(share, overlap.in_a)
+            }
+            // The fingerprints of two short texts are no more their runs than those of long ones.
+            Sampling::Other(estimator) => {
+                a && !b || overlap.shared >= estimator.least_shared(share, overlap.in_a)
             }
             _ => overlap.containment() >= share,
         }
@@ -97,17 +105,20 @@ impl Sampling {
             Sampling::Unknown => true,
             // Tokens that both have are no evidence for runs or against them.
             Sampling::Runs(estimator) if estimator.has_tokens() && all == [true, true] => true,
-            Sampling::Runs(estimator) | Sampling::Rest(estimator) if all != [true, true] => {
+            Sampling::Runs(_) | Sampling::Rest(_) if all == [true, true] => {
+                overlap.resemblance() >= least
+            }
+            Sampling::Sketches => overlap.resemblance() >= least,
+            Sampling::Runs(estimator) | Sampling::Rest(estimator) | Sampling::Other(estimator) => {
                 // The share of common runs among all runs of both is at most their share of those
                 // of either.
                 let of = match all {
-                    [true, _] => in_b,
-                    [_, true] => in_a,
+                    [true, false] => in_b,
+                    [false, true] => in_a,
                     _ => in_a + in_b - shared,
                 };
                 shared >= estimator.least_shared(least, of)
             }
-            _ => overlap.resemblance() >= least,
         }
     }
 }

@@ -186,7 +186,15 @@ impl Config {
         let store_signatures = self.store_signatures || !store_text;
         let config = config.with_max_df(self.max_df).with_preset(self.preset);
         let config = Config { store_signatures, ..config };
-        self.scheme.lock().map_or(Ok(config.clone()), |lock| config.locked(lock.clone()))
+        config.locked_as(self)
+    }
+
+    /// Returns the configuration whose fingerprints depend on the key of another, if on any.
+    pub(super) fn locked_as(self, other: &Config) -> Result<Config> {
+        match other.scheme.lock() {
+            Some(lock) => self.locked(lock.clone()),
+            None => Ok(self),
+        }
     }
 
     /// Returns the configuration whose fingerprints depend on this key.

@@ -63,7 +63,7 @@ pub use snapshot::{DocAddress, Snapshot};
 pub(crate) use storage::{ByteLru, InMemory, Owner, query_words, words};
 pub use stored_document::StoredDocument;
 pub use view::{SegmentFiles, SegmentView};
-pub(crate) use withdrawals::digests as digests_of_withdrawal;
+pub(crate) use withdrawals::{CheckedText, digests as digests_of_withdrawal};
 pub use withdrawals::{Withdrawals, date_of, digest_of_hex, hex_of, seconds_of};
 pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 

@@ -47,7 +47,7 @@ impl Join {
         let begun = Arc::<OnceLock<Begun>>::default();
         let to_fill = begun.clone();
         let found = Ordered::start(threads, &stop, move |stop, begin| {
-            let texts = PairTexts::new(&searcher, against.as_ref(), wanted.scores, memory);
+            let texts = PairTexts::new(&searcher, against.as_ref(), &wanted, memory);
             let search = PairSearch::new(&searcher, &texts, &wanted, threads, stop)?;
             let documents_without_field = search.documents_without_field();
             let summary = JoinSummary { documents_without_field, estimated_pairs: 0 };

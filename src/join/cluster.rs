@@ -16,15 +16,17 @@ use serde::Serialize;
 
 use super::copies;
 use super::numbering::Numbering;
-use super::pair::is_too_short;
+use super::pair::{Pair, is_too_short};
+use super::pair_search::Wanted;
 use super::pairs::{DocumentPairs, pairs};
 use super::preference::Preference;
 use super::sets::Sets;
 use super::thresholds::PairThresholds;
-use super::verify::{Own, Verifier};
+use super::verify::{OWN_WORDS_OF_DUPLICATE, Own, Verifier, check_all_words};
 use super::weights::{Weights, candidates};
 pub use super::{ClusterOptions, Linkage, Prefer};
 use super::{PairOptions, WeightedPair};
+use crate::compare::programs::OWN_WORDS_MIN;
 use crate::error::Result;
 use crate::index::DocAddress;
 use crate::runtime::Stop;
@@ -220,6 +222,8 @@ struct Documents<'a> {
     /// The weights, if the thresholds weigh fingerprints.
     weights: Option<Weights<'a>>,
     verifier: Verifier<'a>,
+    /// The least share of their words that programs of a cluster have in common.
+    own_words_min: f64,
     /// Copies that no fingerprint brings up: by the place of the most preferred one, those of the
     /// others.
     copies: HashMap<usize, Vec<usize>>,
@@ -241,7 +245,13 @@ impl<'a> Documents<'a> {
             places[number as usize] = place;
         }
         let weights = options.thresholds.is_weighed().then(|| Weights::new(searcher));
-        let verifier = Verifier::new(searcher, searcher.stored_runs(&kept_runs()));
+        let is_of_texts = options.thresholds.is_of_texts();
+        if is_of_texts {
+            check_all_words(searcher, searcher.stores_texts())?;
+        }
+        let runs = searcher.stored_runs(searcher.verdict_maker(), &kept_runs(), None);
+        let verifier = Verifier::new(searcher, runs);
+        let own_words_min = if is_of_texts { OWN_WORDS_OF_DUPLICATE } else { OWN_WORDS_MIN };
         let mut copies = HashMap::new();
         for group in copies::groups(searcher, options.max_df, stop)? {
             let mut group: Vec<usize> =
@@ -258,6 +268,7 @@ impl<'a> Documents<'a> {
             places,
             weights,
             verifier,
+            own_words_min,
             copies,
             stop,
         })
@@ -295,7 +306,7 @@ impl<'a> Documents<'a> {
             }
             if (!thresholds.is_of_texts()
                 || thresholds.meets(&verification.with(&mut own, (found, size), stop)?))
-                && verification.is_evident(&mut own, found.address, stop)?
+                && verification.is_evident(&mut own, (found.address, self.own_words_min), stop)?
             {
                 similar.push(found);
             }
@@ -314,6 +325,14 @@ impl<'a> Documents<'a> {
     fn own<'b>(&'b self, address: DocAddress, keys: &'b [u64]) -> Result<Own<'b>> {
         let sampling = self.verifier.sampling();
         Own::stored((self.searcher, address), keys, sampling, self.verifier.runs())
+    }
+
+    /// Tells whether the documents of a pair may be versions of each other, as programs.
+    fn are_evident(&self, pair: &Pair) -> Result<bool> {
+        let Some(too_short) = pair.too_short else { return Ok(true) };
+        let mut own = self.own(pair.a, &[])?;
+        let by = (pair.b, self.own_words_min);
+        Ok(!too_short && self.verifier.begin().is_evident(&mut own, by, self.stop)?)
     }
 
     /// Returns the id of the document at this place.
@@ -407,9 +426,13 @@ fn components(
     let pair_options = PairOptions::default().thresholds(options.thresholds).max_df(options.max_df);
     let place = |address| documents.places[documents.numbering.number(address) as usize] as usize;
     let found = pairs(documents.searcher, &pair_options).threads(threads).stop(documents.stop);
-    for document in found.by_document() {
+    let wanted = Wanted { by_verdicts: true, ..Wanted::of(&pair_options)? };
+    for document in found.into_parts().0.start(wanted) {
         let DocumentPairs { next, pairs: found } = document?;
         for pair in found {
+            if !documents.are_evident(&pair)? {
+                continue;
+            }
             // The most preferred represents.
             sets.unite(place(pair.a), place(pair.b));
         }

@@ -57,6 +57,8 @@ pub(super) struct Wanted {
     pub margins: bool,
     /// Whether to compute scores, which takes the texts of all documents.
     pub scores: bool,
+    /// Whether texts are compared as for a verdict: no word is left out.
+    pub by_verdicts: bool,
     /// The least margin of a pair, if margins decide: too few documents are then an error.
     pub min_margin: Option<f64>,
     /// Whether to weigh fingerprints even if no threshold does.
@@ -98,6 +100,7 @@ impl Wanted {
             max_df: options.max_df,
             margins: false,
             scores: false,
+            by_verdicts: false,
             min_margin: options.min_margin,
             weighted: options.weighted,
             passages: options.passages || options.min_passage.is_some(),
@@ -175,22 +178,26 @@ pub(super) struct PairTexts<'a> {
 }
 
 impl<'a> PairTexts<'a> {
-    /// Opens the texts of `searcher`, and those of `against`, for pairs that have scores or not.
-    /// The memory for those of `searcher` is taken from a source, if it is bounded.
+    /// Opens the texts of `searcher`, and those of `against`, for the pairs that are wanted. The
+    /// memory for those of `searcher` is taken from a source, if it is bounded.
     pub fn new(
         searcher: &'a Searcher,
         against: Option<&'a Searcher>,
-        has_scores: bool,
+        wanted: &Wanted,
         memory: Option<StoredMemory>,
     ) -> PairTexts<'a> {
         let kept = kept_runs();
-        let scored = has_scores.then(|| ScoredTexts::new(searcher, against, memory.clone()));
+        let scored = wanted.scores.then(|| ScoredTexts::new(searcher, against, memory.clone()));
+        let maker = |searcher: &Searcher| match wanted.by_verdicts {
+            true => searcher.verdict_maker(),
+            false => searcher.pair_maker(),
+        };
         let runs = |searcher: &'a Searcher, texts: Option<&Arc<ProgramTexts>>| match texts {
-            None => searcher.stored_runs_within(&kept, memory.clone()),
+            None => searcher.stored_runs(maker(searcher), &kept, memory.clone()),
             Some(texts) => {
                 let texts = texts.clone();
                 let make = move |at, by: &RunMaker, stop: &Stop| texts.set(at, by, stop);
-                searcher.stored_runs_by(Box::new(make), &kept)
+                searcher.stored_runs_by(maker(searcher), Box::new(make), &kept)
             }
         };
         let own = runs(searcher, scored.as_ref().map(|texts| &texts.a));

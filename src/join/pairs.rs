@@ -278,7 +278,7 @@ mod tests {
         let searcher = searcher();
         let options = PairOptions::default().thresholds(Thresholds::default().min_overlap(1));
         let (mut expected, wanted) = (Vec::new(), Wanted::of(&options).unwrap());
-        let texts = PairTexts::new(&searcher, None, false, None);
+        let texts = PairTexts::new(&searcher, None, &wanted, None);
         let search = PairSearch::new(&searcher, &texts, &wanted, 1, Stop::NEVER).unwrap();
         let work = |number| search.contenders(number);
         in_order(2, 0..search.end(), Stop::NEVER, &work, &mut |_, found| {

@@ -109,7 +109,8 @@ mod tests {
                 .map(|(fingerprints, is_all)| Size { fingerprints, is_all });
             let counted = Overlap::new(overlap, in_a, in_b);
             let estimator = crate::scheme::parse("winnow").unwrap().estimator().unwrap();
-            let of_runs = [Sampling::Runs(estimator), Sampling::Rest(estimator)];
+            let of_runs =
+                [Sampling::Runs, Sampling::Rest, Sampling::Other].map(|of| of(estimator));
             for sampling in [Sampling::Sketches, Sampling::Unknown].into_iter().chain(of_runs) {
                 if thresholds.may_meet(sampling, counted, [a, b]) {
                     let from_a = thresholds.finds(sampling, overlap, a, None);

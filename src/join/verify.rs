@@ -1,24 +1,59 @@
 //! The similarity of the texts of two documents, as exactly as the available data allow.
 //!
-//! Where both texts can be read, their runs are compared, and the similarity is exact; of a scheme
-//! whose fingerprints are segments, only if both texts have few of them. It is also
+//! Where both texts can be read, their runs are compared, and the similarity is exact. It is also
 //! exact, without reading, where the fingerprints of both are all of their runs. Otherwise it is
 //! estimated from their signatures, or is that of their sketches.
 
 use std::sync::Arc;
 
 use super::pair::{PROGRAM_TOKENS_MIN, is_too_short};
-use crate::compare::programs::OWN_WORDS_MIN;
-use crate::compare::runs::RunSet;
-use crate::error::Result;
+use crate::compare::runs::{ProgramWords, RunSet};
+use crate::error::{Error, Result};
 use crate::index::{DocAddress, SignedDocument};
 use crate::overlap::Overlap;
+use crate::reason::Reason;
 use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
 use crate::scheme::Estimator;
 use crate::search::{Estimates, Neighbour, RunMaker, Searcher, StoredRuns};
 use crate::similarity::Similarity;
 use crate::text::written::shared_words;
+
+/// A program is a duplicate of another only if at least this share of the names, numbers and texts
+/// in quotes of the one with fewer of them is in both: a reader calls a program with other words no
+/// duplicate, and tables of other numbers have the same code.
+pub(super) const OWN_WORDS_OF_DUPLICATE: f64 = 0.5;
+
+/// Tells whether at least this share of the words of the program with fewer of them is in both, and
+/// neither is too short to tell.
+pub(super) fn share_words(a: &ProgramWords, b: &ProgramWords, least: f64) -> bool {
+    a.tokens.min(b.tokens) >= PROGRAM_TOKENS_MIN && shared_words(&a.own, &b.own) >= least
+}
+
+/// Refuses to decide about documents that would be compared without some of their words: those of
+/// an index whose analyzer leaves words out, where the texts are not at hand.
+///
+/// # Errors
+/// If it would.
+pub(super) fn check_all_words(searcher: &Searcher, are_at_hand: bool) -> Result<()> {
+    let (config, path) = (searcher.snapshot().config(), searcher.snapshot().index().path());
+    let analyzer = &config.analyzer;
+    let leaves_out = !analyzer.is_of_programs() && analyzer.of_all_words() != *analyzer;
+    let lacks = match searcher.verdict_maker() {
+        _ if !leaves_out => return Ok(()),
+        Some(_) if are_at_hand => return Ok(()),
+        Some(_) => "it stores no texts, in which all words could be compared",
+        None => {
+            "the texts of the boilerplate, which all words could be compared without, are not known"
+        }
+    };
+    let what = format!(
+        "its analyzer, `{analyzer}`, leaves words out, so that documents which say different \
+         things can look alike, and {lacks}; decide about equal texts only, or use texts or \
+         another analyzer"
+    );
+    Err(Error::index(path, Reason::NoTexts, what))
+}
 
 /// A document that is compared with others.
 pub(super) struct Own<'a> {
@@ -109,9 +144,7 @@ impl<'a> Own<'a> {
     ) -> Result<Option<bool>> {
         let Some(other) = other else { return Ok(None) };
         let Some(own) = self.runs(stop)? else { return Ok(None) };
-        Ok(own.program().zip(other.program()).map(|(a, b)| {
-            a.tokens.min(b.tokens) >= PROGRAM_TOKENS_MIN && shared_words(&a.own, &b.own) >= least
-        }))
+        Ok(own.program().zip(other.program()).map(|(a, b)| share_words(a, b, least)))
     }
 
     /// Tells whether its text is known to repeat itself.
@@ -175,8 +208,7 @@ pub(super) struct Verifier<'a> {
 impl<'a> Verifier<'a> {
     /// Creates a verifier for the index of `searched`, whose texts can be read through `runs`.
     pub fn new(searched: &'a Searcher, runs: Option<StoredRuns<'a>>) -> Verifier<'a> {
-        let decides_all = runs.as_ref().is_some_and(|runs| runs.maker().decides_all());
-        let sampling = searched.sampling(decides_all);
+        let sampling = searched.sampling(runs.as_ref().map(|runs| runs.maker()));
         Verifier { searched, sampling, runs }
     }
 
@@ -227,19 +259,24 @@ impl<'a> Verification<'a> {
     }
 
     /// Tells whether the document at this address, which is similar to `own`, may be a version of
-    /// it: programs that share hardly a word are not, and short ones resemble each other by
-    /// chance. Of programs without texts, the size of the other decides; that of `own` was checked
-    /// before.
+    /// it: programs that share fewer words than `least`, a share, are not, and short ones resemble
+    /// each other by chance. Of programs without texts, the size of the other decides; that of
+    /// `own` was checked before.
     ///
     /// # Errors
     /// As [`with`](Self::with).
-    pub fn is_evident(&self, own: &mut Own<'_>, address: DocAddress, stop: &Stop) -> Result<bool> {
+    pub fn is_evident(
+        &self,
+        own: &mut Own<'_>,
+        (address, least): (DocAddress, f64),
+        stop: &Stop,
+    ) -> Result<bool> {
         let searched = self.verifier.searched;
         if !searched.snapshot().config().analyzer.is_of_programs() {
             return Ok(true);
         }
         let runs = self.runs(address, stop)?;
-        match own.shares_words(runs.as_deref(), OWN_WORDS_MIN, stop)? {
+        match own.shares_words(runs.as_deref(), least, stop)? {
             Some(shares) => Ok(shares),
             None => Ok(!is_too_short(searched, address)?),
         }
@@ -265,7 +302,6 @@ impl<'a> Verification<'a> {
             return Ok(Similarity::exact(overlap));
         }
         if let Some(runs) = runs
-            && [own.size, size].iter().all(|size| runs.maker().decides(size.fingerprints))
             && let Some(own) = own.runs(stop)?
         {
             return Ok(Similarity::exact(own.overlap(&*runs.of(found.address, stop)?)));

@@ -81,8 +81,9 @@ pub(super) fn long_segments(hashes: &[u64], p: usize, len_min: usize) -> Vec<Ran
 }
 
 impl Method for Breaking {
-    fn keeps_segments(&self) -> bool {
-        true
+    fn segment_tokens(&self) -> Option<u32> {
+        // A segment has `p` tokens on average; of `p` or more, twice as many.
+        Some(if self.is_revised { 2 * self.p as u32 } else { self.p as u32 })
     }
 
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {

@@ -51,6 +51,16 @@ const CLOSE_EDITS_EDGE: f64 = 2.0;
 /// deviations.
 const SPREADS: f64 = 2.5;
 
+/// The ratio of the odds of runs to those of segments, beyond the ratio of their lengths: a changed
+/// token changes as many runs as a run has tokens and one segment, or two if it ends one, and edits
+/// may fall into different segments each.
+const SEGMENT_ODDS: f64 = 2.0;
+
+/// The greatest ratio of the odds of runs of all words to those of runs of the tokens that an
+/// analyzer leaves of them. If it leaves a third of the words and each edit is in one of these, an
+/// edit changes 5 runs of all words and 5 of a third as many runs.
+const OTHER_TOKENS_ODDS: f64 = 3.0;
+
 /// The relation of a scheme's fingerprints to the similarity of texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimator {
@@ -218,6 +228,20 @@ impl Estimator {
             all_runs_max,
             has_tokens: false,
         }
+    }
+
+    /// Returns the relation of segments, which are the fingerprints, to runs of `run_tokens`
+    /// tokens. It estimates nothing: it tells how few segments similar texts may share.
+    pub(crate) fn of_segments(run_tokens: u32, segment_tokens: u32) -> Estimator {
+        let ratio = f64::from(segment_tokens + 1) / f64::from(run_tokens);
+        let odds_max = SEGMENT_ODDS * ratio.max(1.0);
+        Estimator { odds_max, all_runs_max: 0, ..Estimator::exact(run_tokens) }
+    }
+
+    /// Returns the relation of the fingerprints to runs of other tokens than theirs. It estimates
+    /// nothing: it tells how few fingerprints texts may share that are similar by those runs.
+    pub(crate) fn of_other_tokens(self) -> Estimator {
+        Estimator { odds_max: self.odds_max * OTHER_TOKENS_ODDS, ..self }
     }
 
     /// Returns the estimator for texts whose edits are closer to each other than windows are wide.

@@ -227,7 +227,13 @@ impl Scheme {
     /// Returns the length in tokens of the runs of texts with too few segments to be evidence,
     /// which are compared instead; `None` if the fingerprints are other than segments.
     pub(crate) fn run_tokens_of_few(&self) -> Option<usize> {
-        self.method.keeps_segments().then_some(RUN_TOKENS_OF_FEW)
+        self.segment_tokens().map(|_| RUN_TOKENS_OF_FEW)
+    }
+
+    /// Returns the usual length in tokens of the segments that are fingerprints; `None` if the
+    /// fingerprints are others.
+    pub(crate) fn segment_tokens(&self) -> Option<u32> {
+        self.method.segment_tokens()
     }
 
     /// Replaces the contents of `signature` with the fingerprints of the document whose tokens have
@@ -309,9 +315,10 @@ trait Method: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Tells whether fingerprints are whole segments of the text, and some are left out.
-    fn keeps_segments(&self) -> bool {
-        false
+    /// Returns the usual length in tokens of the segments of the text that are its fingerprints,
+    /// each as a whole; `None` if the fingerprints are others.
+    fn segment_tokens(&self) -> Option<u32> {
+        None
     }
 
     /// Appends the fingerprints of a document to an empty signature. A scheme that takes more than

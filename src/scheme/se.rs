@@ -100,8 +100,8 @@ fn cull(mut chunks: Vec<Range<usize>>, culling: Culling) -> Vec<Range<usize>> {
 }
 
 impl Method for Se {
-    fn keeps_segments(&self) -> bool {
-        true
+    fn segment_tokens(&self) -> Option<u32> {
+        Some(self.c as u32)
     }
 
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {

@@ -248,6 +248,23 @@ impl Boilerplate {
         self.runs.mask(&tokens.hashes)
     }
 
+    /// Returns the tokens of a text that are boilerplate, by any analyzer.
+    ///
+    /// # Errors
+    /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub(crate) fn mask_of_any(
+        &self,
+        text: &str,
+        tokens: &Tokens,
+        stop: &Stop,
+    ) -> Result<Vec<Range<usize>>> {
+        let within = |(start, end): (u32, u32)| {
+            let first = tokens.spans.partition_point(|span| span.start < start);
+            first..tokens.spans.partition_point(|span| span.end <= end).max(first)
+        };
+        Ok(self.ranges_in(text, stop)?.into_iter().map(within).collect())
+    }
+
     /// Returns the distinct fingerprints of a text that are no boilerplate there, ascending.
     ///
     /// # Errors
@@ -305,6 +322,26 @@ impl Boilerplate {
     pub(crate) fn hide_as_signed(&self, text: &str, tokens: &mut Tokens, place: Place) {
         let mask = self.mask_as_signed(text, tokens);
         hide(&mut tokens.hashes, &mask, place);
+    }
+
+    /// Hides boilerplate in tokens of any analyzer: they match nothing.
+    ///
+    /// # Errors
+    /// As [`mask_of_any`](Self::mask_of_any).
+    pub(crate) fn hide_by(
+        &self,
+        analyzer: &Analyzer,
+        text: &str,
+        tokens: &mut Tokens,
+        (place, stop): (Place, &Stop),
+    ) -> Result<()> {
+        if *analyzer == self.config.analyzer {
+            self.hide_as_signed(text, tokens, place);
+        } else {
+            let mask = self.mask_of_any(text, tokens, stop)?;
+            hide(&mut tokens.hashes, &mask, place);
+        }
+        Ok(())
     }
 
     /// Hides boilerplate in tokens of the analyzer of passages: they match nothing.

@@ -3,7 +3,11 @@
 //! They are read from the signatures of the few documents that matter: an estimate depends on the
 //! places of the common fingerprints in either text, not only on their number.
 
+use std::sync::Arc;
+
+use super::boilerplate::Ignored;
 use super::memory::{self, QueryMemory};
+use super::run_sets::RunMaker;
 use super::searcher::Searcher;
 use super::shared::SharedFingerprints;
 use crate::error::Result;
@@ -54,17 +58,26 @@ impl Searcher {
         estimator.filter(|_| self.ignored.is_none())
     }
 
-    /// Returns the relation between shared fingerprints and the texts of documents; `has_texts`
-    /// tells whether these are compared in the end.
-    pub(crate) fn sampling(&self, has_texts: bool) -> Sampling {
-        match (self.estimator(), &self.ignored) {
-            (Some(estimator), _) => Sampling::Runs(estimator),
-            (None, _) if !has_texts => Sampling::Sketches,
-            (None, Some(ignored)) => match ignored.boilerplate.estimator() {
-                Some(estimator) => Sampling::Rest(estimator),
-                None => Sampling::Unknown,
-            },
-            (None, None) => Sampling::Unknown,
+    /// Returns the relation between shared fingerprints and the texts of documents; `maker` makes
+    /// the runs that decide in the end, if texts do.
+    pub(crate) fn sampling(&self, maker: Option<&RunMaker>) -> Sampling {
+        let Some(maker) = maker.filter(|maker| maker.decides_all()) else {
+            return self.estimator().map_or(Sampling::Sketches, Sampling::Runs);
+        };
+        let scheme = &self.snapshot.config().scheme;
+        let of_segments = || {
+            let segment_tokens = scheme.segment_tokens()?;
+            Some(Estimator::of_segments(maker.run_tokens() as u32, segment_tokens))
+        };
+        let of_rest = |ignored: &Arc<Ignored>| ignored.boilerplate.estimator();
+        let estimator = self.ignored.as_ref().map_or_else(|| self.estimator(), of_rest);
+        match (estimator, &self.ignored) {
+            (None, _) => of_segments().map_or(Sampling::Unknown, Sampling::Other),
+            (Some(estimator), _) if maker.has_other_tokens() => {
+                Sampling::Other(estimator.of_other_tokens())
+            }
+            (Some(estimator), None) => Sampling::Runs(estimator),
+            (Some(estimator), Some(_)) => Sampling::Rest(estimator),
         }
     }
 

@@ -131,7 +131,8 @@ fn best_by_weight(searcher: &Searcher, query: &Query) -> usize {
 /// of tokens and of distinct fingerprints.
 pub fn overlap_min(searcher: &Searcher, query: &Query, (tokens, keys): (u32, u32)) -> Result<u32> {
     let has_text = !matches!(query.subject, Subject::Signature { .. });
-    let sampling = searcher.sampling(has_text && searcher.can_read_runs());
+    let maker = searcher.run_maker().filter(|_| has_text && searcher.can_read_runs());
+    let sampling = searcher.sampling(maker.as_ref());
     let size = sampling.size(keys, || Ok::<_, Error>(tokens))?;
     // Resemblance is at most containment, because both sets together are no smaller than one.
     let share = query.thresholds.containment().max(query.thresholds.resemblance());

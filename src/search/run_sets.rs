@@ -8,9 +8,9 @@ use std::sync::Arc;
 use super::boilerplate::Boilerplate;
 use super::memory::{RUN_TOKEN_BYTES, StoredMemory};
 use super::searcher::Searcher;
-use crate::compare::runs::{ProgramWords, RunSet};
+use crate::compare::runs::{ProgramWords, RunSet, Runs};
 use crate::error::Result;
-use crate::index::{ByteLru, DocAddress, InMemory, Owner, Snapshot};
+use crate::index::{ByteLru, Config, DocAddress, InMemory, Owner, Snapshot};
 use crate::runtime::{Permit, Stop};
 use crate::scheme::SEGMENTS_MIN;
 use crate::text::written::own_words;
@@ -25,6 +25,10 @@ impl InMemory for RunSet {
     }
 }
 
+/// The tokens of the runs of a text whose fingerprints are made of something else than such runs:
+/// those of the default scheme.
+const RUN_TOKENS: usize = 5;
+
 /// Makes the sets of runs of texts as an index with this configuration measures them.
 #[derive(Debug, Clone)]
 pub(crate) struct RunMaker {
@@ -32,11 +36,30 @@ pub(crate) struct RunMaker {
     k: usize,
     /// The text whose runs do not count.
     boilerplate: Option<Arc<Boilerplate>>,
+    /// Whether its tokens are others than those that the fingerprints are made of.
+    has_other_tokens: bool,
     /// Whether only texts of few fingerprints are compared by their runs.
     is_of_few: bool,
 }
 
 impl RunMaker {
+    /// Returns the maker of the sets of runs that decide whether one of two texts is removed: no
+    /// word is left out, whatever the analyzer of the index leaves out to find texts.
+    ///
+    /// Its runs have the length that the scheme gives them. That counts tokens of the analyzer of
+    /// the index, so the runs of another analyzer have the length of the default scheme. Programs
+    /// are measured by their code; their words are compared beside it
+    /// ([`ProgramWords`]).
+    pub fn of_verdicts(config: &Config, boilerplate: Option<Arc<Boilerplate>>) -> RunMaker {
+        let analyzer = match config.analyzer.is_of_programs() {
+            true => config.analyzer.clone(),
+            false => config.analyzer.of_all_words(),
+        };
+        let has_other_tokens = analyzer != config.analyzer;
+        let k = config.scheme.run_tokens().filter(|_| !has_other_tokens).unwrap_or(RUN_TOKENS);
+        RunMaker { analyzer, k, boilerplate, has_other_tokens, is_of_few: false }
+    }
+
     /// Tells whether the runs decide about any two texts. If not, they do for texts of few
     /// fingerprints, and sketches for others.
     pub fn decides_all(&self) -> bool {
@@ -47,6 +70,21 @@ impl RunMaker {
     /// such text.
     pub fn decides(&self, fingerprints: u32) -> bool {
         !self.is_of_few || fingerprints < SEGMENTS_MIN
+    }
+
+    /// Returns the analyzer that makes the tokens of its runs.
+    pub fn analyzer(&self) -> &Analyzer {
+        &self.analyzer
+    }
+
+    /// Returns the tokens of a run.
+    pub fn run_tokens(&self) -> usize {
+        self.k
+    }
+
+    /// Tells whether its tokens are others than those that the fingerprints are made of.
+    pub fn has_other_tokens(&self) -> bool {
+        self.has_other_tokens
     }
 
     /// Makes the set of `text`.
@@ -61,6 +99,15 @@ impl RunMaker {
                 Ok(self.of_tokens(text, &tokens))
             }
             None => RunSet::of_text(text, &self.analyzer, self.k, |_| false, stop),
+            Some(boilerplate) if self.has_other_tokens => {
+                let mut tokens = Tokens::default();
+                self.analyzer.analyze(text, &mut tokens, stop)?;
+                let mut left_out = Runs::new(self.k);
+                for range in boilerplate.mask_of_any(text, &tokens, stop)? {
+                    left_out.add(&tokens.hashes[range]);
+                }
+                Ok(RunSet::without(&tokens.hashes, self.k, |hash| left_out.has(hash)))
+            }
             Some(boilerplate) => {
                 let is_left_out = |hash| boilerplate.has_run(hash);
                 RunSet::of_text(text, &self.analyzer, self.k, is_left_out, stop)
@@ -112,26 +159,53 @@ impl Searcher {
     /// there is boilerplate whose runs are unknown.
     pub(crate) fn run_maker(&self) -> Option<RunMaker> {
         let config = self.snapshot().config();
-        let k = config.scheme.run_tokens()?;
-        let boilerplate = self.boilerplate().cloned();
-        if boilerplate.as_ref().is_some_and(|boilerplate| !boilerplate.knows_runs()) {
-            return None;
-        }
-        let is_of_few = false;
-        Some(RunMaker { analyzer: config.analyzer.clone(), k, boilerplate, is_of_few })
+        self.maker(config.analyzer.clone(), config.scheme.run_tokens()?)
     }
 
-    /// Returns the maker of the sets of runs that decide about texts:
-    /// [`run_maker`](Self::run_maker) or, for schemes without one, that of texts of few segments.
-    pub(crate) fn deciding_maker(&self) -> Option<RunMaker> {
+    /// Returns the maker of the sets of runs that decide about pairs of texts:
+    /// [`run_maker`](Self::run_maker) or, for schemes of segments, that of runs of the default
+    /// length.
+    pub(crate) fn pair_maker(&self) -> Option<RunMaker> {
         let config = self.snapshot().config();
+        let of_segments = || {
+            let is_of_words = !config.analyzer.is_of_programs();
+            config.scheme.segment_tokens().filter(|_| is_of_words)?;
+            self.maker(config.analyzer.clone(), RUN_TOKENS)
+        };
+        self.run_maker().or_else(of_segments)
+    }
+
+    /// Returns the maker of the sets of runs that decide about hits, that of
+    /// [`pair_maker`](Self::pair_maker); but texts of many segments are compared by these.
+    pub(super) fn deciding_maker(&self) -> Option<RunMaker> {
         let of_few = || {
-            let k = config.scheme.run_tokens_of_few()?;
-            let is_plain = self.boilerplate().is_none() && !config.analyzer.is_of_programs();
-            let analyzer = config.analyzer.clone();
-            is_plain.then_some(RunMaker { analyzer, k, boilerplate: None, is_of_few: true })
+            let maker = self.pair_maker().filter(|_| self.boilerplate().is_none())?;
+            Some(RunMaker { is_of_few: true, ..maker })
         };
         self.run_maker().or_else(of_few)
+    }
+
+    fn maker(&self, analyzer: Analyzer, k: usize) -> Option<RunMaker> {
+        let (boilerplate, has_other_tokens) = (self.known_boilerplate()?, false);
+        Some(RunMaker { analyzer, k, boilerplate, has_other_tokens, is_of_few: false })
+    }
+
+    /// Returns the maker of the sets of runs that decide whether one of two texts is removed
+    /// ([`RunMaker::of_verdicts`]); `None` if there is boilerplate whose runs are unknown.
+    pub(crate) fn verdict_maker(&self) -> Option<RunMaker> {
+        Some(RunMaker::of_verdicts(self.snapshot().config(), self.known_boilerplate()?))
+    }
+
+    /// Returns the boilerplate, if there is any; `None` if its runs are unknown.
+    fn known_boilerplate(&self) -> Option<Option<Arc<Boilerplate>>> {
+        let boilerplate = self.boilerplate().cloned();
+        let is_known = boilerplate.as_ref().is_none_or(|boilerplate| boilerplate.knows_runs());
+        is_known.then_some(boilerplate)
+    }
+
+    /// Tells whether the texts of the documents are stored.
+    pub(crate) fn stores_texts(&self) -> bool {
+        self.snapshot().config().store_text
     }
 
     /// Tells whether the sets of runs of stored texts are available.
@@ -139,16 +213,12 @@ impl Searcher {
         self.snapshot().config().store_text && self.run_maker().is_some()
     }
 
-    /// Returns the reader of the sets of runs of stored texts; `None` if they are not available.
-    /// Sets are kept in `kept`.
-    pub(crate) fn stored_runs(&self, kept: &Arc<ByteLru<RunSet>>) -> Option<StoredRuns<'_>> {
-        self.stored_runs_within(kept, None)
-    }
-
-    /// Returns a reader like [`stored_runs`](Self::stored_runs), which takes the memory for texts
-    /// from this source meanwhile.
-    pub(crate) fn stored_runs_within(
+    /// Returns the reader of the sets of runs of stored texts by `maker`; `None` if there is none,
+    /// or no texts are stored. Sets are kept in `kept`; the memory for texts is taken from a source
+    /// meanwhile, if it is bounded.
+    pub(crate) fn stored_runs(
         &self,
+        maker: Option<RunMaker>,
         kept: &Arc<ByteLru<RunSet>>,
         memory: Option<StoredMemory>,
     ) -> Option<StoredRuns<'_>> {
@@ -156,7 +226,7 @@ impl Searcher {
             let (text, _rooms) = self.text_within(address, memory.as_ref())?;
             maker.of_text(&text, stop)
         };
-        self.stored_runs_by(Box::new(make), kept)
+        self.stored_runs_by(maker, Box::new(make), kept)
     }
 
     /// Reads the text of a document, and takes the memory for its runs from this source.
@@ -181,10 +251,11 @@ impl Searcher {
     /// Returns a reader like [`stored_runs`](Self::stored_runs), whose sets `make` makes.
     pub(crate) fn stored_runs_by<'a>(
         &self,
+        maker: Option<RunMaker>,
         make: MakeRuns<'a>,
         kept: &Arc<ByteLru<RunSet>>,
     ) -> Option<StoredRuns<'a>> {
-        let maker = self.deciding_maker().filter(|_| self.snapshot().config().store_text)?;
+        let maker = maker.filter(|_| self.snapshot().config().store_text)?;
         Some(StoredRuns::by(self.snapshot(), maker, make, kept))
     }
 }

@@ -153,8 +153,7 @@ impl<'a> Similarities<'a> {
 
     /// Returns the relation between shared fingerprints and the texts that decide.
     pub fn sampling(&self) -> Sampling {
-        let texts = self.texts.as_ref();
-        self.search.searcher.sampling(texts.is_some_and(|(maker, _)| maker.decides_all()))
+        self.search.searcher.sampling(self.texts.as_ref().map(|(maker, _)| maker))
     }
 
     /// Compares the texts; `None` if they are not at hand.

@@ -114,8 +114,28 @@ impl Analyzer {
     /// all words unchanged, and a reader counts words.
     #[must_use]
     pub fn of_passages(&self) -> Analyzer {
-        let other = self.method.of_passages().map(|spec| spec.parse());
-        other.map_or_else(|| self.clone(), |other| other.expect("it is one of the same family"))
+        self.replaced_by(self.method.of_passages())
+    }
+
+    /// Returns the analyzer by which texts are compared before one of them is removed.
+    ///
+    /// It is this one, unless it leaves out words, numbers or parts of them: by what such an
+    /// analyzer leaves, two texts can be equal that say different things. Folded letters are not
+    /// left out, so those analyzers decide themselves.
+    #[must_use]
+    pub(crate) fn of_all_words(&self) -> Analyzer {
+        self.replaced_by(self.method.of_all_words(true))
+    }
+
+    /// Returns the analyzer of all words but those of tags, if this one leaves tags out.
+    #[must_use]
+    pub(crate) fn of_all_words_but_tags(&self) -> Analyzer {
+        self.replaced_by(self.method.of_all_words(false))
+    }
+
+    fn replaced_by(&self, other: Option<String>) -> Analyzer {
+        let other = other.map(|spec| spec.parse());
+        other.map_or_else(|| self.clone(), |other| other.expect("every build with this one has it"))
     }
 
     /// Returns the usual number of its tokens for a word: 1, unless it reads letters.
@@ -401,6 +421,46 @@ mod tests {
         }
         for spec in ["bytes()", "words(nfkc=1,fold=0,cjk=2)", "prefixes(n=1)"] {
             assert_eq!(of_passages(spec), spec);
+        }
+    }
+
+    #[test]
+    fn what_decides_leaves_out_no_word_and_no_number() {
+        let of_all_words =
+            |spec: &str| spec.parse::<Analyzer>().unwrap().of_all_words().to_string();
+        let notices = ["It paid 25 cts on June 30", "It paid 20 cts on June 24"];
+        let folded = "words(nfkc=1,fold=1,cjk=2,folds=uv)";
+        for (spec, expected) in [
+            ("prefixes(n=1)", DEFAULT_SPEC),
+            ("prefixes(n=3,folds=uv)", folded),
+            ("consonants", DEFAULT_SPEC),
+            #[cfg(feature = "avtor")]
+            ("avtor(stop=2)", "avtor(language=none,markup=0,homoglyphs=1,stop=0,filter=0,stem=0)"),
+            #[cfg(feature = "code")]
+            ("code(language=java)", "code(language=java,names=1)"),
+        ] {
+            assert_eq!(of_all_words(spec), expected, "{spec}");
+            // One that leaves out nothing decides itself.
+            assert_eq!(of_all_words(expected), expected);
+        }
+        for spec in [DEFAULT_SPEC, folded, "letters(folds=uv)", "chars()", "bytes()"] {
+            assert_eq!(of_all_words(spec), spec);
+        }
+        #[cfg(feature = "avtor")]
+        for stem in [0, 1] {
+            let given = format!("avtor(language=none,markup=1,stop=0,filter=0,stem={stem})");
+            let expected = "avtor(language=none,markup=1,homoglyphs=1,stop=0,filter=0,stem=0)";
+            let found = given.parse::<Analyzer>().unwrap().of_all_words_but_tags();
+            assert_eq!(found.to_string(), expected);
+        }
+        for family in families().iter().filter(|family| family.build.is_some()) {
+            let analyzer: Analyzer = family.example.parse().unwrap();
+            let hashes = notices.map(|notice| {
+                let mut tokens = Tokens::default();
+                analyzer.of_all_words().analyze(notice, &mut tokens, Stop::NEVER).unwrap();
+                tokens.hashes
+            });
+            assert_ne!(hashes[0], hashes[1], "{}", family.name);
         }
     }
 

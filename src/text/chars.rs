@@ -166,6 +166,10 @@ impl Tokenize for Characters {
         (self.kind != Kind::Bytes).then(|| format!("words(folds={folds})"))
     }
 
+    fn of_all_words(&self, _: bool) -> Option<String> {
+        (self.kind == Kind::Consonants).then(|| "words".to_owned())
+    }
+
     fn tokens_a_word(&self) -> u32 {
         match self.kind {
             Kind::Letters => LETTERS_A_WORD,

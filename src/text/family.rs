@@ -69,6 +69,12 @@ pub(super) trait Tokenize: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns the specification of the analyzer that reads such texts without leaving out a word
+    /// or a part of one, if this one leaves some out; with the words of tags, or without.
+    fn of_all_words(&self, _with_tags: bool) -> Option<String> {
+        None
+    }
+
     /// Returns the usual number of tokens for a word.
     fn tokens_a_word(&self) -> u32 {
         1
@@ -95,6 +101,7 @@ pub(super) trait Method: fmt::Debug + Send + Sync {
     fn scratch_bytes(&self, text_bytes: usize) -> usize;
     fn alphabet(&self) -> Option<&'static [u8]>;
     fn of_passages(&self) -> Option<String>;
+    fn of_all_words(&self, with_tags: bool) -> Option<String>;
     fn tokens_a_word(&self) -> u32;
     fn samples(&self) -> Vec<Cow<'static, str>>;
     fn table_hashes(&self) -> Vec<u64>;
@@ -119,6 +126,10 @@ impl<T: Tokenize> Method for T {
 
     fn of_passages(&self) -> Option<String> {
         Tokenize::of_passages(self)
+    }
+
+    fn of_all_words(&self, with_tags: bool) -> Option<String> {
+        Tokenize::of_all_words(self, with_tags)
     }
 
     fn tokens_a_word(&self) -> u32 {

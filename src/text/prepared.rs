@@ -52,6 +52,10 @@ impl Tokenize for Prefixes {
     fn scratch_bytes(&self, text_bytes: usize) -> usize {
         hyphens::scratch_bytes(self.folds.joins_lines(), text_bytes)
     }
+
+    fn of_all_words(&self, _: bool) -> Option<String> {
+        Some(format!("words(folds={})", FOLDS.written(self.folds.value())))
+    }
 }
 
 /// Words are taken as the analyzer `words` does by default.

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod add_indexes;
+mod all_words;
 mod api;
 mod boilerplate;
 mod book;

@@ -91,8 +91,13 @@ pub struct Withdrawal {
     pub withdrawn: String,
     /// The digest of its text: XXH3-128 of the UTF-8, 32 hexadecimal digits.
     pub digest: String,
-    /// Its signature. A document that resembles it is refused.
+    /// Its signature. A document that resembles it is refused, unless it lacks words.
     pub signature: SignatureBody,
+    /// If the signature lacks words, because the analyzer of the index leaves some out: the
+    /// signature of all words. A document that resembles it is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub words: Option<SignatureBody>,
     /// The minimum resemblance of a copy.
     pub min_resemblance: f64,
     /// The minimum length of a passage, in tokens.

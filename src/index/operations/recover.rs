@@ -22,6 +22,7 @@ use crate::index::storage::component::{footer, verify_body};
 use crate::index::storage::directory::IndexDirectory;
 use crate::index::storage::mmap_directory;
 use crate::index::storage::seal::{COMPONENTS, META};
+use crate::index::withdrawals::CheckedText;
 use crate::index::{Config, Index, Withdrawals, WriterOptions};
 use crate::reason::Reason;
 use crate::segment::SegmentReader;
@@ -127,7 +128,8 @@ fn refuse(index: Index, path: &Path, refused: &Withdrawals) -> Result<Index> {
     let snapshot = index.snapshot()?;
     for address in snapshot.live() {
         let digest = snapshot.segment(address).signatures.digest(address.doc)?;
-        if let Some(what) = refused.refusal(snapshot.config(), (digest, 0, &[])) {
+        let text = CheckedText { digest, tokens: 0, signature: &[], text: None };
+        if let Some(what) = refused.refusal(snapshot.config(), text)? {
             let segment = snapshot.tantivy().segment_readers()[address.segment as usize]
                 .segment_id()
                 .uuid_string();

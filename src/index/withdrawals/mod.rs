@@ -7,6 +7,7 @@
 //! segments-format.md, "Withdrawals".
 
 mod file;
+mod words;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -41,12 +42,34 @@ pub struct Withdrawals {
     by_key: HashMap<u64, Vec<u32>, BuildKeyHasher>,
 }
 
-/// A withdrawal, with its signature in the form that is compared.
+/// A withdrawal, with its signatures in the form that is compared.
 #[derive(Debug)]
 struct Signed {
     withdrawal: Withdrawal,
     fingerprints: Vec<Fingerprint>,
     keys: Vec<u64>,
+    /// The fingerprints of all words, and their keys, if the index leaves words out.
+    words: Option<(Vec<Fingerprint>, Vec<u64>)>,
+}
+
+/// A text that may be refused.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CheckedText<'a> {
+    pub digest: Digest,
+    /// The number of its tokens.
+    pub tokens: u32,
+    pub signature: &'a [Fingerprint],
+    /// The text itself, if it is at hand. It is read only where the index leaves words out.
+    pub text: Option<&'a str>,
+}
+
+impl SignedDocument {
+    /// Returns its text, to be checked.
+    pub(crate) fn checked_text(&self) -> CheckedText<'_> {
+        let SignedDocument { document, digest, token_count, signature } = self;
+        let text = Some(&document.text[..]);
+        CheckedText { digest: *digest, tokens: *token_count, signature, text }
+    }
 }
 
 /// The reason to refuse a text.
@@ -191,13 +214,13 @@ impl Withdrawals {
 
     /// Returns the reason why a document is refused, if it is. An index refuses the texts that a
     /// withdrawal removed or cut, in it or in files, and texts that resemble a withdrawn one, or
-    /// contain it, as far as their signatures are evidence of that.
+    /// contain it, as far as their signatures are evidence of that. Where the analyzer of the index
+    /// leaves words out, its signatures are none: signatures of all words are compared then.
     ///
     /// # Errors
     /// [`Error::Input`] with the reason [`Reason::Withdrawn`].
     pub fn check(&self, config: &Config, signed: &SignedDocument) -> Result<()> {
-        let text = (signed.digest, signed.token_count, &signed.signature[..]);
-        match self.refusal(config, text) {
+        match self.refusal(config, signed.checked_text())? {
             None => Ok(()),
             Some(what) => {
                 let place = format!("document `{}`", signed.document.id);
@@ -206,17 +229,15 @@ impl Withdrawals {
         }
     }
 
-    /// Returns the reason why a text with this digest, number of tokens and signature is refused,
-    /// as a clause.
-    pub(crate) fn refusal(
-        &self,
-        config: &Config,
-        (digest, tokens, signature): (Digest, u32, &[Fingerprint]),
-    ) -> Option<String> {
-        let (at, evidence) = self.evidence(config, (digest, tokens, signature))?;
+    /// Returns the reason why a text is refused, as a clause.
+    ///
+    /// # Errors
+    /// When the text is too large to be analyzed.
+    pub(crate) fn refusal(&self, config: &Config, text: CheckedText<'_>) -> Result<Option<String>> {
+        let Some((at, evidence)) = self.evidence(config, text)? else { return Ok(None) };
         let withdrawal = &self.all[at].withdrawal;
         let Withdrawal { id, withdrawn, digest: own, .. } = withdrawal;
-        let digest = hex_of(digest);
+        let digest = hex_of(text.digest);
         let what = match evidence {
             Evidence::Digest if digest == *own => "it is",
             Evidence::Digest if cut(withdrawal).any(|cut| *cut == digest) => {
@@ -226,65 +247,66 @@ impl Withdrawals {
             Evidence::Resemblance => "it is a copy of",
             Evidence::Containment => "its text contains that of",
         };
-        Some(format!("{what} the document `{id}`, which was withdrawn on {withdrawn}"))
+        Ok(Some(format!("{what} the document `{id}`, which was withdrawn on {withdrawn}")))
     }
 
-    /// Returns the withdrawal that refuses a text with this digest, number of tokens and signature,
-    /// if any.
+    /// Returns the withdrawal that refuses a text, if any.
+    ///
+    /// # Errors
+    /// As [`refusal`](Self::refusal).
     pub(crate) fn refused_for(
         &self,
         config: &Config,
-        text: (Digest, u32, &[Fingerprint]),
-    ) -> Option<&Withdrawal> {
-        self.evidence(config, text).map(|(at, _)| &self.all[at].withdrawal)
+        text: CheckedText<'_>,
+    ) -> Result<Option<&Withdrawal>> {
+        Ok(self.evidence(config, text)?.map(|(at, _)| &self.all[at].withdrawal))
     }
 
-    /// Returns the place of the withdrawal that refuses a text with this digest, number of tokens
-    /// and signature, with the evidence.
+    /// Returns the place of the withdrawal that refuses a text, with the evidence.
     fn evidence(
         &self,
         config: &Config,
-        (digest, tokens, signature): (Digest, u32, &[Fingerprint]),
-    ) -> Option<(usize, Evidence)> {
+        text: CheckedText<'_>,
+    ) -> Result<Option<(usize, Evidence)>> {
         if self.is_empty() {
-            return None;
+            return Ok(None);
         }
-        let known = self.texts.get(&digest).map(|&at| (at, Evidence::Digest));
-        known.or_else(|| self.resembling(config, tokens, signature))
+        let known = self.texts.get(&text.digest).map(|&at| (at, Evidence::Digest));
+        if known.is_some() { Ok(known) } else { self.resembling(config, text) }
     }
 
-    /// Returns the place of the first withdrawal whose text a text with this signature resembles or
-    /// contains.
+    /// Returns the place of the first withdrawal whose text a text resembles or contains.
     fn resembling(
         &self,
         config: &Config,
-        tokens: u32,
-        signature: &[Fingerprint],
-    ) -> Option<(usize, Evidence)> {
+        CheckedText { tokens, signature, text, .. }: CheckedText<'_>,
+    ) -> Result<Option<(usize, Evidence)>> {
         let keys = distinct_keys(signature);
         let mut shared: BTreeMap<u32, u32> = BTreeMap::new();
         for at in keys.iter().filter_map(|key| self.by_key.get(key)).flatten() {
             *shared.entry(*at).or_default() += 1;
         }
+        if shared.is_empty() {
+            return Ok(None);
+        }
+        if let Some(words) = config.of_all_words()? {
+            return self.resembling_words(&words, shared.into_keys(), text);
+        }
         let evidence = |(at, shared): (u32, u32)| {
-            let Signed { withdrawal, fingerprints, keys: own } = &*self.all[at as usize];
+            let Signed { withdrawal, fingerprints, keys: own, .. } = &*self.all[at as usize];
             let overlap = Overlap::new(shared, own.len() as u32, keys.len() as u32);
-            let least = withdrawal.min_resemblance;
-            let Some(estimator) = config.scheme.estimator() else {
-                let resembles = Similarity::of_sketches(overlap).resembles(least);
-                return resembles.then_some(Evidence::Resemblance);
+            let own_tokens = withdrawal.signature.tokens;
+            let similarity = match config.scheme.estimator() {
+                None => Similarity::of_sketches(overlap),
+                Some(estimator) => {
+                    let a = ((own_tokens, &fingerprints[..]), &own[..]);
+                    estimator.compare_keyed(overlap, a, ((tokens, signature), &keys))
+                }
             };
-            let a = ((withdrawal.signature.tokens, &fingerprints[..]), &own[..]);
-            let similarity = estimator.compare_keyed(overlap, a, ((tokens, signature), &keys));
-            // A text shorter than a passage is in many others by chance.
-            let is_passage = withdrawal.signature.tokens >= withdrawal.min_passage;
-            match () {
-                () if similarity.resembles(least) => Some(Evidence::Resemblance),
-                () if is_passage && similarity.contains_a(least) => Some(Evidence::Containment),
-                () => None,
-            }
+            evidence_of(withdrawal, own_tokens, &similarity)
         };
-        shared.into_iter().find_map(|found| Some((found.0 as usize, evidence(found)?)))
+        let found = |found: (u32, u32)| Some((found.0 as usize, evidence(found)?));
+        Ok(shared.into_iter().find_map(found))
     }
 
     /// Returns the reason why a stored document would be refused, as a clause.
@@ -300,8 +322,10 @@ impl Withdrawals {
         let segment = &snapshot.segment(address).signatures;
         let tokens = segment.document(address.doc)?.tokens;
         let signature = snapshot.signature(address, stop)?;
-        let text = (segment.digest(address.doc)?, tokens, &signature[..]);
-        Ok(self.refusal(snapshot.config(), text))
+        let config = snapshot.config();
+        let text = config.leaves_words_out().then(|| snapshot.text(address)).transpose()?.flatten();
+        let (digest, text) = (segment.digest(address.doc)?, text.as_deref());
+        self.refusal(config, CheckedText { digest, tokens, signature: &signature, text })
     }
 
     /// Returns an error if a live document of `snapshot`, of the index called `name`, is refused;
@@ -349,21 +373,49 @@ fn cut(withdrawal: &Withdrawal) -> impl Iterator<Item = &String> {
 
 impl Signed {
     fn new(withdrawal: Withdrawal) -> std::result::Result<Signed, String> {
-        let SignatureBody { fingerprints, .. } = &withdrawal.signature;
-        let read = |(key, position): &(String, u32)| {
-            let key = key.parse().map_err(|_| format!("{key:?} is no fingerprint"))?;
-            Ok(Fingerprint { key, position: *position })
-        };
-        let fingerprints: Vec<Fingerprint> =
-            fingerprints.iter().map(read).collect::<std::result::Result<_, String>>()?;
-        if !fingerprints.is_sorted_by_key(|fingerprint| fingerprint.position) {
-            return Err("its fingerprints are not in order".into());
-        }
-        if fingerprints.last().is_some_and(|last| last.position >= withdrawal.signature.tokens) {
-            return Err("a fingerprint is beyond its tokens".into());
-        }
+        let fingerprints = fingerprints_of(&withdrawal.signature)?;
+        let words = withdrawal.words.as_ref().map(fingerprints_of).transpose()?;
+        let words = words.map(|words| {
+            let keys = distinct_keys(&words);
+            (words, keys)
+        });
         let keys = distinct_keys(&fingerprints);
-        Ok(Signed { withdrawal, fingerprints, keys })
+        Ok(Signed { withdrawal, fingerprints, keys, words })
+    }
+}
+
+/// Returns the fingerprints of a signature of JSON.
+fn fingerprints_of(signature: &SignatureBody) -> std::result::Result<Vec<Fingerprint>, String> {
+    let read = |(key, position): &(String, u32)| {
+        let key = key.parse().map_err(|_| format!("{key:?} is no fingerprint"))?;
+        Ok(Fingerprint { key, position: *position })
+    };
+    let fingerprints: Vec<Fingerprint> =
+        signature.fingerprints.iter().map(read).collect::<std::result::Result<_, String>>()?;
+    if !fingerprints.is_sorted_by_key(|fingerprint| fingerprint.position) {
+        return Err("its fingerprints are not in order".into());
+    }
+    if fingerprints.last().is_some_and(|last| last.position >= signature.tokens) {
+        return Err("a fingerprint is beyond its tokens".into());
+    }
+    Ok(fingerprints)
+}
+
+/// Returns what a similarity with the withdrawn text, the first, of this many tokens is evidence
+/// of.
+fn evidence_of(
+    withdrawal: &Withdrawal,
+    own_tokens: u32,
+    similarity: &Similarity,
+) -> Option<Evidence> {
+    let least = withdrawal.min_resemblance;
+    // A text shorter than a passage is in many others by chance.
+    let is_passage = own_tokens >= withdrawal.min_passage;
+    match () {
+        () if similarity.resembles(least) => Some(Evidence::Resemblance),
+        () if similarity.of_sketches => None,
+        () if is_passage && similarity.contains_a(least) => Some(Evidence::Containment),
+        () => None,
     }
 }
 

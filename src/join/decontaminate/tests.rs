@@ -291,6 +291,22 @@ fn a_question_of_bytes_is_found_as_whole_letters() {
 }
 
 #[test]
+fn a_question_about_other_numbers_is_another_by_any_analyzer() {
+    let question = "A car needs 25 litres for 400 kilometres; how far does it go with 16 litres?";
+    let other = "A car needs 30 litres for 250 kilometres; how far does it go with 12 litres?";
+    for analyzer in ["avtor(language=en)", "prefixes(n=1)"] {
+        let benchmarks =
+            benchmarks(&[question], &DecontaminateOptions::default().analyzer(analyzer));
+        assert_eq!(findings(&benchmarks, other), [], "{analyzer}");
+        assert_eq!(findings(&benchmarks, question).len(), 1, "{analyzer}");
+        // Tags are no words of the question, if the analyzer leaves them out.
+        let tagged = question.replace(" how", " <b>how</b>");
+        let is_found = findings(&benchmarks, &tagged).len() == 1;
+        assert!(is_found || !analyzer.starts_with("avtor"), "{analyzer}");
+    }
+}
+
+#[test]
 fn options_are_found_with_their_labels() {
     // A letter before each option of a word or two left no run of the options.
     let question = "What is the boiling point of pure water at sea level?\n90 degrees\n\

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::super::verify::{Own, Verifier, is_exact, of_signatures};
+use super::super::verify::{OWN_WORDS_OF_DUPLICATE, Own, Verifier, is_exact, of_signatures};
 use super::recent::{Recent, RecentDocuments};
 use super::spool::Spool;
 use super::unwritten::place_of;
@@ -42,11 +42,6 @@ pub struct Committed<'a> {
     /// The reader of the texts of documents that are not committed.
     pub texts: &'a RecentTexts,
 }
-
-/// A program is a duplicate of another only if at least this share of the names, numbers and texts
-/// in quotes of the one with fewer of them is in both: a reader calls a program with other words no
-/// duplicate, and tables of other numbers have the same code.
-const OWN_WORDS_OF_DUPLICATE: f64 = 0.5;
 
 /// The texts of documents that this run has kept, if texts decide.
 pub struct RecentTexts {
@@ -121,12 +116,12 @@ impl<'a> Committed<'a> {
     ) -> Committed<'a> {
         let stores_text = own.snapshot().config().store_text;
         let own_runs = texts.maker.as_ref().and_then(|maker| match stores_text {
-            true => own.stored_runs(&texts.kept),
+            true => own.stored_runs(Some(maker.clone()), &texts.kept, None),
             false => Some(spooled_runs(own, maker, texts)),
         });
         let others = against.iter().map(|other| {
-            let runs = other.stored_runs(&texts.kept).filter(|_| texts.own.is_some());
-            Verifier::new(other, runs)
+            let maker = other.verdict_maker().filter(|_| texts.own.is_some());
+            Verifier::new(other, other.stored_runs(maker, &texts.kept, None))
         });
         let verifiers = [Verifier::new(own, own_runs)].into_iter().chain(others).collect();
         Committed { own, against, verifiers, options, texts }
@@ -333,10 +328,7 @@ impl Committed<'_> {
         if is_exact(self.sampling(), own.size, recent.size) {
             return Ok(Some(Similarity::exact(overlap)));
         }
-        let maker = self.texts.maker.as_ref();
-        // Recent texts that the runs do not decide about are not spooled.
-        if maker.is_some_and(|maker| maker.decides(own.size.fingerprints))
-            && let Some(other) = self.texts.runs(number, recent)?
+        if let Some(other) = self.texts.runs(number, recent)?
             && let Some(own) = own.runs(Stop::NEVER)?
         {
             let runs = match self

@@ -12,11 +12,13 @@
 //! Programs are *near* or *contained* only if their texts share words, too, and neither is too
 //! short to tell.
 //!
-//! Fingerprints bring up the candidate documents, and the texts decide. Texts are those of the
+//! Fingerprints bring up the candidate documents, and the texts decide, by all of their words: an
+//! analyzer that leaves words out serves to find candidates only. Texts are those of the
 //! documents at hand, stored ones, and, where the index is temporary, those of the run itself,
 //! which wait in a temporary file. An index without texts leaves an estimate, which must be
 //! evidence ([`Similarity::resembles`](crate::Similarity::resembles)); the verdict reports which it
-//! was.
+//! was. If its analyzer leaves words out, it leaves nothing that could decide, and the run is
+//! refused unless only equal texts are duplicates.
 //!
 //! Of several reasons the first is reported, of several documents the most similar, then the first
 //! id. Optionally, passages that an earlier document has are cut out of kept documents. The
@@ -158,7 +160,8 @@ pub enum Record {
 ///
 /// # Errors
 /// The iterator gives an error, and ends, when an option is out of bounds, an index signs
-/// otherwise, cannot be read or written, or keeps no texts to search for passages, when the records
+/// otherwise, cannot be read or written, keeps no texts to search for passages, or keeps none and
+/// has an analyzer that leaves words out, when the records
 /// are not those of the run that is resumed, at an error of `records`, and, if
 /// [`strict`](Dedup::strict), at the first record that is no document.
 #[must_use = "a run decides nothing before the first call of `next`"]

@@ -71,7 +71,7 @@ impl<'a> Rest<'a> {
         analyzer.analyze(text, &mut tokens, stop)?;
         if let Some(boilerplate) = boilerplate {
             // The others have no token that matches it.
-            boilerplate.hide_as_signed(text, &mut tokens, Place::Query);
+            boilerplate.hide_by(analyzer, text, &mut tokens, (Place::Query, stop))?;
         }
         let (count, around) = (tokens.hashes.len(), around(self.round) as usize);
         let mut ranges: Vec<(Range<usize>, usize)> = Vec::new();

@@ -18,9 +18,11 @@ use crate::index::{
     Document, Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Withdrawals, Writer, WriterOptions,
     digest_of_hex, hex_of,
 };
+use crate::join::verify::check_all_words;
 use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
-use crate::search::{RunMaker, Searcher};
+use crate::search::Searcher;
+use crate::text::Analyzer;
 
 /// The maximum size of a batch of documents that are looked up together: their number and their
 /// bytes of text.
@@ -99,6 +101,8 @@ pub(super) struct Run {
     /// The documents that the indexes of `against` refuse.
     refused: Vec<Withdrawals>,
     options: Arc<Settings>,
+    /// The analyzer whose tokens are cut: it leaves out no word.
+    all_words: Analyzer,
     recent: RecentDocuments,
     texts: Arc<RecentTexts>,
     /// The unwritten documents of a temporary index.
@@ -146,13 +150,18 @@ impl Run {
         if options.cut_passages.is_some() && !config.store_text {
             return Err(no_texts(index.path()));
         }
+        let decides = options.min_resemblance.is_some() || options.min_containment.is_some();
         let refused = against.iter().map(|other| other.snapshot().index().withdrawals());
         let refused = refused.collect::<Result<Vec<_>>>()?;
         let memory_bytes = options.memory_bytes / 4;
         let mut writer = index.writer(WriterOptions::default().memory_bytes(memory_bytes))?;
         let own = without(writer.committed()?, &options)?;
-        let decides = options.min_resemblance.is_some() || options.min_containment.is_some();
-        let maker = own.deciding_maker().filter(|_| decides);
+        if decides {
+            let is_at_hand = options.temporary || config.store_text;
+            check_all_words(&own, is_at_hand)?;
+            against.iter().try_for_each(|other| check_all_words(other, other.stores_texts()))?;
+        }
+        let maker = own.verdict_maker().filter(|_| decides);
         let texts = RecentTexts::new(maker, options.temporary || config.store_text);
         let wholes = if from.records == 0 { HashMap::new() } else { Wholes::of(index)? };
         let mut run = Run {
@@ -161,6 +170,7 @@ impl Run {
             against: against.into(),
             refused,
             options: Arc::new(options),
+            all_words: config.analyzer.of_all_words(),
             recent: RecentDocuments::default(),
             texts: Arc::new(texts),
             unwritten: Unwritten::default(),
@@ -323,7 +333,7 @@ impl Run {
         signed: SignedDocument,
         prepared: Prepared,
     ) -> Result<()> {
-        if let Some(verdict) = self.withdrawn(&signed) {
+        if let Some(verdict) = self.withdrawn(&signed)? {
             let decision = Decision { document: signed.document, verdict };
             self.events.push_back(Event::Decided(decision));
             return Ok(());
@@ -398,7 +408,7 @@ impl Run {
             let all = Prefix { probed: keys.len(), needed: 1 };
             let recent = self.recent.neighbours(0, &keys, (all, 1), |_| true);
             let texts = committed.texts(sources, recent)?;
-            match rest.cut((&config.analyzer, boilerplate), &texts, len_min, &self.stop)? {
+            match rest.cut((&self.all_words, boilerplate), &texts, len_min, &self.stop)? {
                 CutExtent::Nothing => {
                     let verdict = Verdict::Kept { cut: rest.into_cuts(), kept_as: None };
                     return Ok((verdict, keys, kept));
@@ -415,7 +425,7 @@ impl Run {
                 let verdict = Verdict::Passages { cut: rest.into_cuts() };
                 return Ok((verdict, Vec::new(), None));
             }
-            if let Some(verdict) = self.withdrawn(&left) {
+            if let Some(verdict) = self.withdrawn(&left)? {
                 return Ok((verdict, Vec::new(), None));
             }
             let found = committed.look_up_one(&left, &self.recent)?;
@@ -427,12 +437,15 @@ impl Run {
     }
 
     /// Returns the verdict on a document that one of the indexes refuses because it was withdrawn.
-    fn withdrawn(&self, signed: &SignedDocument) -> Option<Verdict> {
-        let text = (signed.digest, signed.token_count, &signed.signature[..]);
-        let config = self.writer.index().config();
-        let mut all = std::iter::once(self.writer.withdrawals()).chain(&self.refused);
-        let found = all.find_map(|withdrawals| withdrawals.refused_for(config, text))?;
-        Some(Verdict::Withdrawn { of: found.id.clone(), withdrawn: found.withdrawn.clone() })
+    fn withdrawn(&self, signed: &SignedDocument) -> Result<Option<Verdict>> {
+        let (config, text) = (self.writer.index().config(), signed.checked_text());
+        for withdrawals in std::iter::once(self.writer.withdrawals()).chain(&self.refused) {
+            if let Some(found) = withdrawals.refused_for(config, text)? {
+                let (of, withdrawn) = (found.id.clone(), found.withdrawn.clone());
+                return Ok(Some(Verdict::Withdrawn { of, withdrawn }));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the id itself, or the id with a number if it is taken.
@@ -461,12 +474,11 @@ impl Run {
     ) -> Result<()> {
         let is_compared =
             self.options.min_resemblance.is_some() || self.options.min_containment.is_some();
-        let maker = self.texts.maker.as_ref();
-        let is_spooled = maker.is_some_and(|maker| maker.decides(size.fingerprints));
-        let decides_all = maker.is_some_and(RunMaker::decides_all);
-        let place = is_spooled.then(|| self.texts.spool.push(&signed.document.text)).transpose()?;
+        let texts_decide = self.texts.maker.is_some();
+        let place =
+            texts_decide.then(|| self.texts.spool.push(&signed.document.text)).transpose()?;
         let text = self.options.cut_passages.map(|_| signed.document.text.clone());
-        let signature = (is_compared && !decides_all).then(|| signed.signature.clone());
+        let signature = (is_compared && !texts_decide).then(|| signed.signature.clone());
         let (id, tokens) = (signed.document.id.clone(), signed.token_count);
         let indexed = self.options.indexed(sampling, size);
         let recent = Recent { id, keys, size, tokens, signature, place, indexed, text };

@@ -397,7 +397,8 @@ mod tests {
             let of = [(in_a, all[0]), (in_b, all[1])]
                 .map(|(fingerprints, is_all)| Size { fingerprints, is_all });
             let estimator = crate::scheme::parse("winnow").unwrap().estimator().unwrap();
-            let of_runs = [Sampling::Runs(estimator), Sampling::Rest(estimator)];
+            let of_runs =
+                [Sampling::Runs, Sampling::Rest, Sampling::Other].map(|of| of(estimator));
             for sampling in [Sampling::Sketches, Sampling::Unknown].into_iter().chain(of_runs) {
                 if settings.may_drop(sampling, overlap, of) {
                     prop_assert!(settings.may_fit(sampling, of), "{sampling:?}");

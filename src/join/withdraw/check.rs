@@ -9,7 +9,9 @@ use std::collections::{BTreeSet, HashMap};
 use cento_api::{LeftPassages, Withdrawal};
 
 use crate::error::{Error, Result};
-use crate::index::{Index, Snapshot, Withdrawals, digest_of_hex, digests_of_withdrawal};
+use crate::index::{
+    CheckedText, Index, Snapshot, Withdrawals, digest_of_hex, digests_of_withdrawal,
+};
 use crate::runtime::Stop;
 use crate::scheme::{Fingerprint, distinct_keys};
 use crate::search::{ForeignSignature, Subject};
@@ -98,9 +100,11 @@ pub(super) fn documents(
             (segment.digest(address.doc)?, segment.document(address.doc)?.tokens);
         let signature = snapshot.signature(address, stop)?;
         let shared = own.shared(&signature);
+        let text = config.leaves_words_out().then(|| snapshot.text(address)).transpose()?.flatten();
+        let text = CheckedText { digest, tokens, signature: &signature, text: text.as_deref() };
         let what = if texts.contains(&digest) {
             Some(" has a text that was removed or cut".to_owned())
-        } else if let Some(what) = refused.refusal(config, (digest, tokens, &signature)) {
+        } else if let Some(what) = refused.refusal(config, text)? {
             Some(format!(": {what}"))
         } else {
             own.evidence(&shared)

@@ -2,7 +2,8 @@
 //!
 //! All stored texts are read, so that no finding depends on fingerprints: a fingerprint in many
 //! documents hides none, and every run of the least length of a passage is found, whatever the
-//! scheme. Copies are removed. Passages are cut: runs of equal tokens, and edited passages that
+//! scheme, and by all words, so that no finding depends on what the analyzer leaves out. Copies are
+//! removed. Passages are cut: runs of equal tokens, and edited passages that
 //! are as similar as copies. A text is searched again after each cut, until nothing is found,
 //! because parts that come together can make a passage. A document that loses most of its tokens is
 //! removed.
@@ -37,7 +38,7 @@ use super::cutting;
 use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::index::{
-    DocAddress, Document, IdSource, SignedDocument, Snapshot, Writer, date_of, hex_of,
+    Config, DocAddress, Document, IdSource, SignedDocument, Snapshot, Writer, date_of, hex_of,
 };
 use crate::reason::{ConflictKind, Reason};
 use crate::runtime::Stop;
@@ -165,7 +166,11 @@ impl Plan {
         if !options.reused_id {
             check_is_not_reused(snapshot, id, digest)?;
         }
-        let signature = ForeignSignature::new(config, &text, &mut Tokens::default())?.body(config);
+        let signed = |config: &Config| -> Result<_> {
+            Ok(ForeignSignature::new(config, &text, &mut Tokens::default())?.body(config))
+        };
+        let signature = signed(config)?;
+        let words = config.of_all_words()?.map(|words| signed(&words)).transpose()?;
         let least = options.resemblance();
         let source = Source::new(text, config, (least, options.min_passage), stop)?;
         let withdrawal = Withdrawal {
@@ -173,6 +178,7 @@ impl Plan {
             withdrawn: date_of(SystemTime::now()),
             digest: hex_of(digest),
             signature,
+            words,
             min_resemblance: least,
             min_passage: source.passage_tokens() as u32,
             removed: vec![RemovedDocument {
@@ -279,7 +285,7 @@ impl Plan {
         let quoted = f64::from(found.cut_tokens) / f64::from(found.tokens.max(1));
         let resemblance = found.resemblance;
         let removed = |reason| Fate::Removed { reason, resemblance, quoted };
-        if resemblance >= self.least {
+        if found.is_copy {
             return removed(RemovalReason::Near);
         }
         if found.left.is_some() && (quoted >= self.least || found.cut_tokens == found.tokens) {
@@ -353,7 +359,7 @@ impl Plan {
                 return Ok(None);
             }
             let text = self.snapshot.text(address)?.unwrap_or_default();
-            if self.source.resemblance(&text, stop)? >= self.least {
+            if self.source.resemblance(&text, stop)?.1 {
                 return Ok(None);
             }
             let ranges = self.source.in_passages_of(&text, stop)?;

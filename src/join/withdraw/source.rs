@@ -10,14 +10,13 @@ use crate::error::Result;
 use crate::index::Config;
 use crate::join::cutting::Cutting;
 use crate::join::ranges::{joined, without};
+use crate::join::verify::{OWN_WORDS_OF_DUPLICATE, share_words};
 use crate::runtime::Stop;
+use crate::search::RunMaker;
 use crate::text::{Analyzer, Side, Tokens};
 
 /// Shorter runs of tokens in common are chance.
 const SHORT_TOKENS: usize = 5;
-
-/// The length of runs whose resemblance decides about copies, of a scheme without runs.
-const RUN_TOKENS: usize = 5;
 
 /// The maximum number of times that a text is searched for edited passages, which may come together
 /// where others were cut out between them.
@@ -26,14 +25,13 @@ const SEARCHES_MAX: usize = 16;
 /// The text of a withdrawn document.
 pub struct Source {
     text: String,
-    analyzer: Analyzer,
-    /// The analyzer whose tokens passages are made of, if it is another.
-    of_passages: Option<Analyzer>,
-    genre: Genre,
-    /// The length of the runs that are compared for resemblance, and these.
-    k: usize,
+    /// The maker of the runs that are compared for resemblance, and those of this text.
+    maker: RunMaker,
     runs: RunSet,
     shared: Runs,
+    /// The analyzer whose tokens passages are made of, if it is another than that of the runs.
+    of_passages: Option<Analyzer>,
+    genre: Genre,
     /// The tokens of passages; those of earlier documents are hidden.
     tokens: Tokens,
     /// The same tokens, without hidden ones.
@@ -55,6 +53,8 @@ pub struct Source {
 pub struct Found {
     /// The resemblance of the texts.
     pub resemblance: f64,
+    /// Whether it is a copy.
+    pub is_copy: bool,
     /// The tokens of the text.
     pub tokens: u32,
     /// The bytes to cut.
@@ -93,16 +93,15 @@ impl Source {
         (least, passage_tokens): (f64, Option<u32>),
         stop: &Stop,
     ) -> Result<Source> {
-        let analyzer = config.analyzer.clone();
-        let of_passages = Some(analyzer.of_passages()).filter(|other| *other != analyzer);
-        let genre = Genre::of(&analyzer);
-        let k = config.scheme.run_tokens().unwrap_or(RUN_TOKENS);
-        let mut signed = Tokens::default();
-        analyzer.analyze(&text, &mut signed, stop)?;
-        let mut shared = Runs::new(k);
-        shared.add(&signed.hashes);
-        let runs = RunSet::new(&signed.hashes, k);
-        let mut tokens = signed;
+        let maker = RunMaker::of_verdicts(config, None);
+        let of_passages = config.analyzer.of_passages().of_all_words();
+        let of_passages = Some(of_passages).filter(|other| other != maker.analyzer());
+        let genre = Genre::of(&config.analyzer);
+        let mut tokens = Tokens::default();
+        maker.analyzer().analyze(&text, &mut tokens, stop)?;
+        let mut shared = Runs::new(maker.run_tokens());
+        shared.add(&tokens.hashes);
+        let runs = maker.of_tokens(&text, &tokens);
         if let Some(other) = &of_passages {
             other.analyze(&text, &mut tokens, stop)?;
         }
@@ -126,12 +125,11 @@ impl Source {
             whole,
             unhidden: tokens.hashes.clone(),
             text,
-            analyzer,
-            of_passages,
-            genre,
-            k,
+            maker,
             runs,
             shared,
+            of_passages,
+            genre,
             tokens,
             least,
             passage_tokens,
@@ -170,7 +168,7 @@ impl Source {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn may_be_in(&self, text: &str, tokens: &mut Tokens, stop: &Stop) -> Result<bool> {
-        self.analyzer.analyze(text, tokens, stop)?;
+        self.maker.analyzer().analyze(text, tokens, stop)?;
         if !self.shared.mask(&tokens.hashes).is_empty() {
             return Ok(true);
         }
@@ -180,13 +178,19 @@ impl Source {
         Ok(!self.short.mask(&tokens.hashes).is_empty())
     }
 
-    /// Returns the resemblance of a text, 0 to 1.
+    /// Returns the resemblance of a text, 0 to 1, and whether it is a copy: a program is one only
+    /// if it shares words, too.
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn resemblance(&self, text: &str, stop: &Stop) -> Result<f64> {
-        let runs = RunSet::of_text(text, &self.analyzer, self.k, |_| false, stop)?;
-        Ok(self.runs.overlap(&runs).resemblance())
+    pub fn resemblance(&self, text: &str, stop: &Stop) -> Result<(f64, bool)> {
+        let runs = self.maker.of_text(text, stop)?;
+        let resemblance = self.runs.overlap(&runs).resemblance();
+        let is_evident = || match self.runs.program().zip(runs.program()) {
+            Some((own, other)) => share_words(own, other, OWN_WORDS_OF_DUPLICATE),
+            None => true,
+        };
+        Ok((resemblance, resemblance >= self.least && is_evident()))
     }
 
     /// Returns the tokens of this text, hidden ones included, in passages that another one has too.
@@ -209,8 +213,10 @@ impl Source {
         let mut cutting = Cutting::new(text);
         let mut tokens = self.tokens_of(text, stop)?;
         let before = tokens.hashes.len();
+        let (resemblance, is_copy) = self.resemblance(text, stop)?;
         let mut found = Found {
-            resemblance: self.resemblance(text, stop)?,
+            resemblance,
+            is_copy,
             tokens: before as u32,
             is_complete: true,
             ..Found::default()
@@ -255,7 +261,8 @@ impl Source {
 
     fn tokens_of(&self, text: &str, stop: &Stop) -> Result<Tokens> {
         let mut tokens = Tokens::default();
-        self.of_passages.as_ref().unwrap_or(&self.analyzer).analyze(text, &mut tokens, stop)?;
+        let by = self.of_passages.as_ref().unwrap_or(self.maker.analyzer());
+        by.analyze(text, &mut tokens, stop)?;
         Ok(tokens)
     }
 

@@ -92,6 +92,19 @@ impl Steps {
             stem: spec.is_on("stem"),
         }
     }
+
+    /// Tells whether words are left out or changed.
+    fn leaves_out(self) -> bool {
+        self.stop || self.filter || self.stem
+    }
+
+    /// Returns the specification of the analyzer that leaves all words as they are.
+    fn of_all_words(self) -> String {
+        let [markup, homoglyphs] = [self.markup, self.homoglyphs].map(u32::from);
+        format!(
+            "avtor(language=none,markup={markup},homoglyphs={homoglyphs},stop=0,filter=0,stem=0)"
+        )
+    }
 }
 
 impl Tokenize for Avtor {
@@ -107,14 +120,14 @@ impl Tokenize for Avtor {
     }
 
     fn of_passages(&self) -> Option<String> {
-        let Steps { markup, homoglyphs, stop, filter, stem, .. } = self.steps;
-        let [markup, homoglyphs] = [markup, homoglyphs].map(u32::from);
-        let leaves_out = stop || filter || stem;
-        leaves_out.then(|| {
-            format!(
-                "avtor(language=none,markup={markup},homoglyphs={homoglyphs},stop=0,filter=0,stem=0)"
-            )
-        })
+        self.steps.leaves_out().then(|| self.steps.of_all_words())
+    }
+
+    fn of_all_words(&self, with_tags: bool) -> Option<String> {
+        // An address in angle brackets is a tag, too.
+        let steps = Steps { markup: self.steps.markup && !with_tags, ..self.steps };
+        let leaves_out_tags = steps.markup != self.steps.markup;
+        (leaves_out_tags || steps.leaves_out()).then(|| steps.of_all_words())
     }
 
     fn samples(&self) -> Vec<Cow<'static, str>> {

@@ -59,6 +59,10 @@ impl Tokenize for Program {
         if text_bytes > PARSED_BYTES_MAX { 0 } else { bytes_a_byte * text_bytes }
     }
 
+    fn of_all_words(&self, _: bool) -> Option<String> {
+        (!self.keeps_names).then(|| format!("code(language={},names=1)", self.language))
+    }
+
     fn samples(&self) -> Vec<Cow<'static, str>> {
         let too_deep = format!("{}{SAMPLE}{PROGRAM}", "(".repeat(DEPTH_MAX + 1));
         let mut samples = [PROGRAM, SAMPLE, SCANNED[0], SCANNED[1]].map(Cow::from).to_vec();

@@ -32,3 +32,12 @@ pub fn verdicts_with<'a>(
     });
     decided.collect()
 }
+
+/// The error of a run that compares with these, which is refused.
+pub fn refusal(
+    index: &Index,
+    options: &DedupOptions,
+    against: &[cento::search::Searcher],
+) -> cento::Error {
+    Dedup::new(index, options, []).against(against).next().unwrap().unwrap_err()
+}

@@ -509,12 +509,15 @@ fn short_texts_with_a_segment_in_common_are_no_duplicates() {
         compared["exact"] == true && compared["resemblance"].as_f64() < Some(0.5),
         "{compared}"
     );
-    // Long texts are compared by their sketches, and people see it.
+    // So are long ones. By a scheme without runs sketches are compared, and people see it.
     let long = |own: &str| {
         let word = |at: usize| format!("word{} ", at * at % 997);
         format!("{}{own}", (0..400).map(word).collect::<String>())
     };
     dir.write("long.jsonl", lines(&[&long("end"), &long("other end")], 0));
-    let run = dir.run(&["pairs", "long.jsonl", "--for", "web"]);
-    assert!(run.out.lines().nth(1).is_some_and(|line| line.starts_with('~')), "{}", run.out);
+    for (by, is_estimated) in [(["--for", "web"], false), (["--scheme", "lsh"], true)] {
+        let run = dir.run(&[&["pairs", "long.jsonl"], &by[..]].concat());
+        let pair = run.out.lines().nth(1).unwrap_or_default();
+        assert_eq!(pair.starts_with('~'), is_estimated, "{by:?} {}", run.out);
+    }
 }
