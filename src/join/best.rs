@@ -1,8 +1,4 @@
 //! The first pairs of many, in bounded memory.
-//!
-//! A score takes searches for the neighbours of both programs, so pairs come with bounds of their
-//! scores. Those of many documents are looked at together, the greatest bound first, until none is
-//! left that can be among the best.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -10,12 +6,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::PairRank;
 use super::pair::Pair;
-use crate::error::Result;
-use crate::runtime::Stop;
-use crate::runtime::ordered::in_order_within;
-
-/// The pairs for each thread whose scores are computed before an earlier one is taken into account.
-const AHEAD_PER_THREAD: usize = 2;
 
 /// Compares pairs: the better first. Programs that are too short to tell come after all others, and
 /// of equals those that are stored first.
@@ -62,10 +52,6 @@ impl Floor {
         last.as_ref().is_some_and(|last| order(rank, last, pair).is_lt())
     }
 }
-
-/// Computes the score of a pair, or `None` when it finds by the function that it gets that a bound
-/// of the score excludes the pair.
-pub type ScoreOf<'a> = dyn Fn(&Pair, &dyn Fn(f64) -> bool) -> Result<Option<f64>> + Sync + 'a;
 
 /// A pair that is greater than those that are better.
 struct Ranked {
@@ -132,41 +118,6 @@ impl Best {
         }
     }
 
-    /// Adds pairs that have bounds of their scores.
-    ///
-    /// # Errors
-    /// Those of `score`, and [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
-    pub fn extend_by_bounds(
-        &mut self,
-        mut pairs: Vec<Pair>,
-        score: &ScoreOf<'_>,
-        threads: usize,
-        stop: &Stop,
-    ) -> Result<()> {
-        let (rank, floor) = (self.rank, self.floor.clone());
-        if self.limit == 0 {
-            return Ok(());
-        }
-        pairs.sort_unstable_by(|one, other| order(rank, one, other));
-        let bounds: Vec<Pair> = pairs.iter().map(Pair::without_passages).collect();
-        let score = |number: u64| {
-            let pair = &bounds[number as usize];
-            let is_excluded = |bound| {
-                let with = Pair { score: Some(bound), ..pair.without_passages() };
-                floor.excludes(rank, &with)
-            };
-            if floor.excludes(rank, pair) { Ok(None) } else { score(pair, &is_excluded) }
-        };
-        let mut pairs = pairs.into_iter();
-        let numbers = 0..bounds.len() as u64;
-        let ahead = threads.max(1) * AHEAD_PER_THREAD;
-        in_order_within(threads, ahead, numbers, stop, &score, &mut |_, score| {
-            let pair = pairs.next().expect("each pair has a number");
-            self.extend(score.map(|score| Pair { score: Some(score), ..pair }));
-            Ok(())
-        })
-    }
-
     /// Returns the first of all pairs, in order.
     pub fn finish(self) -> Vec<Pair> {
         self.pairs.into_sorted_vec().into_iter().map(|ranked| ranked.pair).collect()
@@ -179,7 +130,6 @@ mod tests {
     use crate::index::DocAddress;
     use crate::overlap::Overlap;
     use crate::similarity::Similarity;
-    use proptest::prelude::*;
 
     fn pair(number: u32, shared: u32) -> Pair {
         let at = |doc| DocAddress { segment: 0, doc };
@@ -216,41 +166,6 @@ mod tests {
                 assert!(best.pairs.len() <= limit, "{limit}");
             }
             assert!(best.finish() == expected[..limit.min(all.len())], "{limit}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn the_best_are_those_by_score_whatever_the_bounds(
-            // The score in tenths, and how much its two bounds are above it.
-            pairs in prop::collection::vec((0u32..8, 0u32..3, 0u32..3), 0..40), limit in 0usize..6,
-            parts in 1usize..5, threads in 1usize..4,
-        ) {
-            let with = |at: usize, tenths: u32| {
-                Pair { score: Some(f64::from(tenths) / 10.0), ..pair(at as u32, 1) }
-            };
-            let floor = Floor::default();
-            let mut best = Best::new(limit, PairRank::Score, floor.clone());
-            let score = |pair: &Pair, is_excluded: &dyn Fn(f64) -> bool| {
-                let (tenths, by, _) = pairs[pair.a.doc as usize];
-                let bound = f64::from(tenths + by) / 10.0;
-                Ok((!is_excluded(bound)).then_some(f64::from(tenths) / 10.0))
-            };
-            let bounds: Vec<Pair> = pairs
-                .iter()
-                .enumerate()
-                .map(|(at, (tenths, by, more))| with(at, tenths + by + more))
-                .collect();
-            for part in bounds.chunks(bounds.len().div_ceil(parts).max(1)) {
-                let part = part.iter().filter(|pair| !floor.excludes(PairRank::Score, pair));
-                let part: Vec<Pair> = part.cloned().collect();
-                best.extend_by_bounds(part, &score, threads, Stop::NEVER).unwrap();
-            }
-            let mut expected: Vec<Pair> =
-                pairs.iter().enumerate().map(|(at, (tenths, ..))| with(at, *tenths)).collect();
-            expected.sort_by(|one, other| order(PairRank::Score, one, other));
-            expected.truncate(limit);
-            prop_assert_eq!(best.finish(), expected);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Which pairs of one document can be among the best?
 //!
-//! A score needs searches for the neighbours of both programs, so at first a pair has a bound of
-//! its score instead. The pairs that no known one excludes are contenders; the others are counted.
+//! The pairs that no known one excludes are contenders; the others are counted.
 //! Which pairs are the best does not depend on when a thread learns that it can exclude one.
 //!
 //! Where new documents are compared with an archive, a new one resembles most of it a little, by
@@ -76,16 +75,14 @@ pub(super) fn is_met(options: &PairOptions, pair: &mut Pair) -> bool {
 }
 
 impl Ranked {
-    /// Divides the pairs of a document into those that can be among the best and all others. They
-    /// have their ranks, or bounds of them.
-    pub fn divide(&self, mut pairs: Vec<Pair>, are_bounds: bool) -> Contenders {
-        if !are_bounds && pairs.len() > self.limit {
+    /// Divides the pairs of a document into those that can be among the best and all others.
+    pub fn divide(&self, mut pairs: Vec<Pair>) -> Contenders {
+        if pairs.len() > self.limit {
             pairs.sort_unstable_by(|one, other| order(self.rank, one, other));
         }
-        let limit = if are_bounds { usize::MAX } else { self.limit };
         let mut found = Contenders::default();
         for pair in pairs {
-            match found.pairs.len() < limit && !self.floor.excludes(self.rank, &pair) {
+            match found.pairs.len() < self.limit && !self.floor.excludes(self.rank, &pair) {
                 true => found.pairs.push(pair),
                 false => found.others.push(Seen::met(&pair)),
             }

@@ -25,7 +25,7 @@ use crate::search::Searcher;
 /// How alike a document is to its neighbours, by a measure. Those of one series count once, by the
 /// greatest.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Standing {
+struct Standing {
     /// The series of the best neighbours, and their measures, best first; 0 if there are fewer.
     best: [(u64, f64); MARGIN_RANK + 1],
 }
@@ -122,7 +122,6 @@ impl<'a> Standings<'a> {
         let nearest = Nearest {
             among: self.among,
             max_df,
-            resemblance_min: 0.0,
             except: self.is_own.then_some(address),
             // Without a series the keys of two indexes say nothing about each other.
             series: self.keys.of(self.side, address),
@@ -200,8 +199,7 @@ impl<'a> Margins<'a> {
         })
     }
 
-    /// Returns the margin of a pair with this overlap, -1 to 1. The standings of its documents that
-    /// are known already are not computed.
+    /// Returns the margin of a pair with this overlap, -1 to 1.
     ///
     /// # Errors
     /// When a file is damaged; [`crate::Error::Cancelled`] soon after `stop`.
@@ -209,17 +207,12 @@ impl<'a> Margins<'a> {
         &self,
         (a, b): (DocAddress, DocAddress),
         overlap: Overlap,
-        known: [Option<Standing>; 2],
         stop: &Stop,
     ) -> Result<f64> {
         let resemblance = overlap.resemblance();
         let keys = [self.keys.of(0, a), self.keys.of(usize::from(self.b.is_some()), b)];
-        let standing = |own: &Standings<'_>, address, known: Option<Standing>| match known {
-            Some(standing) => Ok(standing),
-            None => own.standing(address, self.max_df, stop),
-        };
-        let a = standing(&self.a, a, known[0])?;
-        let b = standing(self.b.as_ref().unwrap_or(&self.a), b, known[1])?;
+        let a = self.a.standing(a, self.max_df, stop)?;
+        let b = self.b.as_ref().unwrap_or(&self.a).standing(b, self.max_df, stop)?;
         Ok(resemblance - a.without(keys[1]).max(b.without(keys[0])))
     }
 }

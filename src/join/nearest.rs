@@ -4,8 +4,7 @@
 //! So a search for those that share a part of them is complete if it finds enough documents with
 //! as great a resemblance. A search for a quarter of them takes hardly more than one for a half,
 //! and finds enough in a large collection. The part is halved until there are enough documents, and
-//! the last of these tells the part that suffices, or until the least resemblance that counts is
-//! reached.
+//! the last of these tells the part that suffices.
 
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf};
@@ -29,8 +28,6 @@ pub(super) struct Near {
 pub(super) struct Nearest<'a, F> {
     pub among: &'a Searcher,
     pub max_df: Option<MaxDf>,
-    /// The least resemblance of a document that counts.
-    pub resemblance_min: f64,
     /// The document itself, if it is in the index.
     pub except: Option<DocAddress>,
     /// The series of the document, whose others do not count.
@@ -44,28 +41,26 @@ pub(super) struct Nearest<'a, F> {
 impl<F: Fn(DocAddress) -> u64> Nearest<'_, F> {
     /// Finds the `count` documents of different series that resemble the one with these ascending
     /// keys most, and all with as great a resemblance as the last of them, in no order; fewer if
-    /// fewer have the least resemblance. Of each series there is the one that resembles it most; of
+    /// fewer share a fingerprint. Of each series there is the one that resembles it most; of
     /// equals, the first.
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn find(&self, keys: &[u64], count: usize, stop: &Stop) -> Result<Vec<Near>> {
         let size = keys.len() as u32;
-        // Rounded down, so that no error of rounding loses a document.
-        let least = ((self.resemblance_min * f64::from(size)) as u32).max(1);
-        let mut overlap_min = size.div_ceil(FIRST_PART).max(least);
+        let mut overlap_min = size.div_ceil(FIRST_PART).max(1);
         loop {
             let found = self.sharing(keys, overlap_min, stop)?;
             let found = best(found, count, self.has_series);
             let last = found.iter().map(|near| near.resemblance).fold(1.0, f64::min);
             let is_enough = found.len() >= count;
             let suffices = last * f64::from(size);
-            if overlap_min == least || is_enough && suffices >= overlap_min.into() {
+            if overlap_min == 1 || is_enough && suffices >= overlap_min.into() {
                 return Ok(found);
             }
             // All that are as near as the last share this part.
             let next = if is_enough { suffices as u32 } else { overlap_min.div_ceil(2) };
-            overlap_min = next.max(least);
+            overlap_min = next.max(1);
         }
     }
 
@@ -77,9 +72,7 @@ impl<F: Fn(DocAddress) -> u64> Nearest<'_, F> {
             series: (self.series_of)(found.address),
             address: found.address,
         });
-        let counts =
-            |near: &Near| near.series != self.series && near.resemblance >= self.resemblance_min;
-        Ok(near.filter(counts).collect())
+        Ok(near.filter(|near| near.series != self.series).collect())
     }
 }
 
@@ -115,7 +108,6 @@ mod tests {
                 (prop::collection::btree_set(0u32..30, 1..16), 0u64..5), 1..30,
             ),
             count in 1usize..9, has_series: bool, max_df in prop::option::of(1u64..20),
-            sixteenths in 0u32..17,
         ) {
             let index =
                 Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
@@ -137,7 +129,6 @@ mod tests {
             let search = Nearest {
                 among: &searcher,
                 max_df: max_df.map(MaxDf::Documents),
-                resemblance_min: f64::from(sixteenths) / 16.0,
                 except: Some(address),
                 series: series_of(address),
                 series_of,

@@ -289,9 +289,8 @@ impl<'a> PairSearch<'a> {
             return Err(Error::argument("min_margin", what));
         }
         let scores = |texts: &ScoredTexts| {
-            let by = (wanted.max_df, series.as_ref());
             let new = wanted.archive.as_ref().map_or(0, |archive| archive.first);
-            Scores::new((texts.clone(), new), by, threads, stop)
+            Scores::new((texts.clone(), new), threads, stop)
         };
         let scores = texts.scored.as_ref().map(scores).transpose()?.map(Arc::new);
         let copies = Copies::new(searcher, against, wanted.max_df, series.as_deref(), stop)?;
@@ -366,7 +365,7 @@ impl<'a> PairSearch<'a> {
     }
 
     /// Returns the pairs of the document with this number; if they are ranked, those that can be
-    /// among the best, with bounds of their scores if those decide.
+    /// among the best.
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`] after the search was stopped.
@@ -461,10 +460,10 @@ impl<'a> PairSearch<'a> {
         let scores = self.scores.as_ref().filter(|_| ranked.rank == PairRank::Score);
         if let Some(scores) = scores {
             for pair in &mut pairs {
-                pair.score = Some(scores.bound((pair.a, pair.b), self.stop)?);
+                pair.score = Some(scores.of((pair.a, pair.b), self.stop)?);
             }
         }
-        let mut contenders = ranked.divide(pairs, scores.is_some());
+        let mut contenders = ranked.divide(pairs);
         contenders.others.extend(others);
         Ok(contenders)
     }
@@ -472,7 +471,7 @@ impl<'a> PairSearch<'a> {
     fn add_margins(&self, pairs: &mut [Pair]) -> Result<()> {
         let Some(margins) = &self.margins else { return Ok(()) };
         for pair in pairs {
-            pair.margin = Some(margins.of((pair.a, pair.b), pair.overlap, [None; 2], self.stop)?);
+            pair.margin = Some(margins.of((pair.a, pair.b), pair.overlap, self.stop)?);
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::PairRank;
 use super::best::{Best, Floor};
-use super::by_document::{Join, JoinSummary, PairsByDocument};
+use super::by_document::{Join, JoinSummary};
 use super::contenders::{Ranked, Seen};
 use super::margin::Margins;
 use super::pair::Pair;
@@ -19,10 +19,6 @@ use crate::error::Result;
 use crate::index::MaxDf;
 use crate::runtime::ordered::in_order;
 use crate::search::Texts;
-
-/// The number of pairs with bounds of their scores that are held: the more there are, the fewer
-/// scores are computed.
-const BOUNDED_MAX: usize = 1 << 15;
 
 /// The best pairs of a collection.
 pub(super) struct BestPairs {
@@ -84,8 +80,6 @@ pub(super) fn best_of(
     let mut best = Best::new(limit, rank, floor.clone());
     wanted.ranked = Some(Ranked { rank, limit, floor });
     let (mut total, mut estimated_pairs) = (0, 0);
-    // The pairs whose scores have bounds so far.
-    let mut bounded = Vec::new();
     let mut documents = join.start(wanted);
     while let Some(found) = documents.next_found() {
         let (number, mut found) = found?;
@@ -98,17 +92,9 @@ pub(super) fn best_of(
         if !shows_passages {
             found.pairs.iter_mut().for_each(|pair| pair.passages = None);
         }
-        if rank == PairRank::Score {
-            bounded.extend(found.pairs);
-            if bounded.len() >= BOUNDED_MAX {
-                extend_by_score(&mut best, std::mem::take(&mut bounded), &documents, join)?;
-            }
-        } else {
-            best.extend(found.pairs);
-        }
+        best.extend(found.pairs);
         progress(number + 1);
     }
-    extend_by_score(&mut best, bounded, &documents, join)?;
     let mut pairs = best.finish();
     if shows_passages && !has_passages {
         let addresses: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
@@ -123,47 +109,30 @@ pub(super) fn best_of(
             Ok(())
         })?;
     }
-    let scores = documents.scores();
-    if shows_scores && let Some(scores) = &scores {
-        add_scores(join, scores, &mut pairs)?;
+    if shows_scores && let Some(scores) = documents.scores() {
+        add_scores(join, &scores, &mut pairs)?;
     }
     if shows_margins {
-        add_margins(join, (max_df, series.as_ref()), scores.as_deref(), &mut pairs)?;
+        add_margins(join, (max_df, series.as_ref()), &mut pairs)?;
     }
     let summary = JoinSummary { estimated_pairs, ..documents.summary() };
     Ok(BestPairs { pairs, total, summary })
 }
 
-/// Adds pairs with bounds of their scores to the best.
-fn extend_by_score(
-    best: &mut Best,
-    pairs: Vec<Pair>,
-    documents: &PairsByDocument,
-    join: &Join,
-) -> Result<()> {
-    let Some(scores) = documents.scores().filter(|_| !pairs.is_empty()) else { return Ok(()) };
-    let score = |pair: &Pair, is_excluded: &dyn Fn(f64) -> bool| {
-        scores.of((pair.a, pair.b), is_excluded, &join.stop)
-    };
-    best.extend_by_bounds(pairs, &score, join.threads, &join.stop)
-}
-
 /// Adds scores to pairs.
 fn add_scores(join: &Join, scores: &Scores, pairs: &mut [Pair]) -> Result<()> {
     let of: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
-    let find = |number: u64| scores.of(of[number as usize], &|_| false, &join.stop);
+    let find = |number: u64| scores.of(of[number as usize], &join.stop);
     in_order(join.threads, 0..of.len() as u64, &join.stop, &find, &mut |number, score| {
-        pairs[number as usize].score = score;
+        pairs[number as usize].score = Some(score);
         Ok(())
     })
 }
 
-/// Adds margins to pairs, if there are enough documents. What scores know of neighbours is not
-/// searched for again.
+/// Adds margins to pairs, if there are enough documents.
 fn add_margins(
     join: &Join,
     (max_df, series): (Option<MaxDf>, Option<&Arc<Series>>),
-    scores: Option<&Scores>,
     pairs: &mut [Pair],
 ) -> Result<()> {
     let margins = Margins::new(&join.searcher, join.against.as_ref(), max_df, series);
@@ -171,8 +140,7 @@ fn add_margins(
     let of: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b, pair.overlap)).collect();
     let find = |number: u64| {
         let (a, b, overlap) = of[number as usize];
-        let known = scores.map(|scores| scores.standings((a, b))).unwrap_or_default();
-        margins.of((a, b), overlap, known, &join.stop)
+        margins.of((a, b), overlap, &join.stop)
     };
     in_order(join.threads, 0..of.len() as u64, &join.stop, &find, &mut |number, margin| {
         pairs[number as usize].margin = Some(margin);

@@ -122,7 +122,7 @@ class PairOptions(Thresholds, total=False):
 
     group_by: str | None
     """No pairs of documents of one group, such as the tries of an author; a group counts once in
-    margins and scores. A group has the same value of this field of meta, or the same fields by a
+    margins. A group has the same value of this field of meta, or the same fields by a
     pattern of the ends of ids, such as ``{author}/{*}`` for ``rs/ann/try1.java``. A document
     without the field is a group of its own."""
 

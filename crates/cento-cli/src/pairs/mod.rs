@@ -60,10 +60,11 @@ use indexes::IndexArgs;
 /// show it then, pairs of indexes with --rank margin or --min-margin.
 ///
 /// The score of a pair of programs is how much they suggest that one was copied, 0 to 1: how alike
-/// they are in code and in words, where what few programs have counts for more. Where many programs
-/// are as alike, because they solve one task, the score is less. Pairs of files show it, pairs of
-/// indexes with --rank score. Programs of fewer than 50 tokens are too short to tell: ranked pairs
-/// have them after all others, and clusters and networks leave them out.
+/// they are in code and in words, where what few programs have counts for more. It is not less
+/// where other pairs are as alike: where many programs solve one task, see the margin too. Pairs of
+/// files show it, pairs of indexes with --rank score. Programs of fewer than 50 tokens are too
+/// short to tell: ranked pairs have them after all others, and clusters and networks leave them
+/// out.
 #[derive(Debug, Args)]
 pub struct Pairs {
     #[command(flatten)]

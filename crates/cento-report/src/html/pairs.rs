@@ -93,6 +93,16 @@ fn table(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     let has_margins = report.pairs.iter().any(|pair| pair.margin.is_some());
     let has_scores = report.pairs.iter().any(|pair| pair.score.is_some());
     let columns = 6 + usize::from(has_margins) + usize::from(has_scores);
+    // The list may be in the order of a rank that is no column.
+    let measures: [fn(&PairEntry) -> f64; 3] = [
+        |pair| pair.similarity,
+        |pair| pair.score.unwrap_or_default(),
+        |pair| pair.margin.unwrap_or_default(),
+    ];
+    let sorted_by = measures.iter().position(|of| {
+        report.numbered(false).map(|(_, pair)| of(pair)).is_sorted_by(|one, next| one >= next)
+    });
+    let is_by = |column: usize| (sorted_by == Some(column)).then_some("descending");
     let row = |number: usize, pair: &PairEntry| {
         let (a, b) = (report.member(pair.a), report.member(pair.b));
         let score = pair.score.map_or(String::new(), |score| percent(thousandths(score)));
@@ -116,9 +126,9 @@ fn table(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
             table.list {
                 thead { tr {
                     th.number scope="col" { "Pair" }
-                    @if has_scores { th.number scope="col" { "Score" } }
-                    th.number scope="col" aria-sort="descending" { "Similarity" }
-                    @if has_margins { th.number scope="col" { "Margin" } }
+                    @if has_scores { th.number scope="col" aria-sort=[is_by(1)] { "Score" } }
+                    th.number scope="col" aria-sort=[is_by(0)] { "Similarity" }
+                    @if has_margins { th.number scope="col" aria-sort=[is_by(2)] { "Margin" } }
                     th scope="col" { "Document" } th scope="col" { "Document" }
                     th.number.rest scope="col" { (words(report)) } th.number.rest scope="col" { "Passages" }
                 } }

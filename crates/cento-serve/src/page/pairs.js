@@ -44,7 +44,7 @@ export class PairsView {
     this.drawnWidth = null;
     this.table.parentElement.hidden = pairs.length === 0;
     const short = shortVertices(pairs.flatMap(({ a, b }) => [a, b]));
-    this.rows = fillTable(this.table, this.columns(short), pairs, {
+    this.rows = fillTable(this.table, this.columns(short, pairs), pairs, {
       attributes: (pair) => ({ class: "pair", "data-a": pair.a.name, "data-b": pair.b.name }),
       onChoose: (pair) => this.choose(pair),
     });
@@ -101,6 +101,14 @@ export class PairsView {
   }
 }
 
+const scoreOf = ({ score }) => score ?? 0;
+
+/** Whether pairs with scores are in the order of these. Programs that are too short to tell come after all others. */
+function areByScore(pairs) {
+  const scores = pairs.filter(({ too_short: isTooShort }) => !isTooShort).map(({ score }) => score);
+  return scores.every((score, at) => score !== undefined && (at === 0 || scores[at - 1] >= score));
+}
+
 /**
  * The columns of a table of pairs, for short names: `ofA` and `ofB` give the share of each side that the
  * other has too.
@@ -108,11 +116,13 @@ export class PairsView {
 export function pairColumns([titleA, titleB], { ofA, ofB }) {
   const shareColumn = (title, value, sorted) =>
     ({ title, value, text: (pair) => percent(value(pair)), isNumber: true, sorted });
-  return (short) => [
+  return (short, pairs) => [
     { title: titleA, text: ({ a }) => short.get(a), full: ({ a }) => a.name, chooses: true },
     // The directory of a stored document may be its year.
     { title: titleB, text: ({ b }) => (b.stored === undefined ? short.get(b) : b.name), full: ({ b }) => b.name },
-    shareColumn("Shared by both", ({ symmetric }) => symmetric, true),
+    // Programs have a score, and come by it if the preset of the index says so.
+    ...(pairs.some(({ score }) => score !== undefined) ? [shareColumn("Score", scoreOf, areByScore(pairs))] : []),
+    shareColumn("Shared by both", ({ symmetric }) => symmetric, !areByScore(pairs)),
     shareColumn("Of the first", ofA),
     shareColumn("Of the second", ofB),
   ];
