@@ -4,10 +4,16 @@
 //! ones: those that together have most of its fingerprints (the goal `cover`) are compared with it,
 //! text by text. So the answer does not depend on the pairs that a list has room for. What the
 //! passages of known and of new documents both have counts as known.
+//!
+//! Of programs only the largest source is counted: any two programs share short passages, and a
+//! union of those of many has nearly all of an honest program (0.88 of ten beside 860 others). A
+//! cover leaves out documents that add little to those before them, so the documents that share
+//! most fingerprints with a program are compared with it instead.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use cento_api::Sources;
+use cento_api::{PairPassage, SourceRanges, SourcedDocument, Sources, Unit};
 
 use super::SymmetricPair;
 use super::by_document::Join;
@@ -20,23 +26,13 @@ use crate::index::{DocAddress, Snapshot};
 use crate::runtime::ordered::in_order;
 use crate::search::{Goal, Query, Searcher, Texts};
 use crate::text::Tokens;
-use cento_api::Unit;
 
-/// The ranges of bytes of a document that are in passages of known documents, and of new ones.
+/// The documents that share passages with one.
 #[derive(Debug, Default)]
 struct Reused {
-    ranges: [Vec<(u32, u32)>; 2],
+    sources: Vec<SourceRanges>,
     /// Whether some comparison was cut short.
     is_cut: bool,
-}
-
-impl Reused {
-    /// Adds the matched words of passages with a known document (kind 0) or a new one (kind 1).
-    fn add(&mut self, kind: usize, passages: &Passages) {
-        self.is_cut |= !passages.complete;
-        let found = passages.found.iter().filter(|passage| passage.unit == Unit::Bytes);
-        self.ranges[kind].extend(found.flat_map(|passage| passage.matched_in_query()));
-    }
 }
 
 impl Pairs {
@@ -46,8 +42,9 @@ impl Pairs {
     /// matter, but for `min_passage`, which says what a passage is. Returns nothing for an index
     /// that stores no texts.
     ///
-    /// A search ends when [`Query::PATIENCE`] documents in a row have no passage, and after
-    /// [`Query::CANDIDATES`], which is reported: [`Sources::complete`].
+    /// A search ends when [`Query::PATIENCE`] documents in a row have no passage, or no more of a
+    /// program than one before them, and after [`Query::CANDIDATES`], which is reported:
+    /// [`Sources::complete`].
     ///
     /// # Errors
     /// When no document has the field of the scope, or a file is damaged;
@@ -69,17 +66,19 @@ impl Pairs {
         let search = SourceSearch::new(&join, new, &addresses, firsts)?;
         let mut all = Vec::with_capacity(addresses.len());
         let work = |number: u64| search.of(addresses[number as usize]);
-        in_order(join.threads, 0..addresses.len() as u64, &join.stop, &work, &mut |_, found| {
-            let Document { id, places, boilerplate, reused: Reused { ranges, is_cut } } = found;
-            let listed = reused.remove(id.as_str()).unwrap_or_default();
-            let [known, shared] = ranges;
-            let [listed_known, listed_shared] = listed.ranges;
-            let ranges =
-                [boilerplate, [known, listed_known].concat(), [shared, listed_shared].concat()];
-            let is_complete = !is_cut && !listed.is_cut;
-            all.push(Sources::of(id, places.into_iter(), ranges, is_complete));
-            Ok(())
-        })?;
+        in_order(
+            join.threads,
+            0..addresses.len() as u64,
+            &join.stop,
+            &work,
+            &mut |_, mut document| {
+                let listed = reused.remove(document.name.as_str()).unwrap_or_default();
+                document.sources.extend(listed.sources);
+                document.complete &= !listed.is_cut;
+                all.push(if search.is_of_programs { document.largest() } else { document.sums() });
+                Ok(())
+            },
+        )?;
         all.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(all)
     }
@@ -91,30 +90,20 @@ impl Pairs {
 fn reused_in(pairs: &[SymmetricPair]) -> BTreeMap<&str, Reused> {
     let mut all: BTreeMap<&str, Reused> = BTreeMap::new();
     for SymmetricPair { pair, .. } in pairs {
-        let kind = usize::from(pair.index_a.is_none() && pair.index_b.is_none());
         let news = [(&pair.a, &pair.index_a), (&pair.b, &pair.index_b)];
         if pair.passages_complete == Some(false) {
             for (id, _) in news.into_iter().filter(|(_, index)| index.is_none()) {
                 all.entry(id).or_default().is_cut = true;
             }
         }
-        for passage in pair.passages.iter().flatten().filter(|p| p.unit == Unit::Bytes) {
-            if pair.index_a.is_none() {
-                let own = &mut all.entry(&pair.a).or_default().ranges[kind];
-                own.extend(passage.matched_in_a());
-            }
+        if pair.index_a.is_none() {
+            let found = pair.passages.iter().flatten().filter(|p| p.unit == Unit::Bytes);
+            let ranges: Vec<_> = found.flat_map(PairPassage::matched_in_a).copied().collect();
+            let (id, index) = (pair.b.clone(), pair.index_b.clone());
+            all.entry(&pair.a).or_default().sources.push(SourceRanges { id, index, ranges });
         }
     }
     all
-}
-
-/// The known facts about a new document.
-struct Document {
-    id: String,
-    /// A byte of each token.
-    places: Vec<u32>,
-    boilerplate: Vec<(u32, u32)>,
-    reused: Reused,
 }
 
 /// The search for the sources of new documents.
@@ -128,6 +117,7 @@ struct SourceSearch<'a> {
     of_series: HashMap<u32, Vec<DocAddress>>,
     /// The documents that are the first of a listed pair, by the id of the second.
     firsts: HashMap<&'a str, Vec<DocAddress>>,
+    is_of_programs: bool,
 }
 
 impl<'a> SourceSearch<'a> {
@@ -152,7 +142,8 @@ impl<'a> SourceSearch<'a> {
                 of_series.entry(code).or_default().push(address);
             }
         }
-        Ok(SourceSearch { join, numbering, searchers, series, of_series, firsts })
+        let is_of_programs = new.config().analyzer.is_of_programs();
+        Ok(SourceSearch { join, numbering, searchers, series, of_series, firsts, is_of_programs })
     }
 
     /// Returns the documents that are in no pair with the one at `address`.
@@ -168,36 +159,32 @@ impl<'a> SourceSearch<'a> {
         others.chain([address]).collect()
     }
 
-    fn of(&self, address: DocAddress) -> Result<Document> {
+    fn of(&self, address: DocAddress) -> Result<SourcedDocument> {
         let (snapshot, stop) = (self.join.searcher.snapshot(), &self.join.stop);
         let document = snapshot.document(address)?;
         let text = document.text.unwrap_or_default();
         let firsts = self.firsts.get(document.id.as_str()).map_or(&[][..], Vec::as_slice);
-        let reused = self.reused(address, &text, firsts)?;
+        let Reused { sources, is_cut } = self.reused(address, &text, firsts)?;
         let mut tokens = Tokens::default();
         snapshot.config().analyzer.of_passages().analyze(&text, &mut tokens, stop)?;
         let boilerplate = match self.join.searcher.boilerplate() {
             Some(boilerplate) => boilerplate.ranges_in(&text, stop)?,
             None => Vec::new(),
         };
-        Ok(Document { id: document.id, places: tokens.places(), boilerplate, reused })
+        let (name, places) = (document.id, tokens.places());
+        Ok(SourcedDocument { name, places, boilerplate, sources, complete: !is_cut })
     }
 
     /// Finds what the document at `address` has in common with others, and with these new ones.
     fn reused(&self, address: DocAddress, text: &str, news: &[DocAddress]) -> Result<Reused> {
         let Join { searcher, options, stop, .. } = self.join;
         let tokens_min = options.min_passage.unwrap_or(0);
-        // One more tells whether there are more.
-        let mut query = Query::text(text).goal(Goal::Cover).limit(Query::CANDIDATES);
-        query = query.max_df(options.max_df).memory(self.join.memory.clone());
-        query.stop = stop.clone();
         let mut texts = Texts::new(searcher, searcher).within(self.join.stored_memory());
-        let hidden = self.hidden(address);
         let mut reused = Reused::default();
         let mut news = news.to_vec();
-        for (kind, searcher) in self.searchers.iter().enumerate() {
-            let mut in_vain = 0;
-            for (at, other) in searcher.covering(&query, hidden.clone())?.into_iter().enumerate() {
+        for found in self.candidates(address, text)? {
+            let (mut in_vain, mut most) = (0, 0);
+            for (at, other) in found.into_iter().enumerate() {
                 stop.check()?;
                 if at == Query::CANDIDATES {
                     reused.is_cut = true;
@@ -205,8 +192,14 @@ impl<'a> SourceSearch<'a> {
                 }
                 news.retain(|&one| one != other);
                 let passages = texts.passages(address, other, stop)?.of_at_least(tokens_min);
-                in_vain = if passages.found.is_empty() { in_vain + 1 } else { 0 };
-                reused.add(kind, &passages);
+                let tokens = passages.tokens();
+                let is_in_vain = match self.is_of_programs {
+                    true => tokens <= most,
+                    false => passages.found.is_empty(),
+                };
+                in_vain = if is_in_vain { in_vain + 1 } else { 0 };
+                most = tokens.max(most);
+                self.add(&mut reused, other, &passages)?;
                 if in_vain == Query::PATIENCE {
                     break;
                 }
@@ -214,9 +207,52 @@ impl<'a> SourceSearch<'a> {
         }
         for other in news {
             let passages = texts.passages(address, other, stop)?.of_at_least(tokens_min);
-            reused.add(1, &passages);
+            self.add(&mut reused, other, &passages)?;
         }
         Ok(reused)
+    }
+
+    /// Returns the documents to compare with the one at `address`, the most promising first; of
+    /// prose the known ones and the new ones apart. One more than are compared tells whether there
+    /// are more.
+    fn candidates(&self, address: DocAddress, text: &str) -> Result<Vec<Vec<DocAddress>>> {
+        let hidden = self.hidden(address);
+        if self.is_of_programs {
+            return Ok(vec![self.sharing_most(address, &hidden)?]);
+        }
+        let Join { options, stop, memory, .. } = self.join;
+        let mut query = Query::text(text).goal(Goal::Cover).limit(Query::CANDIDATES);
+        query = query.max_df(options.max_df).memory(memory.clone());
+        query.stop = stop.clone();
+        let covering = |searcher: &Searcher| searcher.covering(&query, hidden.clone());
+        self.searchers.iter().map(covering).collect()
+    }
+
+    /// Returns the documents that share most fingerprints with the one at `address`, best first, of
+    /// equals the one stored first; one more than are compared.
+    fn sharing_most(&self, address: DocAddress, hidden: &[DocAddress]) -> Result<Vec<DocAddress>> {
+        let Join { searcher, options, stop, .. } = self.join;
+        let hidden: HashSet<DocAddress> = hidden.iter().copied().collect();
+        let keys = searcher.keys_of(address, stop)?;
+        let mut found = searcher.neighbours(&keys, 1, options.max_df, Some(address), stop)?;
+        found.retain(|one| !hidden.contains(&one.address));
+        found.sort_unstable_by_key(|one| (Reverse(one.overlap), one.address));
+        found.truncate(Query::CANDIDATES + 1);
+        Ok(found.into_iter().map(|one| one.address).collect())
+    }
+
+    /// Adds the matched words of the passages with another document.
+    fn add(&self, reused: &mut Reused, other: DocAddress, passages: &Passages) -> Result<()> {
+        reused.is_cut |= !passages.complete;
+        let found = passages.found.iter().filter(|passage| passage.unit == Unit::Bytes);
+        let ranges: Vec<_> =
+            found.flat_map(|passage| passage.matched_in_query()).copied().collect();
+        if !ranges.is_empty() {
+            let snapshot = self.join.searcher.snapshot();
+            let index = snapshot.name_of(other).map(str::to_owned);
+            reused.sources.push(SourceRanges { id: snapshot.id(other)?, index, ranges });
+        }
+        Ok(())
     }
 }
 
@@ -268,7 +304,8 @@ mod tests {
         let counts = |options: &PairOptions| -> Vec<[u32; 4]> {
             let found = sources(&new, &known, options);
             assert!(found.iter().all(|one| one.complete));
-            found.iter().map(|one| [one.tokens, one.new, one.known, one.shared]).collect()
+            let counts = found.iter().map(|one| [Some(one.tokens), one.new, one.known, one.shared]);
+            counts.map(|counts| counts.map(Option::unwrap)).collect()
         };
         let all = [[120, 0, 80, 40], [80, 0, 0, 80], [80, 0, 40, 40]];
         assert_eq!(counts(&PairOptions::default()), all);
@@ -296,12 +333,12 @@ mod tests {
             assert_eq!(listed.len(), 1);
             let found = join().sources(&new, &listed).unwrap();
             let counts: Vec<_> = found.iter().map(|one| (one.new, one.known, one.shared)).collect();
-            assert_eq!(counts, [(2, 0, 58); 2]);
+            assert_eq!(counts, [(Some(2), Some(0), Some(58)); 2]);
         }
     }
 
     #[test]
-    fn nothing_of_an_equal_program_is_new() {
+    fn an_equal_program_has_all_of_it() {
         // Breaks between paragraphs, which have no bytes, were new before a comment and at the end.
         let program: String = ["a", "b", "c"]
             .map(|name| {
@@ -313,7 +350,36 @@ mod tests {
             .concat();
         let index = |id: &str| index_by("code(language=python)", &[document(id, program.clone())]);
         let found = sources(&index("bob"), &index("ann"), &PairOptions::default());
-        assert_eq!((found[0].new, found[0].known), (0, found[0].tokens));
+        let best = found[0].largest_source.as_ref().unwrap();
+        assert_eq!((best.id.as_str(), best.index.as_deref()), ("ann", Some("old")));
+        assert_eq!(best.tokens, found[0].tokens);
+    }
+
+    #[test]
+    fn programs_that_share_a_line_each_are_no_sum() {
+        // Together the old programs had all of the new one.
+        let lines = |numbers: &[u32]| -> String {
+            let line = |n: &u32| {
+                let marks = ["+", "-", "*", "//", "%", "&", "|", "^"];
+                let mark = |at: u32| marks[(n >> (3 * at)) as usize % marks.len()];
+                format!("a = b {} c {} d {} (e {} 1)\n", mark(0), mark(1), mark(2), mark(1))
+            };
+            numbers.iter().map(line).collect()
+        };
+        let old: Vec<_> = (0..6).map(|n| document(&format!("old{n}"), lines(&[n]))).collect();
+        let code = "code(language=python)";
+        let (old, copy) = (index_by(code, &old), lines(&[3, 9, 11]));
+        let of =
+            |new: &[(String, String)]| sources(&index_by(code, new), &old, &PairOptions::default());
+        let alone = of(&[document("new", lines(&[0, 1, 2, 3, 4, 5]))]);
+        let best = alone[0].largest_source.as_ref().unwrap();
+        assert!(best.tokens * 3 < alone[0].tokens, "{alone:?}");
+        assert_eq!((alone[0].new, alone[0].known, alone[0].shared), (None, None, None));
+        // A copy within the class is found as the largest source, too.
+        let class = of(&[document("ann", copy.clone()), document("bob", copy)]);
+        let best = class[0].largest_source.as_ref().unwrap();
+        assert_eq!((best.id.as_str(), best.tokens), ("bob", class[0].tokens), "{class:?}");
+        assert_eq!(best.index, None);
     }
 
     #[test]
@@ -327,7 +393,7 @@ mod tests {
         let new = index(&[document("new", words(1, most + 9))]);
         let check = |count: u32, is_complete: bool| {
             let found = sources(&new, &known(count), &PairOptions::default());
-            assert_eq!((found[0].known, found[0].complete), (count.min(most), is_complete));
+            assert_eq!((found[0].known, found[0].complete), (Some(count.min(most)), is_complete));
         };
         check(most, true);
         check(most + 9, false);

@@ -77,7 +77,7 @@ pub use repeated::{BoilerplateShare, RepeatedPassage};
 pub use search::{Goal, Rank, SearchOptions};
 pub use service_file::{DEFAULT_PORT, ServiceFile};
 pub use similarity::{HitSimilarity, Similarity};
-pub use sources::Sources;
+pub use sources::{LargestSource, SourceRanges, SourcedDocument, Sources};
 pub use stats::{Bytes, Compaction, Stats};
 pub use thresholds::Thresholds;
 pub use unseen::Unseen;

@@ -8,7 +8,7 @@ use cento::search::{Answer, Hit, Searcher, Subject};
 use cento::{Analyzer, PairPassage, Passage, Result, Stop, Tokens, Unit};
 
 use crate::group::Group;
-use crate::pairs::Joined;
+use crate::pairs::{Joined, named};
 use crate::parted_text::PartedText;
 use crate::reuse::{Counting, Place, ReuseSource, Searched};
 
@@ -43,12 +43,6 @@ impl Searched {
         let &Answer { more, complete, .. } = answer;
         Ok(Searched { name, text, sources, counting, more, complete })
     }
-}
-
-/// Names a document, with its index if it has one, as the documents of several indexes do.
-#[must_use]
-pub fn named(id: &str, index: Option<&str>) -> String {
-    index.map_or(id.to_owned(), |index| format!("{id} in {index}"))
 }
 
 impl Joined {

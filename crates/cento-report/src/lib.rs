@@ -33,7 +33,7 @@ mod shares;
 mod table;
 mod tuning;
 
-pub use answer::{ReportMemory, named};
+pub use answer::ReportMemory;
 pub use decontamination::{DecontaminationReport, QuestionEntry};
 pub use difference::is_of_a_script_without_spaces;
 pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
@@ -46,13 +46,13 @@ pub use network::Network;
 #[doc(hidden)]
 pub use number::{count, counted, decimals, percent, shown_of, similarity};
 pub use omission::{NotCompared, warnings};
-pub use pairs::{Joined, Member, PairEntry, PairsReport, SYMMETRIC_MEASURE};
+pub use pairs::{Joined, Member, PairEntry, PairsReport, SYMMETRIC_MEASURE, named};
 #[cfg(feature = "parquet")]
 pub use parquet_rows::{CellType, ParquetRows};
 pub use parted_text::PartedText;
 pub use reuse::{
-    CountUnit, Counting, DocumentReport, Excluded, Place, ReuseReport, ReuseSource, Searched,
-    Source,
+    CountUnit, Counting, DocumentReport, Excluded, LargestShare, Place, ReuseReport, ReuseSource,
+    Searched, Source,
 };
 pub use rows::{Delimiter, Rows};
 pub use run::{IndexState, Run};

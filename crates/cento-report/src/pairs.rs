@@ -280,6 +280,12 @@ impl PairsReport {
     }
 }
 
+/// Names a document, with its index if it has one, as the documents of several indexes do.
+#[must_use]
+pub fn named(id: &str, index: Option<&str>) -> String {
+    index.map_or(id.to_owned(), |index| format!("{id} in {index}"))
+}
+
 /// Replaces names by numbers: of documents in pairs by those that they have, of others by the next
 /// ones, in an order that does not depend on the names.
 fn number_names(
@@ -289,11 +295,16 @@ fn number_names(
 ) {
     let mut numbers = numbers.clone();
     sources.sort_by_key(|one| {
-        let counts = (one.tokens, one.known, one.shared, one.new, one.complete);
+        let best = one.largest_source.as_ref().map(|best| best.tokens);
+        let counts = (one.tokens, one.known, one.shared, one.new, best, one.complete);
         (numbers.get(&one.name).copied().unwrap_or(usize::MAX), Reverse(counts))
     });
-    for one in sources {
+    for one in &mut *sources {
         one.name = numbered(&mut numbers, &one.name);
+    }
+    // After all new documents, so that these are numbered without gaps.
+    for best in sources.iter_mut().filter_map(|one| one.largest_source.as_mut()) {
+        best.id = numbered(&mut numbers, &named(&best.id, best.index.take().as_deref()));
     }
     warnings.sort_by(|a, b| {
         let number = |one: &NotCompared| numbers.get(&one.name).copied().unwrap_or(usize::MAX);
@@ -352,6 +363,7 @@ fn entry(
 #[cfg(test)]
 pub(crate) mod tests {
     use cento::Part;
+    use cento_api::{SourceRanges, SourcedDocument};
     use serde_json::json;
 
     use super::*;
@@ -419,20 +431,48 @@ pub(crate) mod tests {
         assert!(["ann", "bob", "cas", "zoe"].iter().all(|name| !all.contains(name)), "{all}");
     }
 
+    /// Returns a document of nine tokens; an old document has five of them.
+    fn sourced(name: &str) -> SourcedDocument {
+        let (id, index) = ("old".into(), Some("2024".into()));
+        SourcedDocument {
+            name: name.into(),
+            places: (0..9).collect(),
+            boilerplate: Vec::new(),
+            sources: vec![SourceRanges { id, index, ranges: vec![(0, 5)] }],
+            complete: true,
+        }
+    }
+
+    #[test]
+    fn a_program_is_listed_with_its_largest_source_and_an_anonymous_one_with_a_number() {
+        let report = |anonymous| {
+            let mut found = joined(vec![pair("ann", "old in 2024", 0.9), pair("cas", "ann", 0.4)]);
+            found.sources = ["ann", "cas", "zoe"].map(|name| sourced(name).largest()).to_vec();
+            PairsReport::new(Run::new("pairs"), found, anonymous)
+        };
+        let html = report(false).html();
+        let (_, table) = html.split_once("<h2>New documents</h2>").unwrap();
+        let (table, _) = table.split_once("</table>").unwrap();
+        assert!(!table.contains("Known") && !table.contains("Shared"), "{table}");
+        let rows: Vec<&str> = table.split("<tr>").skip(2).collect();
+        assert!(rows.iter().all(|row| row.contains("old in 2024")), "{table}");
+        assert!(rows.iter().all(|row| row.contains("55.6\u{a0}%")), "{table}");
+        let report = report(true);
+        let named: Vec<(&str, &str)> = report
+            .sources
+            .iter()
+            .map(|one| (one.name.as_str(), one.largest_source.as_ref().unwrap().id.as_str()))
+            .collect();
+        let old = "Document 2";
+        assert_eq!(named, [("Document 1", old), ("Document 3", old), ("Document 4", old)]);
+        let all = format!("{}{}", serde_json::to_string(&report).unwrap(), report.html());
+        assert!(!all.contains("old") || !all.contains("2024"), "{all}");
+    }
+
     #[test]
     fn a_new_document_is_listed_with_the_one_that_it_is_most_alike() {
         let mut found = joined(vec![pair("ann", "bob", 0.9), pair("cas", "ann", 0.4)]);
-        let (tokens, new, known, shared, boilerplate) = (9, 9, 0, 0, 0);
-        let of = |name: &str| Sources {
-            name: name.into(),
-            tokens,
-            new,
-            known,
-            shared,
-            boilerplate,
-            complete: true,
-        };
-        found.sources = vec![of("ann"), of("cas"), of("zoe")];
+        found.sources = ["ann", "cas", "zoe"].map(|name| sourced(name).sums()).to_vec();
         let html = PairsReport::new(Run::new("pairs"), found, false).html();
         let (_, table) = html.split_once("<h2>New documents</h2>").unwrap();
         let (table, _) = table.split_once("</table>").unwrap();

@@ -11,6 +11,7 @@ use crate::number::{decimals, shown_of};
 use crate::omission::NotCompared;
 use crate::pairs::PairsReport;
 use crate::reuse::{CountUnit, Place, ReuseReport};
+use crate::shares::Share;
 use crate::tuning::TuningReport;
 
 /// The note on a document whose search was cut short.
@@ -163,13 +164,15 @@ impl ReuseReport {
             "parts",
             "note",
         ];
+        // A program has no sums over its sources.
+        let shown = |of: Option<Share>| of.map_or(String::new(), |of| share(of.ratio()));
         let rows = self.documents.iter().flat_map(move |document| {
             let of_document = [
                 cell(&document.name),
                 document.size.to_string(),
                 if document.unit == CountUnit::Tokens { "tokens" } else { "characters" }.into(),
-                share(document.reused.ratio()),
-                share(document.originality.ratio()),
+                shown(document.reused),
+                shown(document.originality),
             ];
             let note = if document.complete { "" } else { CUT_SHORT };
             let mut rows: Vec<Vec<String>> = document
@@ -179,7 +182,7 @@ impl ReuseReport {
                     let of_source = [
                         source.number.to_string(),
                         cell(&source.id),
-                        share(source.share_in_report.ratio()),
+                        shown(source.share_in_report),
                         share(source.share_in_text.ratio()),
                         source.passages.len().to_string(),
                         parts(&source.passages),

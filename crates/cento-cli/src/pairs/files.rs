@@ -58,6 +58,10 @@ pub struct FileArgs {
 const INCOMPLETE: &str =
     "* the search for passages was cut short: more of the new text may be known or shared";
 
+/// The line below shares of programs that may be too small.
+const INCOMPLETE_LARGEST: &str =
+    "* the search for passages was cut short: more may be in this source, or in another";
+
 /// Why a document is not compared if a later one has its id.
 const REPLACED: &str = "a later document has the same id, and was compared in its place";
 
@@ -371,28 +375,39 @@ impl Pairs {
                 })?;
             }
         }
-        if let ListOut::Human(out) = &mut out
-            && !sources.is_empty()
-        {
-            line!(out, "")?;
-            line!(out, "{:>6}    new  known shared  boilerplate", "words")?;
-        }
-        if !self.format.is_table() {
-            for one in sources {
-                out.write(one, |out| print_sources(out, one))?;
-            }
-        }
-        if let ListOut::Human(out) = &mut out
-            && sources.iter().any(|one| !one.complete)
-        {
-            line!(out, "{INCOMPLETE}")?;
-        }
+        self.write_sources(&mut out, sources)?;
         if let ListOut::Json(out) = &mut out {
             end.write(out)?;
         }
         out.flush()?;
         if let Some(said) = end.said("pairs", "--limit") {
             note!("{said}");
+        }
+        Ok(())
+    }
+
+    /// Writes what each new document has from where; of programs only the largest source.
+    fn write_sources(&self, out: &mut ListOut<impl Write>, sources: &[Sources]) -> io::Result<()> {
+        if sources.is_empty() || self.format.is_table() {
+            return Ok(());
+        }
+        let are_sums = sources.iter().all(|one| one.known.is_some());
+        if let ListOut::Human(out) = out {
+            line!(out, "")?;
+            match are_sums {
+                true => line!(out, "{:>6}    new  known shared  boilerplate", "words")?,
+                false => {
+                    line!(out, "{:>6}  share  boilerplate  document, largest source", "words")?
+                }
+            }
+        }
+        for one in sources {
+            out.write(one, |out| print_sources(out, one))?;
+        }
+        if let ListOut::Human(out) = out
+            && sources.iter().any(|one| !one.complete)
+        {
+            line!(out, "{}", if are_sums { INCOMPLETE } else { INCOMPLETE_LARGEST })?;
         }
         Ok(())
     }
@@ -421,10 +436,17 @@ fn names(pair: &PairReport) -> [String; 2] {
 /// Writes what a document has from where, for people.
 fn print_sources(out: &mut impl Write, one: &Sources) -> io::Result<()> {
     let share = |tokens: u32| similarity(f64::from(tokens) / f64::from(one.tokens.max(1)));
-    let (new, known, shared) = (share(one.new), share(one.known), share(one.shared));
-    let (boilerplate, tokens) = (share(one.boilerplate), one.tokens);
+    let (boilerplate, tokens, name) = (share(one.boilerplate), one.tokens, Id(&one.name));
     let mark = if one.complete { ' ' } else { '*' };
-    line!(out, "{tokens:>6}  {new}{mark} {known}  {shared}  {boilerplate:>11}  {}", Id(&one.name))
+    if let (Some(new), Some(known), Some(shared)) = (one.new, one.known, one.shared) {
+        let [new, known, shared] = [new, known, shared].map(share);
+        return line!(out, "{tokens:>6}  {new}{mark} {known}  {shared}  {boilerplate:>11}  {name}");
+    }
+    let (best, source) = match &one.largest_source {
+        Some(best) => (share(best.tokens), output::named(&best.id, best.index.as_deref())),
+        None => (share(0), "-".to_owned()),
+    };
+    line!(out, "{tokens:>6}  {best}{mark} {boilerplate:>11}  {name}  {}", Id(&source))
 }
 
 /// Writes a pair for people.

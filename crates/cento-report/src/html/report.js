@@ -104,14 +104,18 @@ for (const section of document.querySelectorAll(".reuse")) {
       }
       const after = length(covered);
       row.classList.toggle("out", !box.checked);
-      share.textContent = box.checked ? percent(thousandths(after - before)) : "\u2013";
+      if (share) share.textContent = box.checked ? percent(thousandths(after - before)) : "\u2013";
       bar.setAttribute("x", place(before));
       bar.setAttribute("width", place(after) - place(before));
     }
-    const reused = thousandths(length(covered));
-    section.querySelector(".reused").textContent = percent(reused);
-    section.querySelector(".original").textContent = percent(total === 0 ? 0 : 1000 - reused);
-    section.querySelector(".bar").setAttribute("aria-label", `${percent(reused)} reused`);
+    // Those of a program are not shown as a sum.
+    const sum = section.querySelector(".reused");
+    if (sum) {
+      const reused = thousandths(length(covered));
+      sum.textContent = percent(reused);
+      section.querySelector(".original").textContent = percent(total === 0 ? 0 : 1000 - reused);
+      section.querySelector(".bar").setAttribute("aria-label", `${percent(reused)} reused`);
+    }
     let before = null;
     let last = 0;
     for (const { mark, link, sources } of marks) {
