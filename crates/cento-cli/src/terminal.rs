@@ -81,9 +81,10 @@ pub fn clear_progress() {
     }
 }
 
-/// Returns whether a terminal would obey this character rather than show it.
+/// Returns whether a terminal would obey this character rather than show it: a control, a separator
+/// of lines or paragraphs, or a control of direction.
 pub fn is_obeyed(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn is_any_obeyed(text: &str) -> bool {
@@ -243,6 +244,7 @@ mod tests {
         check("a\u{1b}]0;x\u{7}b", "a\\u{1b}]0;x\\u{7}b");
         check("a\nb\tc\r", "a\\nb\\tc\\r");
         check("\u{7f}\u{9b}2J", "\\u{7f}\\u{9b}2J");
+        check("a\u{2028}b\u{2029}", "a\\u{2028}b\\u{2029}");
         check("\u{202e}txt.exe\u{2066}\u{2069}", "\\u{202e}txt.exe\\u{2066}\\u{2069}");
     }
 

@@ -1,7 +1,7 @@
 //! The documents of JSON lines, and the boundaries of lines.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::{self, Read};
 use std::mem;
 use std::ops::{ControlFlow, Range};
@@ -31,12 +31,15 @@ pub fn parse(
     place: impl Fn() -> String,
 ) -> Result<Document, Refusal> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    let parsed = strictly_parsed(line, options, &place);
+    let parsed = strictly_parsed(line, options, &place, false);
     let document = parsed.or_else(|Fault { what, is_json }| {
         // Valid JSON that is not a document stays refused, and a copy of it may be large.
         let repaired = if is_json { None } else { repaired(line) };
-        let again = repaired.map(|line| strictly_parsed(line.as_bytes(), options, &place));
-        again.and_then(Result::ok).ok_or(what)
+        let again = repaired.map(|line| strictly_parsed(line.as_bytes(), options, &place, true));
+        match again {
+            Some(Err(Fault { what, is_json: true })) if what.reason == UNUSABLE_IDS => Err(what),
+            again => again.and_then(Result::ok).ok_or(what),
+        }
     })?;
     // A comma after a record belongs to the list that it was taken from.
     let line = line.trim_ascii();
@@ -45,6 +48,9 @@ pub fn parse(
     let kept = options.keeps_places.then(|| place().into());
     Ok(Document { record: kept.or_else(|| options.keeps_records.then(record)), ..document })
 }
+
+/// The reason of a refusal for an id.
+const UNUSABLE_IDS: Option<Reason<'static>> = Some(Reason::UnusableIds);
 
 /// The reason why a line is not a document.
 struct Fault {
@@ -63,6 +69,7 @@ fn strictly_parsed(
     line: &[u8],
     options: &SourceOptions,
     place: &impl Fn() -> String,
+    is_repaired: bool,
 ) -> Result<Document, Fault> {
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let no_json = |e: serde_json::Error| {
@@ -85,6 +92,17 @@ fn strictly_parsed(
         (None, None) => return Err(without(line, "text", &options.text_field).into()),
     };
     let (id, id_source) = id_of(record.id, line, options, place)?;
+    let (id, id_source) = match is_repaired && id.contains(char::REPLACEMENT_CHARACTER) {
+        true if options.needs_text_only => (place(), IdSource::STREAM),
+        true => {
+            let what = format!(
+                "the id {id:?} has half of a surrogate pair, or bytes that are no text; other ids \
+                 would look like it"
+            );
+            return Err(Refusal::new(Reason::UnusableIds, what).into());
+        }
+        false => (id, id_source),
+    };
     let id_source = record.id_place.map_or(id_source, IdSource::made);
     // A string of either field may hold the invalid JSON.
     let is_long = record.meta.is_some_and(|meta| meta.get().len() > META_WRITTEN_BYTES_MAX);
@@ -123,8 +141,8 @@ fn without(line: &[u8], field: &'static str, name: &str) -> Refusal {
     fields::missing("", field, name, fields::names_of(line).iter().map(String::as_str))
 }
 
-/// Returns the id of a record, and its source. An id that is changed, because ids have no control
-/// characters, counts as made.
+/// Returns the id of a record, and its source. An id that no index can hold is refused and never
+/// changed: two ids could become one, and one document would replace the other.
 fn id_of(
     json: Option<&RawValue>,
     line: &[u8],
@@ -153,19 +171,21 @@ fn id_of(
             Err(Refusal::new(Reason::UnusableIds, format!("`{field}` is empty")).into())
         }
         (None, _) => Ok(made()),
-        (Some(id), _) if options.needs_text_only && id_problem(&id).is_some() => Ok(made()),
-        (Some(id), _) if id.chars().any(char::is_control) => {
-            Ok((id.replace(char::is_control, " "), IdSource::STREAM))
-        }
-        (Some(id), _) if id.contains(char::REPLACEMENT_CHARACTER) => Ok((id, IdSource::STREAM)),
-        (Some(id), _) => Ok((id, IdSource::GIVEN)),
+        (Some(id), _) => match id_problem(&id) {
+            Some(_) if options.needs_text_only => Ok(made()),
+            Some(what) if !options.takes_any_id => {
+                Err(Refusal::new(Reason::UnusableIds, what).into())
+            }
+            _ if id.contains(char::REPLACEMENT_CHARACTER) => Ok((id, IdSource::STREAM)),
+            _ => Ok((id, IdSource::GIVEN)),
+        },
     }
 }
 
 /// Returns a line as its writer meant it, if it is invalid JSON for one of these reasons: invalid
 /// numbers (`NaN`, `Infinity`, as Python writes them, become `null`); in strings, halves of
-/// surrogate pairs (U+FFFD) and raw control characters (blanks); bytes that are not UTF-8; a comma
-/// at its end.
+/// surrogate pairs (U+FFFD) and raw control characters (as if escaped); bytes that are not UTF-8; a
+/// comma at its end.
 fn repaired(line: &[u8]) -> Option<String> {
     let text = charset::record_text(line);
     let line = text.trim_end();
@@ -173,14 +193,18 @@ fn repaired(line: &[u8]) -> Option<String> {
     let mut repaired = String::with_capacity(line.len());
     let (mut rest, mut is_string) = (line, false);
     while let Some(first) = rest.chars().next() {
+        if is_string && first < ' ' {
+            // Writing to memory cannot fail.
+            let _ = write!(repaired, "\\u{:04x}", u32::from(first));
+            rest = &rest[1..];
+            continue;
+        }
         let (len, written) = match (is_string, first) {
             (true, '\\') => escape(rest),
             (true, '"') | (false, '"') => {
                 is_string = !is_string;
                 (1, "\"")
             }
-            (true, '\t') => (1, "\\t"),
-            (true, c) if c < ' ' => (1, " "),
             (false, 'N' | 'I' | '-') => number(rest),
             (_, c) => (c.len_utf8(), &rest[..c.len_utf8()]),
         };
@@ -225,10 +249,11 @@ pub fn id_in(record: &str, field: &str) -> Option<String> {
     let read = |record: &str| {
         let json: &RawValue = serde_json::from_str(&record[value_place(record, field)?]).ok()?;
         let id = id_of_json(json).ok().flatten()?;
-        let id = id.replace(char::is_control, " ");
         id_problem(&id).is_none().then_some(id)
     };
-    read(record).or_else(|| read(&repaired(record.as_bytes())?))
+    let again = || read(&repaired(record.as_bytes())?);
+    let is_told = |id: &String| !id.contains(char::REPLACEMENT_CHARACTER);
+    read(record).or_else(|| again().filter(is_told))
 }
 
 /// Returns the string of this field of a record, or else the text of its parts, with these; `None`

@@ -150,10 +150,10 @@ pub fn plain(text: &str) -> String {
 }
 
 /// Returns whether a character is invisible and moves visible text: a control other than white
-/// space, or one of direction that does not end by itself.
+/// space, a separator of lines or paragraphs, or one of direction that does not end by itself.
 fn is_hidden(c: char) -> bool {
     let is_space = matches!(c, '\n' | '\t');
-    (c.is_control() && !is_space) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    (c.is_control() && !is_space) || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns the number of the line, from 1, that contains this byte of a text.

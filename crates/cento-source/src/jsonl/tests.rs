@@ -67,10 +67,17 @@ fn a_record_with_two_texts_has_no_text_to_change() {
 #[test]
 fn the_id_of_a_record_is_found_beside_names_with_escapes() {
     let id = |record: &str| id_in(record, "id");
-    assert_eq!(id(r#"{"a\"b":1,"x\ny":[],"id":"q\"1\n2","text":"t"}"#).as_deref(), Some("q\"1 2"));
+    assert_eq!(id(r#"{"a\"b":1,"x\ny":[],"id":"q\"1 2","text":"t"}"#).as_deref(), Some("q\"1 2"));
     assert_eq!(id(r#"{"\u0069d":7,"x":NaN}"#).as_deref(), Some("7"));
     assert_eq!(id(r#"{"id":"a","id":"b"},"#).as_deref(), Some("b"));
-    for none in [r#"{"id":null}"#, r#"{"id":""}"#, r#"{"id":[1]}"#, r#"{"text":"t"}"#, "no JSON"] {
+    for none in [
+        r#"{"id":null}"#,
+        r#"{"id":""}"#,
+        r#"{"id":[1]}"#,
+        r#"{"text":"t"}"#,
+        "no JSON",
+        r#"{"id":"a\n"}"#,
+    ] {
         assert_eq!(id(none), None, "{none}");
     }
 }
@@ -156,7 +163,7 @@ fn records_of_other_programs_are_read_as_they_mean_them() {
     check(br#"{"text":"\ud83d\ude00\ud83d\u0041"}"#, "\u{1f600}\u{fffd}A");
     check(br#"{"x":[NaN,-Infinity,{"y":Infinity}],"text":"NaN -Infinity"}"#, "NaN -Infinity");
     check(br#"{"text":"a","other":"\udc00"}"#, "a");
-    check(b"{\"text\":\"a\tb\x00c\x1f\\n\"}", "a\tb c \n");
+    check(b"{\"text\":\"a\tb\x00c\x1f\\n\"}", "a\tb\0c\x1f\n");
     check(br#"{"text":"a"}, "#, "a");
     check(b"{\"text\":\"caf\xe9 \xe0 la cr\xe8me\"}", "caf\u{e9} \u{e0} la cr\u{e8}me");
     for line in
@@ -175,8 +182,7 @@ fn an_id_is_chosen_or_made() {
     check(r#"{"id":1.5,"text":""}"#, "1.5", IdSource::GIVEN);
     check(r#"{"id":18446744073709551616,"text":""}"#, "18446744073709551616", IdSource::GIVEN);
     check(r#"{"id":"a","text":""}"#, "a", IdSource::GIVEN);
-    check(r#"{"id":"a\tb","text":""}"#, "a b", IdSource::STREAM);
-    check(r#"{"id":"a\ud800","text":""}"#, "a\u{fffd}", IdSource::STREAM);
+    check(r#"{"id":"a\ufffd","text":""}"#, "a\u{fffd}", IdSource::STREAM);
     check(r#"{"id":null,"text":""}"#, "f.jsonl:7", IdSource::STREAM);
     let options = SourceOptions { needs_text_only: true, ..SourceOptions::default() };
     let long = "x".repeat(2000);
@@ -186,6 +192,29 @@ fn an_id_is_chosen_or_made() {
         assert!(parsed(&line).is_err(), "{line}");
         let document = parse(line.as_bytes(), &options, || "f:7".into()).unwrap();
         assert_eq!((document.id.as_str(), document.meta.len()), ("f:7", 0));
+    }
+}
+
+#[test]
+fn ids_that_differ_in_characters_no_id_has_do_not_become_one() {
+    // Control characters became blanks: the second of two documents replaced the first.
+    let options = SourceOptions { needs_text_only: true, ..SourceOptions::default() };
+    for (id, said) in [
+        (r"a\tb", r#"the id "a\tb" contains a control character"#),
+        (r"a\nb", r#"the id "a\nb" contains a control character"#),
+        ("a\u{1}b", r#"the id "a\u{1}b" contains a control character"#),
+        (r"a\u0085b", r#"the id "a\u{85}b" contains a control character"#),
+        (r"a\ud800", "the id \"a\u{fffd}\" has half of a surrogate pair"),
+        (r"a\udc00", "the id \"a\u{fffd}\" has half of a surrogate pair"),
+    ] {
+        let line = format!(r#"{{"id":"{id}","text":""}}"#);
+        let refused = parsed(&line).unwrap_err();
+        assert_eq!(refused.reason, Some(Reason::UnusableIds), "{refused}");
+        assert!(refused.what.starts_with(said), "{refused}");
+        // Where only the text counts, the record is numbered.
+        let document = parse(line.as_bytes(), &options, || "f:7".into()).unwrap();
+        assert_eq!(document.id, "f:7", "{line}");
+        assert_eq!(id_in(&line, "id"), None, "{line}");
     }
 }
 
