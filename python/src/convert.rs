@@ -283,7 +283,7 @@ pub fn document_of(
     };
     let (id, is_numbered) = match id {
         Some(id) if !is_null(&id) => (id_of(&id, &place)?, false),
-        _ if numbers_all => (number.to_string(), false),
+        _ if numbers_all => (number.to_string(), true),
         Some(_) => (format!("item/{number}"), true),
         None => return Err(missing(&fields.id)),
     };

@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use cento::index::IdSource;
 use cento::join::dedup::{Decision, DedupOptions, Event, Record, Verdict};
 use cento::{Error, Index, Key, PresetUse, Searcher};
 use cento_api::part::part_texts;
@@ -65,7 +66,10 @@ impl Decided {
         if !as_bytes {
             let mut shown = verdict.clone();
             let mut code_points = CodePoints::new(&document.text);
-            if let Verdict::Kept { cut, .. } | Verdict::Passages { cut } = &mut shown {
+            if let Verdict::Kept { cut, .. }
+            | Verdict::Unchanged { cut, .. }
+            | Verdict::Passages { cut } = &mut shown
+            {
                 cut.iter_mut().for_each(|cut| cut.bytes = code_points.range(cut.bytes));
             }
             decided.shown = Some(shown);
@@ -261,7 +265,10 @@ impl Dedup {
             // Refusals whose turn has not come.
             let refused = RefCell::new(VecDeque::new());
             let records = results.map(|made| match made? {
-                SignOutcome::Signed(_, signed) | SignOutcome::Numbered(_, signed) => {
+                SignOutcome::Signed(_, signed) => Ok(Record::Document(signed)),
+                // The item of the same number may be another document tomorrow.
+                SignOutcome::Numbered(_, mut signed) => {
+                    signed.document.id_source = IdSource::STREAM;
                     Ok(Record::Document(signed))
                 }
                 SignOutcome::Refused(refusal) => {

@@ -177,7 +177,7 @@ impl Stream {
         if self.annotates {
             return Ok(batch);
         }
-        let is_kept = |decided: &Decided| matches!(decided.verdict, Ok(Verdict::Kept { .. }));
+        let is_kept = |decided: &Decided| decided.verdict.as_ref().is_ok_and(Verdict::is_kept);
         let kept = decided.iter().map(is_kept);
         filter_record_batch(&batch, &BooleanArray::from_iter(kept.map(Some)))
     }
@@ -208,15 +208,7 @@ fn members(skips: bool) -> Fields {
 /// Makes the column of verdicts.
 fn annotation(decided: &[Decided], skips: bool) -> ArrayRef {
     let each = || decided.iter().map(|decided| decided.verdict.as_ref().ok());
-    let kind = |verdict: Option<&Verdict>| match verdict {
-        Some(Verdict::Kept { .. }) => "kept",
-        Some(Verdict::Exact { .. }) => "exact",
-        Some(Verdict::Near { .. }) => "near",
-        Some(Verdict::Contained { .. }) => "contained",
-        Some(Verdict::Passages { .. }) => "passages",
-        Some(Verdict::Withdrawn { .. }) => "withdrawn",
-        None => "failed",
-    };
+    let kind = |verdict: Option<&Verdict>| verdict.map_or("failed", Verdict::kind);
     let reasons = decided.iter().map(|decided| decided.verdict.as_ref().err());
     let reasons = reasons.map(|refusal| refusal.map(|refusal| refusal.reason.clone()));
     let of = |verdict: &Verdict| match verdict {
@@ -235,7 +227,7 @@ fn annotation(decided: &[Decided], skips: bool) -> ArrayRef {
         _ => None,
     };
     let kept_as = |verdict: &Verdict| match verdict {
-        Verdict::Kept { kept_as, .. } => kept_as.clone(),
+        Verdict::Kept { kept_as, .. } | Verdict::Unchanged { kept_as, .. } => kept_as.clone(),
         _ => None,
     };
     let mut columns: Vec<ArrayRef> = vec![

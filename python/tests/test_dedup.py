@@ -58,14 +58,41 @@ def test_what_is_kept_is_compared_with_tomorrow(
     index = cento.Index(path)
     assert len(index) == 15
     assert index.stores_text
+    others = [(f"other-{id}", text) for id, text in texts]
     assert (
-        kinds(texts, min_resemblance=0.5, index=path)[:20]
+        kinds(others, min_resemblance=0.5, index=path)[:20]
         == ["exact"] * 3 + ["near"] + (["exact"] * 3 + ["near"]) * 4
     )
-    found = [verdict for _, verdict in cento.dedup([("doc-0", "another text")], index=path)]
-    assert found[0].kept_as == "doc-0#2"
-    against = kinds(texts[:8], min_resemblance=0.5, against=[path])
-    assert "kept" not in against
+    assert "kept" not in kinds(others[:8], min_resemblance=0.5, against=[path])
+
+
+def test_a_repeated_batch_is_not_a_duplicate_of_itself(
+    tmp_path: Path, texts: list[tuple[str, str]]
+) -> None:
+    path = tmp_path / "kept.idx"
+    first = kinds(texts, min_resemblance=0.5, index=path)
+    again = ["unchanged" if kind == "kept" else kind for kind in first]
+    assert kinds(texts, min_resemblance=0.5, index=path) == again
+    assert kinds(texts, min_resemblance=0.5, against=[path]) == again
+    id, text = texts[0]
+    corrected = [(id, text + " One more sentence was added.")]
+    [(_, verdict)] = cento.dedup(corrected, min_resemblance=0.5, index=path)
+    assert (verdict.kind, verdict.kept, verdict.replaces) == ("kept", True, True)
+    assert cento.Index(path).get(id).text == corrected[0][1]
+
+
+def test_a_data_set_is_filtered_again(tmp_path: Path, made: Any) -> None:
+    texts = [" ".join(made(60, at % 208)) for at in range(220)]
+    rows = {"key": list(range(220)), "text": texts}
+
+    def kept(size: int, **options: Any) -> int:
+        keep = cento.Deduper(tmp_path / f"{options.get('id')}.idx", **options).keep
+        batches = [{key: rows[key][at : at + size] for key in rows} for at in range(0, 220, size)]
+        return sum(sum(keep(batch)) for batch in batches)
+
+    assert [kept(100, id="key"), kept(50, id="key"), kept(220, id="key")] == [208] * 3
+    # Without ids, nothing tells a document that comes again from a duplicate of it.
+    assert [kept(100), kept(100)] == [208, 0]
 
 
 def test_a_run_that_is_left_adds_nothing(tmp_path: Path, made: Any) -> None:

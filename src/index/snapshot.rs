@@ -447,9 +447,22 @@ impl Snapshot {
     /// # Errors
     /// When the digests or an id cannot be read.
     pub fn find_digest(&self, digest: Digest) -> Result<Option<String>> {
+        self.find_digest_among(digest, |_| true)
+    }
+
+    /// Returns the least id of the `counted` documents whose text has this digest, if there is one.
+    ///
+    /// # Errors
+    /// When the digests or an id cannot be read.
+    pub(crate) fn find_digest_among(
+        &self,
+        digest: Digest,
+        counted: impl Fn(DocAddress) -> bool,
+    ) -> Result<Option<String>> {
         let mut least: Option<String> = None;
-        for view in self.segments() {
-            for doc in view.signatures.documents_with(digest, |doc| view.is_alive(doc))? {
+        for (segment, view) in (0u32..).zip(self.segments()) {
+            let is_wanted = |doc| view.is_alive(doc) && counted(DocAddress { segment, doc });
+            for doc in view.signatures.documents_with(digest, is_wanted)? {
                 let id = view.signatures.id(doc)?;
                 if least.as_ref().is_none_or(|least| id < *least) {
                     least = Some(id);

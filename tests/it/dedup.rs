@@ -140,3 +140,65 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+
+    #[test]
+    fn a_repeated_stream_is_kept_again(
+        first in 0u64..1_000_000,
+        contained in prop::option::of(0.5f64..1.0),
+        small in 0usize..3,
+    ) {
+        let documents: Vec<Document> = (first..first + 3000).map(document).collect();
+        let options = DedupOptions::default().min_resemblance(0.6).min_containment(contained);
+        let config = Config::new("kgram(k=1)", "words", false).unwrap();
+        let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
+        // After each batch of a small run there is a commit.
+        let [once, twice] = [0, 1].map(|run| {
+            let bytes = if run == small { 1 << 16 } else { 64 << 20 };
+            stream::verdicts_with(&index, &options, (bytes, false), &documents)
+        });
+        for ((id, first), (_, again)) in once.iter().zip(&twice) {
+            match first {
+                Verdict::Kept { kept_as: before, .. } => {
+                    let is_unchanged =
+                        matches!(again, Verdict::Unchanged { kept_as, .. } if kept_as == before);
+                    prop_assert!(is_unchanged, "{}: {:?}, then {:?}", id, first, again);
+                }
+                _ => prop_assert!(!again.is_kept(), "{}: {:?}, then {:?}", id, first, again),
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_with_corrections_depends_on_neither_commits_nor_batches(
+        first in 0u64..1_000_000,
+    ) {
+        // A third of the ids have new texts, and a third the old texts of the ids before.
+        let old: Vec<Document> = (first..first + 3000).map(document).collect();
+        let new: Vec<Document> = old.iter().enumerate().map(|(at, own)| {
+            let text = match at % 3 {
+                0 => document(first + 5000 + at as u64 / 2).text,
+                1 => old[at - 1].text.clone(),
+                _ => own.text.clone(),
+            };
+            Document::new(own.id.clone(), text)
+        }).collect();
+        let options = DedupOptions::default().min_resemblance(0.6);
+        let found = [64usize << 20, 1 << 16].map(|bytes| {
+            let config = Config::new("kgram(k=1)", "words", false).unwrap();
+            let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
+            stream::verdicts_with(&index, &options, (64 << 20, false), &old);
+            let verdicts = stream::verdicts_with(&index, &options, (bytes, false), &new);
+            let snapshot = index.snapshot().unwrap();
+            let ids = snapshot.live().map(|address| snapshot.id(address).unwrap());
+            let mut ids: Vec<String> = ids.collect();
+            ids.sort_unstable();
+            (verdicts, ids)
+        });
+        let replaces = |verdict: &Verdict| matches!(verdict, Verdict::Kept { replaces: true, .. });
+        prop_assert!(found[0].0.iter().any(|(_, verdict)| replaces(verdict)));
+        prop_assert_eq!(&found[0], &found[1]);
+    }
+}

@@ -117,8 +117,10 @@ def dedup(
     first of several duplicates is kept.
 
     With an index, the documents that are kept are added to it, so that tomorrow's are compared with
-    today's. They are committed when the iterator has come to its end; if it is left before, the
-    index stays at its last commit. It commits on the way when the memory is used up.
+    today's. A document that the index has already under its id is no duplicate of itself: with the
+    same text it is ``unchanged``, and with another it replaces the old version. They are committed
+    when the iterator has come to its end; if it is left before, the index stays at its last commit.
+    It commits on the way when the memory is used up.
 
     Args:
         items: ``str``, ``(id, text)``, ``(id, text, meta)``, or mappings with the fields ``id``,
@@ -211,9 +213,11 @@ class Deduper:
     """Deduplication against an index, for ``filter`` and ``map`` of data sets, a batch at a time.
 
     Each batch is compared with those before it and with itself, and committed: what has been
-    filtered is remembered, also tomorrow. So call it once for each batch, in one process.
+    filtered is remembered, also tomorrow. So call it once for each batch, in one process. With
+    ``id``, a data set may be filtered again: what was kept is kept again. Without, nothing tells a
+    document that comes again from a duplicate of it.
 
-    ``ds.filter(cento.Deduper("kept.idx").keep, batched=True)``
+    ``ds.filter(cento.Deduper("kept.idx", id="id").keep, batched=True)``
 
     Args:
         index: The directory of the index; created if it does not exist.

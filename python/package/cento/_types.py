@@ -635,8 +635,11 @@ class Verdict(_Shown):
     """The decision about a document, and its reason."""
 
     id: str
-    kind: Literal["kept", "exact", "near", "contained", "passages", "withdrawn", "failed"]
-    """Kept; or dropped, because another document has the same text, resembles it, contains it, or
+    kind: Literal[
+        "kept", "unchanged", "exact", "near", "contained", "passages", "withdrawn", "failed"
+    ]
+    """Kept; or kept and ``unchanged``, because an index has it already under its id, with the same
+    text; or dropped, because another document has the same text, resembles it, contains it, or
     others contain all passages of it, or the index refuses it because it was withdrawn. ``failed``
     is no document (``on_error="skip"``); its ``id`` is ``item`` and its number, from 0."""
     of: str | None = None
@@ -655,6 +658,8 @@ class Verdict(_Shown):
     """Whether the similarity is that of the scheme's sketches of the texts."""
     kept_as: str | None = None
     """The id that it has in the index, if another document had its own."""
+    replaces: bool = False
+    """Whether it takes the place of an old version, with another text, in the index."""
     withdrawn: str | None = None
     """When the other document was withdrawn, of ``withdrawn``."""
     cut: tuple[Cut, ...] = ()
@@ -668,7 +673,7 @@ class Verdict(_Shown):
     @property
     def kept(self) -> bool:
         """Whether the document is kept."""
-        return self.kind == "kept"
+        return self.kind in ("kept", "unchanged")
 
     def to_json(self) -> str:
         """The verdict as ``cento dedup --dropped`` has it, with offsets in bytes."""

@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::super::verify::{OWN_WORDS_OF_DUPLICATE, Own, Verifier, is_exact, of_signatures};
+use super::identity::{EarlierDocuments, StoredVersion};
 use super::recent::{Recent, RecentDocuments};
 use super::spool::Spool;
 use super::unwritten::place_of;
@@ -14,6 +15,7 @@ use super::verdict::{Holder, Reason};
 use super::{Record, Settings};
 use crate::compare::runs::RunSet;
 use crate::error::{Error, Result};
+use crate::hash::Digest;
 use crate::index::{ByteLru, DocAddress, MaxDf, Owner, SignedDocument};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
@@ -96,14 +98,47 @@ pub struct Prepared {
     /// The committed documents that may have passages of it, each with the number of shared
     /// fingerprints.
     pub sources: Vec<(u32, Source)>,
+    /// What the indexes have of the document itself.
+    pub stored: Stored,
+}
+
+/// What indexes have of a document itself, which is no reason to drop it.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// Its versions.
+    pub versions: Vec<StoredVersion>,
+    /// The document of its id in the index of the run, as it was before the run.
+    pub earlier: Option<DocAddress>,
+}
+
+impl Stored {
+    /// Returns the version in the index of the run.
+    pub fn own(&self) -> Option<&StoredVersion> {
+        self.versions.iter().find(|version| version.is_own())
+    }
+
+    /// Returns whether the index of the run has this text, with this digest, of the document.
+    pub fn has_own(&self, text: Digest) -> bool {
+        self.own().is_some_and(|own| own.text == text)
+    }
+
+    /// Returns whether an index has this text of the document.
+    pub fn has(&self, text: Digest) -> bool {
+        self.versions.iter().any(|version| version.text == text)
+    }
+
+    fn is_at(&self, searcher: usize, address: DocAddress) -> bool {
+        self.versions.iter().any(|own| (own.searcher, own.address) == (searcher, address))
+    }
 }
 
 /// A committed document.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
     /// The place of its searcher.
-    searcher: usize,
-    address: DocAddress,
+    pub searcher: usize,
+    /// Its address there.
+    pub address: DocAddress,
 }
 
 impl<'a> Committed<'a> {
@@ -160,12 +195,16 @@ impl Committed<'_> {
     pub fn look_up(
         &self,
         batch: &[Record],
-        recent: &RecentDocuments,
+        (recent, earlier): (&RecentDocuments, &EarlierDocuments),
         stop: &Stop,
     ) -> Result<Vec<Option<Prepared>>> {
         let mut prepared = Vec::with_capacity(batch.len());
+        let are_repeated = earlier.repeated(batch);
         let work = |at: u64| match &batch[at as usize] {
-            Record::Document(signed) => self.look_up_one(signed, recent).map(Some),
+            Record::Document(signed) => {
+                let stored = self.stored(signed, earlier, are_repeated[at as usize])?;
+                self.look_up_one(signed, (recent, earlier), stored).map(Some)
+            }
             _ => Ok(None),
         };
         let threads = self.options.threads;
@@ -209,14 +248,37 @@ impl Committed<'_> {
         Own::signed(signed, keys, self.sampling(), self.texts.own.as_ref())
     }
 
-    /// Searches for a signed document, also among the recent ones.
+    /// Finds what the indexes have of a document itself; of one that `is_repeated` in its batch
+    /// only other indexes have something.
+    fn stored(
+        &self,
+        signed: &SignedDocument,
+        earlier: &EarlierDocuments,
+        is_repeated: bool,
+    ) -> Result<Stored> {
+        let document = &signed.document;
+        let earlier = if is_repeated { None } else { earlier.find(&document.id)? };
+        let mut versions = Vec::new();
+        for (at, searcher) in self.searchers().enumerate() {
+            if at > 0 || earlier.is_some() {
+                let snapshot = searcher.snapshot();
+                versions.extend(StoredVersion::find(at, snapshot, document, signed.digest)?);
+            }
+        }
+        Ok(Stored { versions, earlier })
+    }
+
+    /// Searches for a signed document, also among the recent ones. What indexes have of the
+    /// document itself does not count, and if the index of the run has its text, nothing else there
+    /// does: it was kept.
     ///
     /// # Errors
     /// When an index cannot be read.
     pub fn look_up_one(
         &self,
         signed: &SignedDocument,
-        recent: &RecentDocuments,
+        (recent, earlier): (&RecentDocuments, &EarlierDocuments),
+        stored: Stored,
     ) -> Result<Prepared> {
         let mut keys = distinct_keys(&signed.signature);
         if let Some(boilerplate) = &self.options.boilerplate {
@@ -225,32 +287,39 @@ impl Committed<'_> {
         let mut sources = Vec::new();
         let mut own = self.own(signed, &keys);
         let mut reason = None;
-        for (at, searcher) in self.searchers().enumerate() {
-            if let Some(id) = searcher.snapshot().find_digest(signed.digest)? {
+        let is_itself = |at: usize, address| {
+            stored.is_at(at, address) || (at == 0 && earlier.is_replaced(address))
+        };
+        let is_kept = stored.has_own(signed.digest);
+        for (at, searcher) in self.searchers().enumerate().skip(usize::from(is_kept)) {
+            let other = |address| !is_itself(at, address);
+            if let Some(id) = searcher.snapshot().find_digest_among(signed.digest, other)? {
                 reason = Reason::better(reason, Some(Reason::exact(self.holder(at, id))));
             }
         }
-        for at in 0..self.verifiers.len() {
+        for at in usize::from(is_kept)..self.verifiers.len() {
             // Nothing is better than the same text, and all documents have been searched for it.
             if reason.as_ref().is_none_or(|reason: &Reason| !reason.is_exact()) {
-                let found = self.look_up_in(at, &mut own, &mut sources)?;
+                let is_itself = |address| is_itself(at, address);
+                let found = self.look_up_in(at, &mut own, &mut sources, is_itself)?;
                 reason = Reason::better(reason, found);
             }
         }
-        if reason.as_ref().is_none_or(|reason| !reason.is_exact()) {
+        if !is_kept && reason.as_ref().is_none_or(|reason| !reason.is_exact()) {
             reason = Reason::better(reason, self.among_recent(signed, &mut own, recent, 0)?);
         }
         let runs = own.made_runs();
-        Ok(Prepared { keys, runs, reason, sources })
+        Ok(Prepared { keys, runs, reason, sources, stored })
     }
 
-    /// Returns the best reason to drop a document because of one in the index at this place; adds
-    /// the documents that may have its passages.
+    /// Returns the best reason to drop a document because of one in the index at this place that is
+    /// not the document itself; adds the documents that may have its passages.
     fn look_up_in(
         &self,
         at: usize,
         own: &mut Own<'_>,
         sources: &mut Vec<(u32, Source)>,
+        is_itself: impl Fn(DocAddress) -> bool,
     ) -> Result<Option<Reason>> {
         let verifier = &self.verifiers[at];
         let searcher = verifier.searched();
@@ -262,6 +331,9 @@ impl Committed<'_> {
         let mut verification = verifier.begin();
         let mut reason = None;
         for found in searcher.neighbours(keys, least, Some(NO_STOPS), None, Stop::NEVER)? {
+            if is_itself(found.address) {
+                continue;
+            }
             let of = || Ok(self.holder(at, snapshot.id(found.address)?));
             let other = verification.size(found)?;
             let overlap = found.with(size.fingerprints);

@@ -25,10 +25,15 @@
 //! rest is treated like another document: searched for passages until it has no more, because
 //! parts that meet can make one, and dropped if it is a duplicate. The index keeps the rest.
 //!
+//! A document is no duplicate of itself. One that an index has already under its id, from before
+//! the run, is *unchanged* if it has the same text, and otherwise takes the place of the old
+//! version. So a batch can be repeated, and a document corrected.
+//!
 //! The verdicts depend on the order of the documents, not on threads or on the times of commits. A
 //! commit carries a note of the progress of the run, so that an interrupted one can be resumed.
 
 mod committed;
+mod identity;
 mod passages;
 mod recent;
 mod run;

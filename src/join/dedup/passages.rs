@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(found == CutExtent::Nothing, cut.is_empty());
         let verdict = match found {
             CutExtent::All => Verdict::Passages { cut },
-            _ => Verdict::Kept { cut, kept_as: None },
+            _ => Verdict::Kept { cut, kept_as: None, replaces: false },
         };
         let decision = Decision { document: document.clone(), verdict: verdict.clone() };
         assert_eq!(decision.kept_text(), (left.text.clone(), left.parts.clone()));
@@ -183,7 +183,10 @@ mod tests {
         let (all, _) = decide("a b c", &["z a b", "b c"], 2);
         assert!(matches!(all, Verdict::Passages { .. }));
         assert_eq!(decide("a b c", &["a x b"], 2).1, "a b c");
-        assert_eq!(decide("", &["a b"], 1).0, Verdict::Kept { cut: Vec::new(), kept_as: None });
+        assert_eq!(
+            decide("", &["a b"], 1).0,
+            Verdict::Kept { cut: Vec::new(), kept_as: None, replaces: false }
+        );
     }
 
     #[test]

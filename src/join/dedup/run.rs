@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::committed::{Committed, Prepared, RecentTexts, Source};
+use super::committed::{Committed, Prepared, RecentTexts, Source, Stored};
+use super::identity::{EarlierDocuments, numbered};
 use super::passages::{CutExtent, Rest};
 use super::recent::{Prefix, Recent, RecentDocuments};
 use super::unwritten::Unwritten;
@@ -104,6 +105,8 @@ pub(super) struct Run {
     /// The analyzer whose tokens are cut: it leaves out no word.
     all_words: Analyzer,
     recent: RecentDocuments,
+    /// The documents that the index had before the run.
+    earlier: EarlierDocuments,
     texts: Arc<RecentTexts>,
     /// The unwritten documents of a temporary index.
     unwritten: Unwritten,
@@ -164,6 +167,7 @@ impl Run {
         let maker = own.verdict_maker().filter(|_| decides);
         let texts = RecentTexts::new(maker, options.temporary || config.store_text);
         let wholes = if from.records == 0 { HashMap::new() } else { Wholes::of(index)? };
+        let earlier = EarlierDocuments::new(writer.committed()?.clone());
         let mut run = Run {
             own,
             writer,
@@ -172,6 +176,7 @@ impl Run {
             options: Arc::new(options),
             all_words: config.analyzer.of_all_words(),
             recent: RecentDocuments::default(),
+            earlier,
             texts: Arc::new(texts),
             unwritten: Unwritten::default(),
             batch: Vec::new(),
@@ -237,6 +242,9 @@ impl Run {
         self.read += 1;
         if self.read <= self.from.records {
             self.hash = next_hash(self.hash, &record);
+            if let Record::Document(signed) = &record {
+                self.earlier.meet_again(signed)?;
+            }
             let is_last = self.read == self.from.records;
             return if is_last && self.hash != self.from.hash { Err(changed()) } else { Ok(()) };
         }
@@ -274,7 +282,9 @@ impl Run {
         let options = self.options.clone();
         let texts = self.texts.clone();
         let committed = Committed::new(&own, &against, &options, &texts);
-        let prepared = committed.look_up(&batch, &self.recent, &self.stop)?;
+        self.earlier.begin_batch();
+        let before = (&self.recent, &self.earlier);
+        let prepared = committed.look_up(&batch, before, &self.stop)?;
         let first = self.recent.len();
         for (record, prepared) in batch.into_iter().zip(prepared) {
             self.progress.hash = next_hash(self.progress.hash, &record);
@@ -320,6 +330,7 @@ impl Run {
         self.writer.commit_with(&note)?;
         self.own = without(self.writer.committed()?, &self.options)?;
         self.recent = RecentDocuments::default();
+        self.earlier.after_commit();
         let are_stored = self.own.snapshot().config().store_text;
         self.texts = Arc::new(self.texts.after_commit(are_stored));
         Ok(())
@@ -333,61 +344,118 @@ impl Run {
         signed: SignedDocument,
         prepared: Prepared,
     ) -> Result<()> {
+        let Prepared { mut keys, runs, mut reason, sources, stored } =
+            self.renewed(committed, &signed, prepared)?;
         if let Some(verdict) = self.withdrawn(&signed)? {
-            let decision = Decision { document: signed.document, verdict };
-            self.events.push_back(Event::Decided(decision));
+            self.earlier.meet(&signed, stored.earlier, None)?;
+            self.tell(signed.document, verdict);
             return Ok(());
         }
-        let Prepared { mut keys, runs, mut reason, sources } = prepared;
         let own = committed.own(&signed, &keys);
         let size = own.size;
-        if reason.as_ref().is_none_or(|reason| !reason.is_exact()) {
+        let is_stored = stored.has_own(signed.digest);
+        if !is_stored && reason.as_ref().is_none_or(|reason| !reason.is_exact()) {
             let mut own = own.with_runs(runs);
             let found = committed.among_recent(&signed, &mut own, &self.recent, first)?;
             reason = Reason::better(reason, found);
         }
-        let whole = self.wholes.get(&signed.digest).map(|id| Reason::exact(Holder::own(id)));
-        let reason = Reason::better(reason, whole);
+        let whole = self.wholes.get(&signed.digest).filter(|_| !is_stored);
+        reason = Reason::better(reason, whole.map(|id| Reason::exact(Holder::own(id))));
+        let itself = self.earlier.meet(&signed, stored.earlier, reason.as_ref())?;
+        let kept_as = itself.clone().filter(|itself| *itself != signed.document.id);
         let mut rest = None;
-        let mut verdict = match (reason, self.options.cut_passages) {
+        let cut_passages = self.options.cut_passages.filter(|_| !is_stored);
+        let mut verdict = match (reason, cut_passages) {
+            _ if itself.is_some() => Verdict::Unchanged { cut: Vec::new(), kept_as },
             (Some(reason), _) => reason.verdict(),
-            (None, None) => Verdict::Kept { cut: Vec::new(), kept_as: None },
+            (None, None) => Verdict::Kept { cut: Vec::new(), kept_as: None, replaces: false },
             (None, Some(len_min)) => {
-                let found = (keys, sources);
+                let found = (keys, sources, &stored);
                 let verdict;
                 (verdict, keys, rest) =
                     self.without_passages(committed, &signed.document, found, len_min)?;
                 verdict
             }
         };
-        if let Verdict::Kept { kept_as, .. } = &mut verdict {
-            let id = self.free_id(&signed.document.id)?;
-            if rest.is_some() {
-                self.wholes.insert(signed.digest, id.clone());
-            }
-            *kept_as = (id != signed.document.id).then_some(id);
-        }
         if signed.token_count == 0 {
             self.events.push_back(Event::Empty(signed.document.id.clone()));
         }
-        let Verdict::Kept { kept_as, .. } = &verdict else {
-            let decision = Decision { document: signed.document, verdict };
-            self.events.push_back(Event::Decided(decision));
+        if itself.is_some() || !verdict.is_kept() {
+            self.tell(signed.document, verdict);
             return Ok(());
-        };
-        let (document, id) = (signed.document.clone(), kept_as.clone());
-        self.events.push_back(Event::Decided(Decision { document, verdict }));
-        let (mut signed, size) = match rest {
-            Some(rest) => {
-                let size = committed.own(&rest, &keys).size;
-                (rest, size)
-            }
-            None => (signed, size),
-        };
-        if let Some(id) = id {
-            signed.document.id = id;
         }
-        self.keep(signed, keys, (committed.sampling(), size))
+        let text = rest.as_ref().map_or(signed.digest, |rest| rest.digest);
+        let id = self.identify(&signed.document.id, text, &stored, &mut verdict)?;
+        if rest.is_some() {
+            self.wholes.insert(signed.digest, id.clone());
+        }
+        self.tell(signed.document.clone(), verdict);
+        let size = rest.as_ref().map_or(size, |rest| committed.own(rest, &keys).size);
+        let mut signed = rest.unwrap_or(signed);
+        signed.document.id = id;
+        self.store(signed, &stored, keys, (committed.sampling(), size))
+    }
+
+    /// Returns what was found for a document of the batch; found again, if it is an old version of
+    /// a document that has been replaced since.
+    fn renewed(
+        &self,
+        committed: &Committed<'_>,
+        signed: &SignedDocument,
+        mut prepared: Prepared,
+    ) -> Result<Prepared> {
+        if prepared.reason.as_ref().is_some_and(|reason| self.earlier.is_stale(reason)) {
+            let before = (&self.recent, &self.earlier);
+            return committed.look_up_one(signed, before, prepared.stored);
+        }
+        let is_current =
+            |source: &Source| source.searcher != 0 || !self.earlier.is_replaced(source.address);
+        prepared.sources.retain(|(_, source)| is_current(source));
+        Ok(prepared)
+    }
+
+    fn tell(&mut self, document: Document, verdict: Verdict) {
+        self.events.push_back(Event::Decided(Decision { document, verdict }));
+    }
+
+    /// Completes the verdict on a document that is kept, with this text: whether an index has it
+    /// already. Returns the id that it has in the index of the run.
+    fn identify(
+        &mut self,
+        id: &str,
+        text: Digest,
+        stored: &Stored,
+        verdict: &mut Verdict,
+    ) -> Result<String> {
+        let has_own = stored.own().is_some();
+        let given = if has_own { id.to_owned() } else { self.free_id(id)? };
+        let cut = verdict.cut().to_vec();
+        let kept_as = (given != id).then(|| given.clone());
+        *verdict = match stored.has(text) {
+            true => Verdict::Unchanged { cut, kept_as },
+            false => Verdict::Kept { cut, kept_as, replaces: has_own },
+        };
+        Ok(given)
+    }
+
+    /// Puts a document of this size into the index, in the place of an old version.
+    fn store(
+        &mut self,
+        signed: SignedDocument,
+        stored: &Stored,
+        keys: Vec<u64>,
+        (sampling, size): (Sampling, Size),
+    ) -> Result<()> {
+        let Some(own) = stored.own() else { return self.keep(signed, keys, (sampling, size)) };
+        if own.text != signed.digest {
+            self.earlier.replace(&signed.document.id, own.address);
+            return self.keep(signed, keys, (sampling, size));
+        }
+        // Its meta object or its parts may have changed.
+        if own.is_replaceable {
+            self.writer.add_signed(signed)?;
+        }
+        Ok(())
     }
 
     /// Cuts out of a document the passages that earlier ones have, and treats the rest like another
@@ -398,7 +466,7 @@ impl Run {
         &self,
         committed: &Committed<'_>,
         document: &Document,
-        (mut keys, mut sources): (Vec<u64>, Vec<(u32, Source)>),
+        (mut keys, mut sources, stored): (Vec<u64>, Vec<(u32, Source)>, &Stored),
         len_min: usize,
     ) -> Result<(Verdict, Vec<u64>, Option<SignedDocument>)> {
         let config = self.writer.index().config();
@@ -410,7 +478,8 @@ impl Run {
             let texts = committed.texts(sources, recent)?;
             match rest.cut((&self.all_words, boilerplate), &texts, len_min, &self.stop)? {
                 CutExtent::Nothing => {
-                    let verdict = Verdict::Kept { cut: rest.into_cuts(), kept_as: None };
+                    let cut = rest.into_cuts();
+                    let verdict = Verdict::Kept { cut, kept_as: None, replaces: false };
                     return Ok((verdict, keys, kept));
                 }
                 CutExtent::All => {
@@ -428,7 +497,8 @@ impl Run {
             if let Some(verdict) = self.withdrawn(&left)? {
                 return Ok((verdict, Vec::new(), None));
             }
-            let found = committed.look_up_one(&left, &self.recent)?;
+            let before = (&self.recent, &self.earlier);
+            let found = committed.look_up_one(&left, before, stored.clone())?;
             if let Some(reason) = found.reason {
                 return Ok((reason.verdict(), Vec::new(), None));
             }
@@ -458,7 +528,7 @@ impl Run {
         let number = self.numbers.entry(id.to_owned()).or_insert(1);
         loop {
             *number += 1;
-            let numbered = format!("{id}#{number}");
+            let numbered = numbered(id, *number);
             if !is_taken(&numbered)? {
                 return Ok(numbered);
             }

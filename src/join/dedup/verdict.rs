@@ -24,6 +24,19 @@ pub enum Verdict {
         /// The id that it has in the index, if another document has its own.
         #[serde(skip_serializing_if = "Option::is_none")]
         kept_as: Option<String>,
+        /// Whether it takes the place of an earlier version, with another text, in the index.
+        #[serde(skip_serializing_if = "is_false")]
+        replaces: bool,
+    },
+    /// It is kept, and no index learns anything new from it: one has it already under its id, with
+    /// the same text, from before the run.
+    Unchanged {
+        /// The passages that were cut out, in the order of the text.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        cut: Vec<Cut>,
+        /// The id that it has in the index, if another document has its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        kept_as: Option<String>,
     },
     /// Its text, or the rest of it without passages of others, is that of another document.
     /// `Near` and `Contained` are verdicts on the same text.
@@ -115,15 +128,16 @@ impl Verdict {
     /// Tells whether the document is kept, with or without all of its passages.
     #[must_use]
     pub fn is_kept(&self) -> bool {
-        matches!(self, Verdict::Kept { .. })
+        matches!(self, Verdict::Kept { .. } | Verdict::Unchanged { .. })
     }
 
-    /// Returns the name of the verdict, as JSON has it: `kept`, `exact`, `near`, `contained`,
-    /// `passages` or `withdrawn`.
+    /// Returns the name of the verdict, as JSON has it: `kept`, `unchanged`, `exact`, `near`,
+    /// `contained`, `passages` or `withdrawn`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Verdict::Kept { .. } => "kept",
+            Verdict::Unchanged { .. } => "unchanged",
             Verdict::Exact { .. } => "exact",
             Verdict::Near { .. } => "near",
             Verdict::Contained { .. } => "contained",
@@ -139,7 +153,10 @@ impl Verdict {
             Verdict::Exact { of, .. }
             | Verdict::Near { of, .. }
             | Verdict::Contained { of, .. } => Some(of),
-            Verdict::Kept { .. } | Verdict::Passages { .. } | Verdict::Withdrawn { .. } => None,
+            Verdict::Kept { .. }
+            | Verdict::Unchanged { .. }
+            | Verdict::Passages { .. }
+            | Verdict::Withdrawn { .. } => None,
         }
     }
 
@@ -147,7 +164,9 @@ impl Verdict {
     #[must_use]
     pub fn cut(&self) -> &[Cut] {
         match self {
-            Verdict::Kept { cut, .. } | Verdict::Passages { cut } => cut,
+            Verdict::Kept { cut, .. }
+            | Verdict::Unchanged { cut, .. }
+            | Verdict::Passages { cut } => cut,
             _ => &[],
         }
     }
@@ -296,6 +315,12 @@ impl Reason {
         Ok(Some(Reason { rank, similarity: value, evidence, of: of()? }))
     }
 
+    /// Returns the id of the document that another one repeats, if the index of the run may have
+    /// it.
+    pub fn of_own(&self) -> Option<&str> {
+        self.of.index.is_none().then_some(&self.of.id)
+    }
+
     /// Returns whether the document has the same text as another.
     pub fn is_exact(&self) -> bool {
         self.rank == 2
@@ -331,7 +356,8 @@ mod tests {
         let evidence = Evidence { exact: true, standard_error: None, of_sketches: false };
         let (resemblance, containment) = (0.9, 0.9);
         for (verdict, other) in [
-            (Verdict::Kept { cut: Vec::new(), kept_as: None }, None),
+            (Verdict::Kept { cut: Vec::new(), kept_as: None, replaces: false }, None),
+            (Verdict::Unchanged { cut: Vec::new(), kept_as: None }, None),
             (Verdict::Exact { of: of.clone(), index: index.clone() }, Some("a")),
             (
                 Verdict::Near { of: of.clone(), index: index.clone(), resemblance, evidence },
@@ -341,7 +367,7 @@ mod tests {
             (Verdict::Passages { cut: Vec::new() }, None),
         ] {
             assert_eq!(serde_json::to_value(&verdict).unwrap()["verdict"], verdict.kind());
-            assert_eq!(verdict.is_kept(), verdict.kind() == "kept");
+            assert_eq!(verdict.is_kept(), matches!(verdict.kind(), "kept" | "unchanged"));
             assert_eq!(verdict.of(), other);
         }
     }

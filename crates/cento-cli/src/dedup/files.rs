@@ -204,15 +204,21 @@ impl Files {
         let Decision { document, verdict, .. } = &decision;
         let summary = &mut self.summary;
         summary.bytes += document.text.len() as u64;
-        let (is_kept, is_cut) = match verdict {
-            Verdict::Kept { cut, .. } => (true, !cut.is_empty()),
-            _ => (false, false),
-        };
-        let is_renamed = matches!(verdict, Verdict::Kept { kept_as: Some(_), .. });
+        let is_kept = verdict.is_kept();
+        let is_cut = is_kept && !verdict.cut().is_empty();
+        summary.cut += u64::from(is_cut);
+        // What is kept as it came needs no line.
+        let mut is_listed = !is_kept || is_cut;
         match verdict {
-            Verdict::Kept { .. } => {
+            Verdict::Kept { kept_as, replaces, .. } => {
                 summary.kept += 1;
-                summary.cut += u64::from(is_cut);
+                summary.replaced += u64::from(*replaces);
+                is_listed |= *replaces || kept_as.is_some();
+            }
+            Verdict::Unchanged { kept_as, .. } => {
+                summary.kept += 1;
+                summary.unchanged += 1;
+                is_listed |= kept_as.is_some();
             }
             Verdict::Exact { .. } => summary.exact += 1,
             Verdict::Near { evidence, .. } => {
@@ -251,7 +257,7 @@ impl Files {
                 tables.select(document.record.as_deref().unwrap_or_default(), selection)?;
             }
         }
-        if !is_kept || is_cut || is_renamed {
+        if is_listed {
             let line = terminal::json(&Line { id: &document.id, verdict });
             let line = line.expect("it has names for keys only");
             match &mut self.dropped {

@@ -39,20 +39,23 @@ use tree::{TableInput, Tree};
 /// Write the documents that are not duplicates, and list the others.
 ///
 /// Compares every document with those before it, in one pass, and with other indexes. The first of
-/// several duplicates is kept. A list names every dropped document, the reason, and the document
-/// that it duplicates. Fingerprints bring up candidates, and the texts decide: with --index, those
-/// that the index stores; without, those of this run, which wait in a temporary file. Without texts
-/// an estimate decides, and the list reports that. Programs must also have half of their names,
-/// numbers and strings in common, and 50 tokens, unless their texts are equal. Fingerprints are not
-/// weighted by rarity, which changes with every batch: a verdict does not depend on the times of
-/// the commits.
+/// several duplicates is kept. A document is no duplicate of itself. If an index has it under the
+/// same id from an earlier run, with the same text, it is kept as unchanged. If its text has
+/// changed, it replaces the old version. So you can repeat a batch, and correct it. A list names
+/// every dropped document, the reason, and the document that it duplicates. Fingerprints bring up
+/// candidates, and the texts decide: with --index, those that the index stores; without, those of
+/// this run, which wait in a temporary file. Without texts an estimate decides, and the list
+/// reports that. Programs must also have half of their names, numbers and strings in common, and 50
+/// tokens, unless their texts are equal. Fingerprints are not weighted by rarity, which changes
+/// with every batch: a verdict does not depend on the times of the commits.
 #[derive(Debug, Args)]
 pub struct Dedup {
     /// Files or directories, or - for standard input.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Index to compare with and to add the kept documents to, so that tomorrow's batch is compared
-    /// with today's. Created if it does not exist.
+    /// with today's. A kept document replaces the stored one with its id. Created if it does not
+    /// exist.
     #[arg(long, value_name = "INDEX")]
     index: Option<PathBuf>,
     /// Index to compare with, which is not changed. Can be repeated.
@@ -154,6 +157,12 @@ impl Own {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Summary {
     kept: u64,
+    /// Of these, those that an index has already under their ids, with the same texts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    unchanged: u64,
+    /// Of these, those that took the place of old versions in the index.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    replaced: u64,
     exact: u64,
     near: u64,
     contained: u64,
@@ -523,6 +532,8 @@ impl Summary {
     fn line(&self) -> String {
         let mut parts = vec![format!("{} kept", count(self.kept))];
         for (number, what) in [
+            (self.unchanged, "of these unchanged"),
+            (self.replaced, "of these in place of old versions"),
             (self.exact, if self.exact == 1 { "exact duplicate" } else { "exact duplicates" }),
             (self.near, if self.near == 1 { "near-duplicate" } else { "near-duplicates" }),
             (self.contained, "contained in others"),

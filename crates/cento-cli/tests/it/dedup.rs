@@ -260,6 +260,95 @@ fn one_id_many_times_is_no_trouble() {
     assert_eq!(report.len(), 2999);
     assert_eq!((&report[0]["verdict"], &report[0]["kept_as"]), (&json!("kept"), &json!("same#2")));
     assert_eq!(report[2998]["kept_as"], "same#3000");
+    // Nor is it on another day.
+    let again = ["--out", "out2", "--dropped", "report2", "--index", "a"];
+    let summary = dir.json(&[&["dedup", "in.jsonl"][..], &again].concat());
+    assert_eq!((&summary["kept"], &summary["unchanged"]), (&json!(3000), &json!(3000)));
+    assert_eq!(lines(&dir, "report2")[2998]["kept_as"], "same#3000");
+    let files = ["out", "out2"].map(|name| fs::read(dir.path(name)).unwrap());
+    assert!(files[0] == files[1]);
+}
+
+#[test]
+fn a_repeated_batch_is_not_a_duplicate_of_itself() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", jsonl(&stream(7, 1500)));
+    let run = |out: &str, of: &[&str]| {
+        let more =
+            ["--min-containment", "0.8", "--out", out, "--dropped", &format!("{out}.report")];
+        dir.json(&[&["dedup", "in.jsonl"][..], of, &more].concat())
+    };
+    let first = run("first", &["--index", "kept"]);
+    assert!(first["kept"].as_u64() < Some(1500), "{first}");
+    let kept = fs::read(dir.path("first")).unwrap();
+    for (out, of) in [
+        ("again", &["--index", "kept"][..]),
+        ("threads", &["--index", "kept", "--threads", "1", "--memory", "1MB"]),
+        ("against", &["--against", "kept"]),
+    ] {
+        let again = run(out, of);
+        assert_eq!(
+            (&again["kept"], &again["unchanged"]),
+            (&first["kept"], &first["kept"]),
+            "{out}"
+        );
+        assert!(fs::read(dir.path(out)).unwrap() == kept, "{out}");
+        assert_eq!(lines(&dir, &format!("{out}.report")).len(), 1500 - lines(&dir, "first").len());
+    }
+    assert_eq!(dir.json(&["stats", "kept", "--quick"])["documents"], first["kept"]);
+    // What is kept says why.
+    let run = dir.run(&["dedup", "in.jsonl", "--against", "kept", "--annotate"]);
+    let first: Value = serde_json::from_str(run.out.lines().next().unwrap()).unwrap();
+    assert_eq!((run.status, &first["dedup"]), (0, &json!({"verdict": "unchanged"})));
+}
+
+#[test]
+fn a_corrected_document_takes_the_place_of_the_old_one() {
+    // It was dropped as a near-duplicate of itself, and the index kept the old text.
+    let dir = Dir::new();
+    let (a, b) = (words(1, 200), words(2, 200));
+    let corrected = format!("{a} One more sentence was added.");
+    dir.write("in.jsonl", [line("a", &a, json!({})), line("b", &b, json!({}))].concat());
+    dir.json(&["dedup", "in.jsonl", "--index", "idx", "--out", "1"]);
+    // A copy of the old text comes after the correction, in the batch or in the next one.
+    let fixed = [line("a", &corrected, json!({})), line("c", &b, json!({}))].concat();
+    dir.write("fixed.jsonl", fixed);
+    let run = dir.run(&["dedup", "fixed.jsonl", "--index", "idx", "--out", "2"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert!(run.err.contains("1 kept, 1 of these in place of old versions"), "{}", run.err);
+    assert!(run.err.contains(r#"{"id":"a","verdict":"kept","replaces":true}"#), "{}", run.err);
+    assert_eq!(lines(&dir, "2")[0]["text"], corrected);
+    assert_eq!(dir.json(&["show", "idx", "a"])["text"], corrected);
+    assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 2);
+    // Its meta object is corrected, too.
+    dir.write("dated.jsonl", line("a", &corrected, json!({"year": 2024})));
+    let summary = dir.json(&["dedup", "dated.jsonl", "--index", "idx", "--out", "3"]);
+    assert_eq!(summary["unchanged"], 1);
+    assert_eq!(dir.json(&["show", "idx", "a"])["meta"], json!({"year": 2024}));
+}
+
+#[test]
+fn a_line_number_is_no_id() {
+    // Tomorrow's file has the name of today's.
+    let dir = Dir::new();
+    let text = |i: u64| format!("{}\n", json!({"text": words(i, 60)}));
+    let run = |lines: &[u64], out: &str| {
+        dir.write("day.jsonl", lines.iter().map(|&i| text(i)).collect::<String>());
+        dir.json(&["dedup", "day.jsonl", "--index", "idx", "--out", out, "--dropped", "r"])
+    };
+    assert_eq!(run(&[1, 2], "monday")["kept"], 2);
+    let tuesday = run(&[3, 4], "tuesday");
+    assert_eq!((&tuesday["kept"], &tuesday["replaced"]), (&json!(2), &Value::Null));
+    assert_eq!(lines(&dir, "r")[0]["kept_as"], "day.jsonl:1#2");
+    fs::remove_file(dir.path("r")).unwrap();
+    let again = run(&[3, 4], "again");
+    assert_eq!((&again["kept"], &again["unchanged"]), (&json!(2), &json!(2)));
+    assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 4);
+    fs::remove_file(dir.path("r")).unwrap();
+    // Texts that change places are duplicates.
+    dir.write("day.jsonl", text(4) + &text(1));
+    let run = dir.run(&["dedup", "day.jsonl", "--index", "idx", "--out", "other"]);
+    assert!(run.err.contains("0 kept, 2 exact duplicates"), "{}", run.err);
 }
 
 #[test]
@@ -275,18 +364,19 @@ fn tomorrow_runs_against_today() {
         .json(&[&["dedup", "tuesday.jsonl", "--index", "idx", "--out", "2"][..], &report].concat());
     assert_eq!((&summary["kept"], &summary["near"]), (&json!(1), &json!(1)));
     let told = lines(&dir, "report");
-    assert_eq!((&told[0]["kept_as"], &told[1]["of"]), (&json!("b#2"), &json!("a")));
-    // Another text under the same id is kept beside the old one.
+    assert_eq!(told[0], json!({"id": "b", "verdict": "kept", "replaces": true}));
+    assert_eq!(told[1]["of"], "a");
+    // Another text under the same id takes the place of the old one.
     let answer = dir.json(&["search", "idx", "--text", &c]);
-    assert_eq!(answer["hits"][0]["id"], "b#2");
-    assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 3);
+    assert_eq!(answer["hits"][0]["id"], "b");
+    assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 2);
     // Another index is compared with and left as it is.
-    dir.write("wednesday.jsonl", line("w", &b, json!({})));
+    dir.write("wednesday.jsonl", line("w", &c, json!({})));
     let args = ["dedup", "wednesday.jsonl", "--against", "idx", "--out", "3"];
     let run = dir.run(&args);
     assert_eq!(run.status, 1, "{}", run.err);
     assert!(run.err.contains(r#"{"id":"w","verdict":"exact","of":"b"}"#), "{}", run.err);
-    assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 3);
+    assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 2);
     dir.json(&["add", "other", "monday.jsonl", "--scheme", "kgram"]);
     let run = dir.run(&["dedup", "wednesday.jsonl", "--against", "idx", "--against", "other"]);
     assert_eq!(run.status, 2);
