@@ -1,8 +1,12 @@
 //! Conversion between Python values and documents, ids and meta objects.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ffi::CString;
+
 use cento::index::{META_DEPTH_MAX, id_of_json};
 use cento::{Document, Error};
-use pyo3::exceptions::PyUnicodeEncodeError;
+use pyo3::exceptions::{PyUnicodeEncodeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde::Serialize;
@@ -20,6 +24,38 @@ pub struct Fields {
     pub text: String,
     /// The name for the meta object.
     pub meta: String,
+    /// The fields of mappings that became no part of a document.
+    pub left_out: LeftOut,
+}
+
+/// The names of the fields that became no part of a document: of very many, some.
+#[derive(Default)]
+pub struct LeftOut(RefCell<BTreeSet<String>>);
+
+/// The maximum number of names that are kept.
+const NAMES_MAX: usize = 32;
+
+impl LeftOut {
+    /// Adds a name.
+    pub fn add(&self, name: &str) {
+        let mut names = self.0.borrow_mut();
+        if names.len() < NAMES_MAX && !names.contains(name) {
+            names.insert(name.to_owned());
+        }
+    }
+
+    /// Warns of the names, if there are any, with advice.
+    pub fn warn(&self, py: Python<'_>, advice: &str) -> PyResult<()> {
+        let names = self.0.borrow();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let shown: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let said = format!("not kept: {}; {advice}", shown.join(", ")).replace('\0', " ");
+        let said = CString::new(said).unwrap_or_default();
+        // The caller of the Python half.
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &said, 2)
+    }
 }
 
 /// Makes the exception for a value at `place` that is not a document.
@@ -265,7 +301,22 @@ pub fn document_of(
     } else if let Ok(dict) = item.cast::<PyDict>() {
         let content = content_of(dict.get_item(&fields.text)?, || dict.get_item(PARTS))?;
         let content = content.ok_or_else(|| missing(&fields.text))?;
-        (dict.get_item(&fields.id)?, content, dict.get_item(&fields.meta)?)
+        let (id, meta) = (dict.get_item(&fields.id)?, dict.get_item(&fields.meta)?);
+        // Most have no other fields.
+        if dict.len() > 1 + usize::from(id.is_some()) + usize::from(meta.is_some()) {
+            let is_used = |name: &str| {
+                [&fields.id, &fields.text, &fields.meta].iter().any(|used| *used == name)
+                    || (name == PARTS && matches!(content, Content::Parts(_)))
+            };
+            for (key, _) in dict {
+                let name = key.str()?;
+                let name = name.to_string_lossy();
+                if !is_used(&name) {
+                    fields.left_out.add(&name);
+                }
+            }
+        }
+        (id, content, meta)
     } else if let Ok(mapping) = item.cast::<PyMapping>() {
         let get = |name: &str| match mapping.contains(name)? {
             true => mapping.get_item(name).map(Some),

@@ -21,7 +21,7 @@ use pyo3::types::{PyDict, PyIterator};
 use serde::Serialize;
 
 use crate::arrow::{Columns, Meta, Tables};
-use crate::convert::{Fields, Numbering, to_json};
+use crate::convert::{Fields, LeftOut, Numbering, to_json};
 use crate::entry::{BATCH_BYTES, BATCH_DOCUMENTS, Refusal};
 use crate::error::{Failure, refused};
 use crate::offsets::CodePoints;
@@ -203,7 +203,8 @@ impl Dedup {
                 Columns { id, id_prefix: None, numbered: "", text, meta },
             )?)
         } else {
-            let fields = Fields { id: id.unwrap_or_else(|| "id".into()), text, meta };
+            let (id, left_out) = (id.unwrap_or_else(|| "id".into()), LeftOut::default());
+            let fields = Fields { id, text, meta, left_out };
             Input::Items { items: items.try_iter()?.unbind(), fields, number: 0, skips }
         };
         let (scheme, analyzer): (Option<String>, Option<String>) =

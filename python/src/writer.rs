@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 
 use crate::arrow::{self, Columns, Meta};
 use crate::convert::{
-    Fields, Numbering, checked, document_of, document_of_parts, id_of, meta_of, refusal_of, text_of,
+    Fields, LeftOut, Numbering, PARTS, checked, document_of, document_of_parts, id_of, meta_of,
+    refusal_of, text_of,
 };
 use crate::entry::{BATCH_BYTES, BATCH_DOCUMENTS, Entry, Refusal};
 use crate::error::{Failure, refused};
@@ -315,10 +316,13 @@ impl Writer {
         skips: bool,
     ) -> PyResult<AddCounts> {
         let (id, text, meta) = fields;
-        let fields = Fields { id, text, meta };
+        let fields = Fields { id, text, meta, left_out: LeftOut::default() };
         let items = items.try_iter()?.into_any();
         let mut batches = Batches::new(&items, &fields, skips);
-        self.add_batches(py, threads, skips, || batches.next())
+        let counts = self.add_batches(py, threads, skips, || batches.next())?;
+        let advice = format!("put what is to be kept into `{}`, a dict", fields.meta);
+        fields.left_out.warn(py, &advice)?;
+        Ok(counts)
     }
 
     #[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
@@ -333,10 +337,21 @@ impl Writer {
         skips: bool,
     ) -> PyResult<AddCounts> {
         let (id, id_prefix, text) = columns;
+        // Who names columns has chosen.
+        let names_none = meta_object.is_none() && meta.is_empty();
+        let used = [id.clone().unwrap_or_else(|| "id".into()), text.clone(), PARTS.into()];
         let meta = meta_object.map_or(Meta::Columns(meta), Meta::Object);
         let columns = Columns { id, id_prefix, numbered: "row/", text, meta };
         let mut tables = arrow::Tables::new(table, columns)?;
-        self.add_batches(py, threads, skips, || Ok(tables.next(py)?.map(Batch::Rows)))
+        let left_out = LeftOut::default();
+        if let Some(schema) = tables.schema(py)?.filter(|_| names_none) {
+            let names = schema.fields().iter().map(|field| field.name());
+            names.filter(|name| !used.contains(name)).for_each(|name| left_out.add(name));
+        }
+        let feed = || Ok(tables.next(py)?.map(Batch::Rows));
+        let counts = self.add_batches(py, threads, skips, feed)?;
+        left_out.warn(py, "`meta` names the columns to keep")?;
+        Ok(counts)
     }
 
     fn remove(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -1,6 +1,7 @@
 //! `cento add`
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -16,7 +17,7 @@ use super::parse::{parse_bytes, parse_encoding};
 use super::progress::{AddProgress, NotRead, stop_flag, summary};
 use super::send::{SendOptions, send};
 use super::target::{Target, TargetArgs};
-use super::terminal::note;
+use super::terminal::{note, tell};
 use cento::Error;
 use cento::Stop;
 use cento::index::{Index, Preset};
@@ -85,9 +86,10 @@ pub struct SourceArgs {
     /// JSON field or column that holds the text.
     #[arg(long, value_name = "FIELD", default_value = "text")]
     text_field: String,
-    /// JSON field or column that holds an object for filters to query.
-    #[arg(long, value_name = "FIELD", default_value = "meta")]
-    meta_field: String,
+    /// JSON field or column that filters can query: an object with all of its members, or another
+    /// value under the name of the field. Can be repeated. NONE reads no field. Default: meta.
+    #[arg(long, value_name = "FIELD")]
+    meta_field: Vec<String>,
     /// Encoding of text files. Default: detected for each file.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
@@ -142,14 +144,47 @@ const RECORD_SHARE: usize = 8;
 /// count.
 const RECORD_BYTES_MIN: usize = 1 << 20;
 
+/// The name of a field for the meta object that means none.
+const NO_FIELD: &str = "NONE";
+
 impl SourceArgs {
+    /// Returns the options of a verb that stores documents: it reports the fields that become no
+    /// part of them ([`tell_fields`]).
+    pub fn counting_fields(options: SourceOptions) -> SourceOptions {
+        SourceOptions { field_use: Some(Arc::default()), ..options }
+    }
+
+    /// Names the fields of the records that became no part of a document. Returns whether a field
+    /// that was named for the meta object is in none of them, which is reported as an error.
+    pub fn tell_fields(&self, source: &SourceOptions) -> bool {
+        let Some(fields) = &source.field_use else { return false };
+        if let Some(names) = fields.left_out() {
+            note!("cento: fields not kept: {names} (--meta-field NAME keeps one)");
+        }
+        let missing = match self.meta_field.is_empty() {
+            true => None,
+            false => fields.missing(&source.meta_fields),
+        };
+        if let Some(missing) = &missing {
+            tell!(
+                "cento: {missing}. The documents were added without it: repeat the command with \
+                 the right --meta-field, which replaces them"
+            );
+        }
+        missing.is_some()
+    }
+
     /// Returns the options.
     pub fn options(&self) -> SourceOptions {
         let defaults = SourceOptions::default();
         SourceOptions {
             id_field: self.id_field.clone(),
             text_field: self.text_field.clone(),
-            meta_field: self.meta_field.clone(),
+            meta_fields: match &self.meta_field[..] {
+                [] => defaults.meta_fields,
+                [none] if none == NO_FIELD => Vec::new(),
+                fields => fields.to_vec(),
+            },
             encoding: self.encoding.clone(),
             record_bytes_max: self.max_record_bytes.unwrap_or(defaults.record_bytes_max),
             read_hidden: self.all,
@@ -245,7 +280,7 @@ impl Add {
             Target::Service(_) => self.source.options(),
         };
         let filter = self.grouping.without_data(self.filter.filter()?);
-        let source = SourceOptions { filter, ..source };
+        let source = SourceArgs::counting_fields(SourceOptions { filter, ..source });
         let index = match target {
             Target::Index(path) => self.open_or_create(&path, &source)?,
             Target::Service(client) => {
@@ -273,7 +308,7 @@ impl Add {
             progress.tell(event);
         });
         let not_read = progress.finish();
-        self.tell(&added?, &not_read)
+        self.tell(&added?, &not_read, &options.source)
     }
 
     /// Leaves out files that are not in the language of this analyzer, where documents have several
@@ -296,10 +331,16 @@ impl Add {
         };
         let sent = send(client, &self.paths, &options, stop, &mut |event| progress.tell(event));
         let not_read = progress.finish();
-        self.tell(&sent?, &not_read)
+        self.tell(&sent?, &not_read, &options.source)
     }
 
-    fn tell(&self, report: &AddReport, not_read: &NotRead) -> super::Result {
+    fn tell(
+        &self,
+        report: &AddReport,
+        not_read: &NotRead,
+        source: &SourceOptions,
+    ) -> super::Result {
+        let lacks_field = self.source.tell_fields(source);
         match self.format {
             Format::Json => output::print_json(&Report { report, not_read })?,
             Format::Human => {
@@ -313,7 +354,7 @@ impl Add {
             not_read.tell_first();
         }
         Ok(match () {
-            () if has_nothing || report.failed > 0 => Outcome::Bad,
+            () if has_nothing || report.failed > 0 || lacks_field => Outcome::Bad,
             () if self.strict && report.skipped > report.skipped_by_name => Outcome::Incomplete,
             () => Outcome::Found,
         })

@@ -20,7 +20,7 @@ use cento::{Error, Result};
 use cento_api::AddReport;
 use cento_api::http::{FileReason, NotRead};
 use cento_source::{
-    InFile, Origins, ReadError, SourceOptions, count_failed, count_skipped, read_bytes,
+    FieldUse, InFile, Origins, ReadError, SourceOptions, count_failed, count_skipped, read_bytes,
 };
 
 /// The part with the JSON of the request.
@@ -55,6 +55,8 @@ pub struct Files {
     pub not_read: NotRead,
     /// The numbers of files and records that were not read, as `cento add` counts them.
     pub counts: AddReport,
+    /// The fields of records that became no part of a document.
+    pub fields_not_kept: Vec<String>,
     /// The room for the texts.
     pub room: Permit,
 }
@@ -103,13 +105,20 @@ impl Files {
                 bytes: 0,
                 room,
             };
-            let options =
-                SourceOptions { record_bytes_max: bytes_max, stop: stop.clone(), ..source };
+            let field_use = Arc::new(FieldUse::default());
+            let options = SourceOptions {
+                record_bytes_max: bytes_max,
+                field_use: Some(field_use.clone()),
+                stop: stop.clone(),
+                ..source
+            };
             for part in files {
                 reading.file(part, (&options, bytes_max), &stop, job)?;
             }
             let FilesRead { documents, not_read, counts, room, .. } = reading;
-            Ok(Files { request, parts: names, documents, not_read, counts, room })
+            let fields_not_kept =
+                field_use.left_out_names().into_iter().map(str::to_owned).collect();
+            Ok(Files { request, parts: names, documents, not_read, counts, fields_not_kept, room })
         })
         .await
     }

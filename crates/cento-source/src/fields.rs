@@ -8,7 +8,7 @@ use cento_api::suggest::did_you_mean;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 /// The maximum number of names that a message shows, and of characters of each.
-const SHOWN_MAX: usize = 20;
+pub const SHOWN_MAX: usize = 20;
 const CHARS_MAX: usize = 40;
 
 /// Refuses a record or table without the field `name` for the `field` of a document, listing the
@@ -33,6 +33,31 @@ pub fn missing<'a>(
     Refusal::new(Reason::MissingField { field }, what)
 }
 
+/// Refuses a document with a field that it cannot have; it has one for the id and one for the text.
+pub fn unknown(name: &str, [id, text]: [&str; 2]) -> Refusal {
+    let name = short(name);
+    let meant = did_you_mean(&name, [id, text, "meta", "parts"]);
+    let what = format!(
+        "unknown field `{name}`{meant}; a document has `{id}`, `{text}` or `parts`, and `meta`, an \
+         object with all else"
+    );
+    what.into()
+}
+
+/// Describes a field that no record has, with the names of the fields that they have beside those
+/// that are read.
+pub fn missing_in_all(name: &str, names: &[&str]) -> String {
+    let meant = did_you_mean(name, names.iter().copied().filter(|known| known.len() <= CHARS_MAX));
+    let shown = names.iter().take(SHOWN_MAX).map(|name| format!("`{}`", short(name)));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let there = match names.len() {
+        0 => "they have none beside those that are read".to_owned(),
+        1..=SHOWN_MAX => format!("they have {shown}"),
+        _ => format!("they have {shown}, and more"),
+    };
+    format!("no record has a field `{}`{meant}; {there}", short(name))
+}
+
 /// Refuses a record or table with two of its `nouns`, such as columns, called `name`.
 pub fn twice(nouns: &str, name: &str) -> Refusal {
     format!("two {nouns} are called `{}`; which one counts is not known", short(name)).into()
@@ -47,7 +72,8 @@ pub fn repeated<'a>(
     names.into_iter().find(|name| counts(name) && !seen.insert(*name))
 }
 
-fn short(name: &str) -> String {
+/// Returns a name, cut if it is long.
+pub fn short(name: &str) -> String {
     match name.char_indices().nth(CHARS_MAX) {
         Some((end, _)) => format!("{}...", &name[..end]),
         None => name.to_owned(),

@@ -1,7 +1,8 @@
 //! The documents of JSON lines, and the boundaries of lines.
 
-use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+mod repair;
+
+use std::fmt;
 use std::io::{self, Read};
 use std::mem;
 use std::ops::{ControlFlow, Range};
@@ -9,9 +10,10 @@ use std::ops::{ControlFlow, Range};
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
-use serde_json::Map;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
+use super::field_use::RecordFields;
 use super::fields::twice;
 use super::{Document, SourceOptions, charset, fields};
 use cento::index::{IdSource, META_WRITTEN_BYTES_MAX};
@@ -19,6 +21,7 @@ use cento::index::{id_of_json, id_problem, meta_of_json, meta_problem};
 use cento::{Part, PartText, Reason, Refusal};
 use cento_api::json;
 use cento_api::part::{exchanged_parts, parts_problem};
+use repair::repaired;
 
 /// The approximate size of the chunks of lines that are passed on, in bytes.
 pub const CHUNK_BYTES: u64 = 256 << 10;
@@ -91,6 +94,13 @@ fn strictly_parsed(
         }
         (None, None) => return Err(without(line, "text", &options.text_field).into()),
     };
+    if let Some(name) = &record.unknown {
+        return Err(fields::unknown(name, [&options.id_field, &options.text_field]).into());
+    }
+    if options.requires_id && record.parts.is_some() && parts.is_empty() {
+        let text = &options.text_field;
+        return Err(format!("it has `{text}` and `{PARTS}`, and a document has one of them").into());
+    }
     let (id, id_source) = id_of(record.id, line, options, place)?;
     let (id, id_source) = match is_repaired && id.contains(char::REPLACEMENT_CHARACTER) {
         true if options.needs_text_only => (place(), IdSource::STREAM),
@@ -105,12 +115,8 @@ fn strictly_parsed(
     };
     let id_source = record.id_place.map_or(id_source, IdSource::made);
     // A string of either field may hold the invalid JSON.
-    let is_long = record.meta.is_some_and(|meta| meta.get().len() > META_WRITTEN_BYTES_MAX);
-    let meta = record.meta.map_or(Ok(Map::new()), |meta| {
-        let meta = meta_of_json(&options.meta_field, meta)?;
-        meta_problem(&meta).map_or(Ok(meta), Err)
-    });
-    let meta = match meta {
+    let is_long = record.meta.iter().any(|(_, meta)| meta.get().len() > META_WRITTEN_BYTES_MAX);
+    let meta = match meta_of(&record.meta, options) {
         Err(_) if options.needs_text_only => Map::new(),
         Err(what) => {
             let what = Refusal::new(Reason::UnusableMeta, what);
@@ -118,7 +124,34 @@ fn strictly_parsed(
         }
         Ok(meta) => meta,
     };
+    if let Some(all) = &options.field_use {
+        let mut fields = record.fields;
+        if record.parts.is_some() && parts.is_empty() {
+            fields.leave_out(all, PARTS);
+        }
+        all.add(fields);
+    }
     Ok(Document { id, text, parts, meta, record: None, id_source })
+}
+
+/// Returns the meta object of the fields of a record that have these numbers in the options.
+fn meta_of(
+    fields: &[(usize, &RawValue)],
+    options: &SourceOptions,
+) -> Result<Map<String, Value>, String> {
+    let mut meta = Map::new();
+    for &(number, json) in fields {
+        let name = &options.meta_fields[number];
+        let members = meta_of_json(name, json)?;
+        if let Some(member) = members.keys().find(|member| meta.contains_key(*member)) {
+            return Err(format!("`{name}` and another field make `{member}` of the meta object"));
+        }
+        match meta.is_empty() {
+            true => meta = members,
+            false => meta.extend(members),
+        }
+    }
+    meta_problem(&meta).map_or(Ok(meta), Err)
 }
 
 /// Returns a document of the parts in this field, which has no text.
@@ -180,67 +213,6 @@ fn id_of(
             _ => Ok((id, IdSource::GIVEN)),
         },
     }
-}
-
-/// Returns a line as its writer meant it, if it is invalid JSON for one of these reasons: invalid
-/// numbers (`NaN`, `Infinity`, as Python writes them, become `null`); in strings, halves of
-/// surrogate pairs (U+FFFD) and raw control characters (as if escaped); bytes that are not UTF-8; a
-/// comma at its end.
-fn repaired(line: &[u8]) -> Option<String> {
-    let text = charset::record_text(line);
-    let line = text.trim_end();
-    let line = line.strip_suffix(',').unwrap_or(line);
-    let mut repaired = String::with_capacity(line.len());
-    let (mut rest, mut is_string) = (line, false);
-    while let Some(first) = rest.chars().next() {
-        if is_string && first < ' ' {
-            // Writing to memory cannot fail.
-            let _ = write!(repaired, "\\u{:04x}", u32::from(first));
-            rest = &rest[1..];
-            continue;
-        }
-        let (len, written) = match (is_string, first) {
-            (true, '\\') => escape(rest),
-            (true, '"') | (false, '"') => {
-                is_string = !is_string;
-                (1, "\"")
-            }
-            (false, 'N' | 'I' | '-') => number(rest),
-            (_, c) => (c.len_utf8(), &rest[..c.len_utf8()]),
-        };
-        repaired.push_str(written);
-        rest = &rest[len..];
-    }
-    let is_changed = repaired != text.trim_end() || matches!(text, Cow::Owned(_));
-    is_changed.then_some(repaired)
-}
-
-/// Returns the length of the escape that a text begins with, and its valid form: half of a
-/// surrogate pair alone encodes no character.
-fn escape(text: &str) -> (usize, &str) {
-    let unit = |at: usize| {
-        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let len = match (unit(0), unit(6)) {
-        (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
-        (Some(0xd800..=0xdfff), _) => return (6, "\\ufffd"),
-        (Some(_), _) => 6,
-        // A quotation mark, or an invalid escape.
-        _ => 1 + text[1..].chars().next().map_or(0, char::len_utf8),
-    };
-    (len, &text[..len])
-}
-
-/// Returns the length of a possible invalid number, and its valid form.
-fn number(text: &str) -> (usize, &str) {
-    for name in ["NaN", "Infinity", "-Infinity"] {
-        let is_whole = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric());
-        if text.strip_prefix(name).is_some_and(is_whole) {
-            return (name.len(), "null");
-        }
-    }
-    (1, &text[..1])
 }
 
 /// Returns the id in this field of a record, if it is one, as a document gets it.
@@ -362,8 +334,13 @@ struct Record<'de> {
     id: Option<&'de RawValue>,
     text: Option<Text>,
     parts: Option<&'de RawValue>,
-    meta: Option<&'de RawValue>,
+    /// With the numbers of the fields in the options.
+    meta: Vec<(usize, &'de RawValue)>,
     id_place: Option<u64>,
+    /// The first field of another name, if there may be none.
+    unknown: Option<String>,
+    /// What became of its fields.
+    fields: RecordFields,
     /// The names of the fields that the line has more than once.
     twice: Vec<String>,
 }
@@ -378,7 +355,7 @@ impl Record<'_> {
                     return Err(twice("fields", &name));
                 }
                 () if name == options.id_field => self.id = None,
-                () if name == options.meta_field => self.meta = None,
+                () if options.meta_fields.contains(&name) => self.meta.clear(),
                 () => self.id_place = None,
             }
         }
@@ -391,6 +368,9 @@ pub const PARTS: &str = "parts";
 
 /// The field with the place that an id was made from, set by clients of a service and by exports.
 const ID_PLACE: &str = "id_place";
+
+/// The field of exports with the time of addition, which a document that is added gets anew.
+const ADDED: &str = "added";
 
 /// A string; values of other types are dropped.
 struct Text(Option<String>);
@@ -472,8 +452,10 @@ impl<'de> Visitor<'de> for Fields<'_> {
                 record.text.replace(map.next_value()?).is_some()
             } else if key == self.0.id_field {
                 record.id.replace(map.next_value()?).is_some()
-            } else if key == self.0.meta_field {
-                record.meta.replace(map.next_value()?).is_some()
+            } else if let Some(number) = self.0.meta_fields.iter().position(|own| *own == key) {
+                record.fields.meet(number);
+                record.meta.push((number, map.next_value()?));
+                record.meta[..record.meta.len() - 1].iter().any(|(other, _)| *other == number)
             } else if key == PARTS {
                 record.parts.replace(map.next_value()?).is_some()
             } else if self.0.requires_id && key == ID_PLACE {
@@ -484,6 +466,13 @@ impl<'de> Visitor<'de> for Fields<'_> {
                 false
             } else {
                 map.next_value::<IgnoredAny>()?;
+                if let Some(all) = &self.0.field_use {
+                    record.fields.leave_out(all, &key);
+                }
+                if self.0.requires_id && key != ADDED && record.unknown.is_none() {
+                    record.unknown = Some(key);
+                    continue;
+                }
                 false
             };
             if is_again {

@@ -22,6 +22,7 @@ mod directory;
 mod documents;
 mod extract;
 mod extracted;
+mod field_use;
 mod fields;
 mod filter;
 mod format;
@@ -88,6 +89,7 @@ pub use documents::{Chunks, Documents, documents, read, read_bytes};
 pub use extract::serve as serve_extraction;
 pub use extract::{Extraction, WORKER_VERB};
 pub use extracted::Extracted;
+pub use field_use::FieldUse;
 pub use filter::{OTHER_LANGUAGE, PathFilter, advice, is_by_name};
 pub use format::{FileFormat, Markup};
 pub use formats::formats;
@@ -130,8 +132,11 @@ pub struct SourceOptions {
     pub id_field: String,
     /// The field of a JSON line with the text: a string.
     pub text_field: String,
-    /// The field of a JSON line with the meta object.
-    pub meta_field: String,
+    /// The fields of a JSON line with the meta object: the members of objects, and the other values
+    /// under the names of their fields.
+    pub meta_fields: Vec<String>,
+    /// Learns which fields of records become no part of a document.
+    pub field_use: Option<Arc<FieldUse>>,
     /// The encoding of files that are not JSON lines; detected for each file if `None`.
     pub encoding: Option<String>,
     /// Longer lines and files are refused.
@@ -160,7 +165,8 @@ pub struct SourceOptions {
     /// Documents keep the place of the line or row that they were read from, `path:number`, instead
     /// of the line itself.
     pub keeps_places: bool,
-    /// A JSON line without an id is not a document; if not set, its place becomes its id.
+    /// A JSON line is a document of the form that clients send: one without an id, or with a field
+    /// of another name, is none. If not set, its place becomes its id.
     pub requires_id: bool,
     /// A record is a document whatever its id and its meta object are: if an index could not hold
     /// them, it gets its place as id, and an empty meta object.
@@ -188,7 +194,8 @@ impl Default for SourceOptions {
         SourceOptions {
             id_field: "id".into(),
             text_field: "text".into(),
-            meta_field: "meta".into(),
+            meta_fields: vec!["meta".into()],
+            field_use: None,
             encoding: None,
             record_bytes_max: 64 << 20,
             window_bytes_max: compressed::WINDOW_BYTES_MAX,

@@ -152,14 +152,19 @@ impl<'a> Rows<'a> {
 /// Refuses a table without a text, or with two columns of one name that are both used: a record
 /// that is kept has each column once.
 fn check(names: &[String], options: &SourceOptions) -> Result<(), Refusal> {
-    let SourceOptions { text_field, id_field, meta_field, keeps_records, .. } = options;
+    let SourceOptions { text_field, id_field, meta_fields, keeps_records, .. } = options;
     let each = || names.iter().map(String::as_str);
     if !names.contains(text_field) {
         return Err(missing("column ", "text", text_field, each()));
     }
     let is_used = |name: &str| {
-        *keeps_records || [text_field, id_field, meta_field].iter().any(|used| *used == name)
+        let mut used = [text_field, id_field].into_iter().chain(meta_fields);
+        *keeps_records || used.any(|used| *used == name)
     };
+    // A row has no member for an empty field of the meta object.
+    if let Some(all) = &options.field_use {
+        all.add_columns(each(), meta_fields, &[text_field, id_field]);
+    }
     repeated(each(), is_used).map_or(Ok(()), |name| Err(twice("columns", name)))
 }
 
@@ -171,10 +176,11 @@ fn record<'a>(
     let mut record = Map::new();
     for (name, field) in names.iter().zip(fields) {
         // Without an id the record gets its place as id; without meta it has no meta.
-        if field.is_empty() && (*name == options.id_field || *name == options.meta_field) {
+        let is_meta = options.meta_fields.contains(name);
+        if field.is_empty() && (*name == options.id_field || is_meta) {
             continue;
         }
-        let meta = (*name == options.meta_field).then(|| serde_json::from_str(&field).ok());
+        let meta = is_meta.then(|| serde_json::from_str(&field).ok());
         // An object with two fields of one name stays a text, and is refused as that of a record.
         let meta = meta.map(|meta: Option<Value>| {
             meta.filter(|meta| json::repeated_field(&field, json::fields_in(meta)).is_none())
@@ -240,7 +246,7 @@ mod tests {
 
     #[test]
     fn rows_are_records() {
-        let options = SourceOptions { meta_field: "m".into(), ..SourceOptions::default() };
+        let options = SourceOptions { meta_fields: vec!["m".into()], ..SourceOptions::default() };
         let table =
             "\u{feff}id, text,m\n7,\"a \"\"b\"\",\nc\",\"{\"\"x\"\":1}\"\n,d,\n1,2,3,4\n8\n";
         let (rows, faults) = read(table.as_bytes(), b',', &options);

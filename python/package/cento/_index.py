@@ -585,7 +585,8 @@ class Writer:
                 number, from 0, and refused if another document is called so.
             id: The name of the field with the id.
             text: The name of the field with the text.
-            meta: The name of the field with the meta object.
+            meta: The name of the field with the meta object. A warning names other fields of
+                mappings, which are not kept.
             threads: The number of threads; as many as there are processors if not given.
             on_error: ``"skip"`` leaves out what is no document, counts it and names it in the
                 report. What the iterator raises is raised in any case.
@@ -627,7 +628,8 @@ class Writer:
                 with ``name`` and ``text``.
             meta: The columns that make the meta object; or the name of one struct column that is
                 it. A column in which a row has nothing is not in its meta object. What JSON has no
-                type for, such as a time, becomes a string.
+                type for, such as a time, becomes a string. If none is named, a warning names the
+                columns that are not kept.
             id_prefix: Take this and the number of the row, from 0, for the id, in place of a
                 column. Rows of another table with the same prefix replace these.
             threads: The number of threads; as many as there are processors if not given.

@@ -15,6 +15,7 @@ use crate::{AddReport, Part, PartText};
 /// A document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
 pub struct DocumentBody {
     /// The caller's id: a stored document with the same id is replaced. A whole number is read as
     /// its decimal digits.
@@ -39,6 +40,7 @@ pub struct DocumentBody {
 /// those of its parts, joined with line feeds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
 pub struct DocumentOfParts {
     /// The caller's id: a stored document with the same id is replaced. A whole number is read as
     /// its decimal digits.
@@ -116,6 +118,7 @@ impl From<DocumentOfParts> for AddedDocument {
 
 /// The fields of both forms of a document.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct DocumentFields {
     #[serde(deserialize_with = "id")]
     id: String,
@@ -200,6 +203,10 @@ pub struct AddResponse {
     /// The files and records that were not read, if files were sent.
     #[serde(flatten)]
     pub not_read: NotRead,
+    /// The fields of records in files, beside id, text and meta object, that the documents lack: of
+    /// very many, some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields_not_kept: Vec<String>,
 }
 
 /// A record that is not a document.

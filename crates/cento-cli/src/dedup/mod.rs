@@ -264,13 +264,13 @@ impl Dedup {
             }
         }
         let spinner = Spinner::new();
+        let source = self.stored_source();
         // A run that was interrupted after its end has nothing left to do.
         let end = match is_done {
             true => Ok(()),
             false => {
                 let how = (self.threads(), self.memory());
-                let records =
-                    cento_source::dedup_records(&index, &self.paths, &self.source(), how, &stop);
+                let records = cento_source::dedup_records(&index, &self.paths, &source, how, &stop);
                 let mut run = dedup::Dedup::new(&index, &self.options, records)
                     .against(&against)
                     .boilerplate(boilerplate)
@@ -292,9 +292,10 @@ impl Dedup {
             return Err(error.into());
         }
         let (summary, not_read) = files.finish()?;
+        let lacks_field = self.source.tell_fields(&source);
         self.tell(&summary, &not_read, preset.defaults(), started)?;
         Ok(match summary.kept {
-            _ if summary.failed > 0 => Outcome::Bad,
+            _ if summary.failed > 0 || lacks_field => Outcome::Bad,
             _ if self.strict && summary.skipped > summary.skipped_by_name => Outcome::Incomplete,
             0 => Outcome::Nothing,
             _ => Outcome::Found,
@@ -311,6 +312,14 @@ impl Dedup {
             needs_text_only: true,
             filter,
             ..options
+        }
+    }
+
+    /// Returns the options of reading documents that an index stores, which loses fields of them.
+    fn stored_source(&self) -> SourceOptions {
+        match self.index {
+            Some(_) => SourceArgs::counting_fields(self.source()),
+            None => self.source(),
         }
     }
 
@@ -444,7 +453,8 @@ impl Dedup {
         let SourceOptions {
             id_field,
             text_field,
-            meta_field,
+            meta_fields,
+            field_use: _,
             encoding,
             record_bytes_max,
             read_hidden,
@@ -480,7 +490,7 @@ impl Dedup {
             ("resumable", self.is_resumable().to_string()),
             ("id_field", id_field.clone()),
             ("text_field", text_field.clone()),
-            ("meta_field", meta_field.clone()),
+            ("meta_fields", listed(meta_fields)),
             ("encoding", listed(encoding)),
             ("record_bytes_max", record_bytes_max.to_string()),
             ("read_hidden", read_hidden.to_string()),

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::common::run::{Dir, indexed, line};
 use crate::common::words;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_document_is_replaced_by_its_id_and_left_alone_if_unchanged() {
@@ -111,7 +111,7 @@ fn a_file_without_documents_is_named_and_nothing_added_is_status_2() {
     ] {
         let run = dir.run(&["add", "idx", name, "--format", "json"]);
         assert_eq!(run.status, 2, "{name}: {}", run.err);
-        let said: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        let said: Value = serde_json::from_str(&run.out).unwrap();
         assert_eq!(said["left_out"], json!([{"path": name, "reason": reason}]));
         let run = dir.run(&["add", "idx", name]);
         assert!(run.err.contains(&format!("{name}: left out: {reason}")), "{}", run.err);
@@ -376,4 +376,63 @@ fn programs_have_the_language_of_their_names() {
     }
     let run = dir.run(&["create", "other", "--analyzer", "code"]);
     assert!(run.status == 2 && run.err.contains("--analyzer 'code(language=java)'"), "{}", run.err);
+}
+
+#[test]
+fn fields_that_are_not_kept_are_named() {
+    // They vanished without a word.
+    let dir = Dir::new();
+    let record = |id: &str, more: Value| {
+        let mut record = json!({"id": id, "text": words(1, 60)});
+        record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        format!("{record}\n")
+    };
+    let records = [
+        record("a", json!({"source": "herald", "date": "2024-05-01", "lang": "en"})),
+        record("b", json!({"source": "bote", "meta": {"year": 2025}})),
+    ];
+    dir.write("in.jsonl", records.concat());
+    dir.write("in.csv", "id,text,source,date\na,one two three four five,herald,2024-05-01\n");
+    let add = |input: &str, fields: &[&str]| {
+        let fields: Vec<&str> = fields.iter().flat_map(|name| ["--meta-field", name]).collect();
+        dir.run(&[&["add", "idx", input][..], &fields].concat())
+    };
+    let meta = |id: &str| dir.json(&["show", "idx", id])["meta"].clone();
+    let run = add("in.jsonl", &[]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let said = "cento: fields not kept: date, lang, source (--meta-field NAME keeps one)\n2 added";
+    assert!(run.err.starts_with(said), "{}", run.err);
+    let run = add("in.jsonl", &["source", "date", "meta"]);
+    assert!(run.err.contains("fields not kept: lang (") && run.status == 0, "{}", run.err);
+    assert!(run.err.contains("2 replaced"), "{}", run.err);
+    assert_eq!(meta("a"), json!({"source": "herald", "date": "2024-05-01"}));
+    assert_eq!(meta("b"), json!({"source": "bote", "year": 2025}));
+    // A field that no record has is an error.
+    let run = add("in.jsonl", &["sourec"]);
+    assert_eq!(run.status, 2, "{}", run.err);
+    let said = "no record has a field `sourec` (did you mean `source`?)";
+    assert!(run.err.contains(said), "{}", run.err);
+    let run = add("in.jsonl", &["NONE"]);
+    assert!(run.status == 0 && run.err.contains("date, lang, meta, source"), "{}", run.err);
+    let run = add("in.csv", &["source"]);
+    assert!(run.status == 0 && run.err.contains("fields not kept: date ("), "{}", run.err);
+    assert_eq!(meta("a"), json!({"source": "herald"}));
+    assert_eq!(add("in.csv", &["lang"]).status, 2);
+    // So it is where kept documents are stored.
+    let dedup = |more: &[&str]| dir.run(&[&["dedup", "in.jsonl"], more].concat());
+    let run = dedup(&["--index", "kept", "--out", "out"]);
+    assert!(run.err.contains("fields not kept: date, lang, source ("), "{}", run.err);
+    assert!(!dedup(&[]).err.contains("not kept"));
+}
+
+#[test]
+fn two_fields_with_one_member_of_the_meta_object_are_refused() {
+    let dir = Dir::new();
+    let record = json!({"id": "a", "text": "some words", "year": 2024, "meta": {"year": 2023}});
+    dir.write("in.jsonl", format!("{record}\n"));
+    let run = dir.run(&["add", "i", "in.jsonl", "--meta-field", "year", "--meta-field", "meta"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("in.jsonl:1: "), "{}", run.err);
+    let said = "`year` and another field make `year` of the meta object";
+    assert!(run.err.contains(said), "{}", run.err);
 }

@@ -38,9 +38,11 @@ fn status(committed: bool) -> StatusCode {
 /// Add a document, or many, in place of those with the same ids.
 ///
 /// With `application/x-ndjson` the body has one document per line; an invalid record is counted,
-/// reported with its line, and affects no other. With `multipart/form-data` it has files, whose
+/// reported with its line, and affects no other. A document with a field of another name is
+/// invalid: such fields go into `meta`. With `multipart/form-data` it has files, whose
 /// documents are added with their names; files and records that are not read are named in
-/// `left_out` and `unread_files`, and the line of an error is the number of the document.
+/// `left_out` and `unread_files`, fields of records in `fields_not_kept`, and the line of an error
+/// is the number of the document.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/documents",
@@ -74,7 +76,7 @@ pub async fn add(
 /// Adds the documents in files, as if they had been sent as lines.
 async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResponse, Failure> {
     let files = Files::read(app, body, &["file"]).await?;
-    let Files { documents, not_read, counts, mut room, .. } = files;
+    let Files { documents, not_read, counts, fields_not_kept, mut room, .. } = files;
     let mut lines = Vec::new();
     for FileDocument { document: Document { id, text, parts, meta, id_source, .. }, .. } in
         documents
@@ -97,7 +99,7 @@ async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResp
     response.report.skipped_by_name += counts.skipped_by_name;
     response.report.failed += counts.failed;
     response.report.unread += counts.unread;
-    Ok(AddResponse { not_read, ..response })
+    Ok(AddResponse { not_read, fields_not_kept, ..response })
 }
 
 /// Read a stored document.

@@ -64,6 +64,32 @@ fn a_document_of_parts_is_one_document_whose_passages_name_the_part() {
 }
 
 #[test]
+fn a_document_with_fields_that_are_not_kept_is_refused_by_their_names() {
+    // They were dropped, and the answer was that a document had been added.
+    let dir = created();
+    let service = Service::start(&dir);
+    let more = r#"{"id":"a","text":"some words","sorce":"herald","meta":{"year":2024}}"#;
+    let both = r#"{"id":"b","text":"some words","parts":[{"name":"x","text":"y"}]}"#;
+    // As `export` writes it.
+    let good = r#"{"id":"c","added":"2024-05-01T00:00:00Z","text":"some words","meta":{"n":1}}"#;
+    let unknown = "unknown field `sorce`; a document has `id`, `text` or `parts`, and `meta`";
+    let refused = service.post("/v1/documents?commit=wait", more);
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    assert!(refused.body.contains(unknown), "{}", refused.body);
+    let lines =
+        service.ask("POST", "/v1/documents?commit=wait", LINES, &[more, both, good].join("\n"));
+    let answer = lines.json();
+    assert_eq!((&answer["added"], &answer["failed"]), (&json!(1), &json!(2)), "{answer}");
+    let said = |at: usize| answer["errors"][at]["message"].as_str().unwrap().to_owned();
+    assert!(said(0).contains(unknown), "{answer}");
+    assert!(said(1).contains("`text` and `parts`"), "{answer}");
+    // Ids are not made one another's, either.
+    let tab = r#"{"id":"a\tb","text":"some words"}"#;
+    let refused = service.post("/v1/documents?commit=wait", tab);
+    assert!(refused.body.contains("contains a control character"), "{}", refused.body);
+}
+
+#[test]
 fn a_document_takes_the_place_of_the_one_with_its_id() {
     let dir = created();
     let service = Service::start(&dir);

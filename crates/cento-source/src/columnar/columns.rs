@@ -2,7 +2,7 @@
 
 use arrow_schema::{DataType, Field, Schema};
 
-use super::TableRequest;
+use super::{COLUMN_BYTES_MAX, COLUMNS_MAX, TableRequest};
 use crate::fields::{missing, repeated, twice};
 use cento::{Reason, Refusal};
 
@@ -11,7 +11,7 @@ use cento::{Reason, Refusal};
 /// # Errors
 /// When there is no text, or a column has a type that it cannot have; as a clause.
 pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Refusal> {
-    let TableRequest { id, text, meta, all, .. } = reading;
+    let TableRequest { id, text, all, .. } = reading;
     match type_of(schema, text) {
         None => return Err(without_text(schema, text)),
         Some(found) if is_text(found) || is_bytes(found) => {}
@@ -32,20 +32,27 @@ pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Ref
             format!("the column `{id}` is nested ({name}), and only single values can be ids");
         return Err(Refusal::new(Reason::UnusableIds, what));
     }
-    if let Some(found) = type_of(schema, meta)
-        && !is_text(found)
-        && !is_bytes(found)
-        && !matches!(found, DataType::Struct(_) | DataType::Map(..) | DataType::Null)
-    {
-        let name = short(found);
-        return Err(format!("the column `{meta}` is of {name}, neither a struct nor JSON").into());
-    }
-    let is_read = |name: &str| *all || [id, text, meta].iter().any(|read| *read == name);
+    let is_read = |name: &str| *all || is_used(reading, name);
     let names = || schema.fields().iter().map(|field| field.name().as_str());
     if let Some(name) = repeated(names(), is_read) {
         return Err(twice("columns", name));
     }
     Ok((0..).zip(names()).filter(|(_, name)| is_read(name)).map(|(at, _)| at).collect())
+}
+
+fn is_used(reading: &TableRequest, name: &str) -> bool {
+    let TableRequest { id, text, meta, .. } = reading;
+    [id, text].into_iter().chain(meta).any(|used| *used == name)
+}
+
+/// Returns the names of the columns, those that documents are made of first: of very many, or very
+/// long ones, some.
+pub fn names<'a>(schema: &'a Schema, reading: &TableRequest) -> Vec<&'a str> {
+    let mut names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    names.retain(|name| name.len() <= COLUMN_BYTES_MAX);
+    names.sort_by_key(|name| !is_used(reading, name));
+    names.truncate(COLUMNS_MAX);
+    names
 }
 
 /// Returns the type of the column with this name.
@@ -114,7 +121,8 @@ mod tests {
         let check = |names: &[&str], all: bool, expected: Result<&[usize], &str>| {
             let field = |name: &&str| Field::new(*name, DataType::Utf8, true);
             let schema = Schema::new(names.iter().map(field).collect::<Vec<_>>());
-            let [id, text, meta] = ["id", "text", "meta"].map(str::to_owned);
+            let [id, text] = ["id", "text"].map(str::to_owned);
+            let meta = vec!["meta".to_owned()];
             let kind = Columnar::Parquet;
             let request = TableRequest { kind, id, text, meta, all, row_bytes_max: 100 };
             match (chosen(&schema, &request), expected) {

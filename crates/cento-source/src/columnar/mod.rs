@@ -85,8 +85,8 @@ pub struct TableRequest {
     pub id: String,
     /// The column of the texts.
     pub text: String,
-    /// The column of the meta objects, which may be absent.
-    pub meta: String,
+    /// The columns of the meta objects, which may be absent.
+    pub meta: Vec<String>,
     /// Give all columns, not these only.
     pub all: bool,
     /// Longer rows are not given.
@@ -109,7 +109,16 @@ enum Frame {
     End = 4,
     /// The row of this number is not a record, and why.
     Bad = 5,
+    /// The names of the columns, as a list of JSON.
+    Columns = 6,
 }
+
+/// The maximum number and length of the names of columns that a worker tells, those that are read
+/// first.
+#[cfg(feature = "parquet")]
+const COLUMNS_MAX: usize = 100;
+#[cfg(feature = "parquet")]
+const COLUMN_BYTES_MAX: usize = 1 << 10;
 
 /// The treatment of a row when a file is copied: a line of a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -254,7 +263,7 @@ impl Tables {
             kind,
             id: options.id_field.clone(),
             text: options.text_field.clone(),
-            meta: options.meta_field.clone(),
+            meta: options.meta_fields.clone(),
             all: options.keeps_records,
             row_bytes_max,
         });
@@ -278,6 +287,10 @@ impl Tables {
                 Frame::TooLong => Lines::TooLong(number),
                 Frame::Bad => Lines::Bad(number, reason(&bytes)),
                 Frame::Rows => Lines::Whole { first_line: number, bytes },
+                Frame::Columns => {
+                    tell_columns(&bytes, options);
+                    continue;
+                }
             };
             next = match &lines {
                 Lines::Whole { first_line, bytes } => {
@@ -290,6 +303,15 @@ impl Tables {
             }
         }
     }
+}
+
+/// Notes what becomes of the columns of a file.
+fn tell_columns(names: &[u8], options: &SourceOptions) {
+    let Some(all) = &options.field_use else { return };
+    let SourceOptions { id_field, text_field, meta_fields, .. } = options;
+    let names: Vec<String> = serde_json::from_slice(names).unwrap_or_default();
+    let names = names.iter().map(String::as_str);
+    all.add_columns(names, meta_fields, &[id_field, text_field]);
 }
 
 /// A copy in progress. Dropping it ends the copying.
@@ -351,8 +373,15 @@ fn read_frame(input: &mut impl Read, row_bytes_max: usize) -> io::Result<(Frame,
         let bytes: [u8; 8] = rest[at..at + 8].try_into().expect("it has 16 bytes");
         u64::from_le_bytes(bytes)
     };
-    let kinds =
-        [Frame::Rows, Frame::TooLong, Frame::Refused, Frame::Failed, Frame::End, Frame::Bad];
+    let kinds = [
+        Frame::Rows,
+        Frame::TooLong,
+        Frame::Refused,
+        Frame::Failed,
+        Frame::End,
+        Frame::Bad,
+        Frame::Columns,
+    ];
     let kind = kinds.into_iter().find(|found| *found as u8 == kind);
     let kind = kind.ok_or_else(|| io::Error::other("it is no answer"))?;
     let (number, len) = (number(0), number(8));

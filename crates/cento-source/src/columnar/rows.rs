@@ -5,7 +5,7 @@ use std::io::{self, BufReader};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_json::writer::EncoderOptions;
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::LogicalType;
@@ -52,7 +52,7 @@ pub fn read(reading: &TableRequest, input: Input, emit: Emit<'_>) -> Result<(), 
         Columnar::Parquet => {
             let builder =
                 ParquetRecordBatchReaderBuilder::try_new(input).map_err(|e| failed(&e))?;
-            let chosen = columns::chosen(builder.schema(), reading).map_err(Fault::Refused)?;
+            let chosen = chosen(builder.schema(), reading, emit)?;
             // Other programs mark UUIDs not in this way, but in that of Parquet.
             let fields = builder.parquet_schema().root_schema().get_fields();
             let id = fields.iter().find(|field| field.name() == reading.id);
@@ -66,16 +66,25 @@ pub fn read(reading: &TableRequest, input: Input, emit: Emit<'_>) -> Result<(), 
         Columnar::Arrow => {
             let open = |projection| FileReader::try_new(BufReader::new(input.file()?), projection);
             let schema = open(None).map_err(|e| failed(&e))?.schema();
-            let chosen = columns::chosen(&schema, reading).map_err(Fault::Refused)?;
+            let chosen = chosen(&schema, reading, emit)?;
             write(reading, false, open(Some(chosen)).map_err(|e| failed(&e))?, emit)
         }
         Columnar::ArrowStream => {
             let batches = StreamReader::try_new(BufReader::new(input.file()?), None);
             let batches = batches.map_err(|e| failed(&e))?;
-            let chosen = columns::chosen(&batches.schema(), reading).map_err(Fault::Refused)?;
+            let chosen = chosen(&batches.schema(), reading, emit)?;
             write(reading, false, batches.map(|batch| batch?.project(&chosen)), emit)
         }
     }
+}
+
+/// Returns the numbers of the columns that are read, ascending, and emits the names of all.
+fn chosen(schema: &Schema, reading: &TableRequest, emit: Emit<'_>) -> Result<Vec<usize>, Fault> {
+    let chosen = columns::chosen(schema, reading).map_err(Fault::Refused)?;
+    let names: Vec<&str> = columns::names(schema, reading);
+    let names = serde_json::to_vec(&names).expect("names are JSON");
+    emit(Frame::Columns, 0, &names)?;
+    Ok(chosen)
 }
 
 /// Lines that are not emitted yet.

@@ -59,7 +59,7 @@ impl<'a> Column<'a> {
             (false, true) if *name == reading.text => {
                 Values::Bytes(Meaning::Text, ByteValues::new(array))
             }
-            (true, _) | (_, true) if *name == reading.meta && *name != reading.text => {
+            (true, _) | (_, true) if reading.meta.contains(name) && *name != reading.text => {
                 Values::Bytes(Meaning::Meta, ByteValues::new(array))
             }
             (false, true) if *name == reading.id => {

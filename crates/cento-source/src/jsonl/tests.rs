@@ -9,7 +9,7 @@ fn parsed(line: &str) -> Result<Document, Refusal> {
 fn a_line_is_a_document() {
     let document = parsed(r#"{"x":[1,{}],"id":"a","text":"b\u00e9","meta":{"y":2}}"#).unwrap();
     assert_eq!((document.id.as_str(), document.text.as_str()), ("a", "b\u{e9}"));
-    assert_eq!(serde_json::Value::Object(document.meta), serde_json::json!({"y": 2}));
+    assert_eq!(Value::Object(document.meta), serde_json::json!({"y": 2}));
     assert_eq!(parsed("\u{feff}{\"id\":12,\"text\":\"\"}").unwrap().id, "12");
     assert_eq!(parsed(r#"{"id":-12,"text":""}"#).unwrap().id, "-12");
     assert_eq!(parsed(r#"{"text":"b"}"#).unwrap().id, "f.jsonl:7");
@@ -87,7 +87,7 @@ fn fields_may_have_other_names() {
     let options = SourceOptions {
         id_field: "url".into(),
         text_field: "body".into(),
-        meta_field: "info".into(),
+        meta_fields: vec!["info".into()],
         ..SourceOptions::default()
     };
     let line = br#"{"id":1,"text":2,"meta":3,"url":"u","body":"b","info":{"n":1}}"#;

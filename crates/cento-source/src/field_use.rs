@@ -1,0 +1,191 @@
+//! Which fields of the records become no part of a document?
+//!
+//! Records have fields beside those that the options name. They stay behind, which their owner
+//! should learn, with the names; and a field that no record has was probably misspelled.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::fields::{SHOWN_MAX, missing_in_all, short};
+
+/// The maximum number of names that are kept, each of which has a bit in a number.
+const NAMES_MAX: usize = 32;
+
+/// The maximum length of a name that is kept, in bytes; a longer one counts as one of many.
+const NAME_BYTES_MAX: usize = 200;
+
+/// The use of the fields of all records that are read with the same options, on any thread.
+///
+/// It is read by many threads at a time and hardly ever written: names are compared in the order in
+/// which they first came, without a lock.
+#[derive(Debug, Default)]
+pub struct FieldUse {
+    names: [OnceLock<Box<str>>; NAMES_MAX],
+    /// A bit for each name of a field that was left out of a document.
+    left_out: AtomicU64,
+    /// A document left out a field that has no place among the names.
+    has_more: AtomicBool,
+    /// A bit for each field of the meta object that a record or a table has.
+    met: AtomicU64,
+    /// There was a document.
+    is_any: AtomicBool,
+}
+
+/// The fields of one record, as bits.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct RecordFields {
+    left_out: u64,
+    has_more: bool,
+    met: u64,
+}
+
+impl RecordFields {
+    /// Notes a field that is left out.
+    pub fn leave_out(&mut self, all: &FieldUse, name: &str) {
+        match all.place(name) {
+            Some(place) => self.left_out |= 1 << place,
+            None => self.has_more = true,
+        }
+    }
+
+    /// Notes the field of the meta object with this number in the options.
+    pub fn meet(&mut self, number: usize) {
+        self.met |= bit(number);
+    }
+}
+
+/// Returns the bit of a field of the meta object. More than 64 are not told apart.
+fn bit(number: usize) -> u64 {
+    1 << (number % 64)
+}
+
+impl FieldUse {
+    /// Returns the place of this name, which it gets if there is one left.
+    fn place(&self, name: &str) -> Option<usize> {
+        if name.len() > NAME_BYTES_MAX {
+            return None;
+        }
+        // Whoever comes first sets a place; others see its name.
+        self.names.iter().position(|own| **own.get_or_init(|| name.into()) == *name)
+    }
+
+    /// Adds the fields of a record that is a document.
+    pub(crate) fn add(&self, record: RecordFields) {
+        let RecordFields { left_out, has_more, met } = record;
+        // Mostly nothing is new, and writing would take the number from other processors.
+        let add = |all: &AtomicU64, own: u64| {
+            if all.load(Ordering::Relaxed) & own != own {
+                all.fetch_or(own, Ordering::Relaxed);
+            }
+        };
+        add(&self.left_out, left_out);
+        add(&self.met, met);
+        for (all, own) in [(&self.has_more, has_more), (&self.is_any, true)] {
+            if own && !all.load(Ordering::Relaxed) {
+                all.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Adds the columns of a table; `meta_fields` are those of the options, and the other `used`
+    /// ones are read, too.
+    pub(crate) fn add_columns<'a>(
+        &self,
+        columns: impl IntoIterator<Item = &'a str>,
+        meta_fields: &[String],
+        used: &[&str],
+    ) {
+        let mut table = RecordFields::default();
+        for name in columns {
+            match meta_fields.iter().position(|field| field == name) {
+                Some(number) => table.meet(number),
+                None if used.contains(&name) => {}
+                None => table.leave_out(self, name),
+            }
+        }
+        self.add(table);
+    }
+
+    /// Describes the fields that became no part of a document, by their names in the order of the
+    /// alphabet, if there are any.
+    #[must_use]
+    pub fn left_out(&self) -> Option<String> {
+        let names = self.left_out_names();
+        let shown = names.iter().take(SHOWN_MAX).map(|name| short(name));
+        let mut shown: Vec<String> = shown.collect();
+        if names.len() > SHOWN_MAX || self.has_more.load(Ordering::Relaxed) {
+            shown.push("and more".into());
+        }
+        (!shown.is_empty()).then(|| shown.join(", "))
+    }
+
+    /// Returns the names of the fields that became no part of a document, in the order of the
+    /// alphabet: of very many, some.
+    #[must_use]
+    pub fn left_out_names(&self) -> Vec<&str> {
+        let bits = self.left_out.load(Ordering::Relaxed);
+        let names = self.names.iter().enumerate().filter(|(place, _)| bits >> place & 1 == 1);
+        let mut names: Vec<&str> = names.filter_map(|(_, name)| Some(&**name.get()?)).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Describes the first of these fields of the meta object that no record had, if there were
+    /// records.
+    #[must_use]
+    pub fn missing(&self, meta_fields: &[String]) -> Option<String> {
+        if !self.is_any.load(Ordering::Relaxed) {
+            return None;
+        }
+        let met = self.met.load(Ordering::Relaxed);
+        let mut fields = meta_fields.iter().enumerate();
+        let (_, missing) = fields.find(|(number, _)| met & bit(*number) == 0)?;
+        Some(missing_in_all(missing, &self.left_out_names()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(fields: &FieldUse, names: &[&str]) {
+        let mut record = RecordFields::default();
+        names.iter().for_each(|name| record.leave_out(fields, name));
+        fields.add(record);
+    }
+
+    #[test]
+    fn names_are_told_once_and_in_one_order() {
+        let fields = FieldUse::default();
+        assert_eq!(fields.left_out(), None);
+        // A record that is refused tells nothing.
+        RecordFields::default().leave_out(&fields, "body");
+        of(&fields, &["source", "date"]);
+        of(&fields, &["date", "lang", "source"]);
+        assert_eq!(fields.left_out().as_deref(), Some("date, lang, source"));
+    }
+
+    #[test]
+    fn very_many_names_are_not_all_kept() {
+        let fields = FieldUse::default();
+        for number in 0..1000 {
+            of(&fields, &[&format!("f{number:03}")]);
+        }
+        of(&fields, &[&"x".repeat(1 << 20)]);
+        assert_eq!(fields.left_out_names().len(), NAMES_MAX);
+        assert!(fields.left_out().is_some_and(|said| said.ends_with("f019, and more")));
+    }
+
+    #[test]
+    fn a_field_that_no_record_has_is_missing() {
+        let meta_fields = ["date", "sourec"].map(String::from);
+        let fields = FieldUse::default();
+        assert_eq!(fields.missing(&meta_fields), None, "there are no records");
+        fields.add_columns(["id", "text", "date", "source"], &meta_fields, &["id", "text"]);
+        let said = fields.missing(&meta_fields).unwrap();
+        assert!(said.starts_with("no record has a field `sourec`"), "{said}");
+        assert!(said.contains("`source`"), "{said}");
+        fields.add_columns(["sourec"], &meta_fields, &[]);
+        assert_eq!(fields.missing(&meta_fields), None);
+    }
+}
