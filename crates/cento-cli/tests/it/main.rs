@@ -58,6 +58,7 @@ mod lineage;
 mod lists;
 mod nginx;
 mod nginx_page;
+mod node_page;
 #[cfg(all(feature = "remote", target_os = "linux"))]
 mod observed;
 mod outputs;

@@ -57,7 +57,16 @@ export function segments(text, ranges, places = []) {
 }
 
 /**
- * The share of a text in passages, as reports count it: edited words do not count, nor does white space.
+ * A function that counts the characters of a part of this text as reports do: letters and digits, or in a text without
+ * any all but white space. The classes are those of `is_alphanumeric` and `is_whitespace` of Rust.
+ */
+function counter(text) {
+  const counts = /[\p{Alphabetic}\p{N}]/u.test(text) ? /[\p{Alphabetic}\p{N}]/gu : /\P{White_Space}/gu;
+  return (part) => part.match(counts)?.length ?? 0;
+}
+
+/**
+ * The share of a text in passages, as reports count it: edited words do not count, nor do signs between words.
  * Where passages have no places in the text, `words` is the number of its words.
  */
 export function shareInPassages(text, passages, words) {
@@ -73,7 +82,7 @@ export function shareInPassages(text, passages, words) {
     return joined.reduce((sum, [start, end]) => sum + end - start, 0) / Math.max(words, 1);
   }
   const indices = indicesOfBytes(text, joined.flat());
-  const size = (part) => [...part.replace(/\s+/gu, "")].length;
+  const size = counter(text);
   const found = joined.reduce((sum, [start, end]) => sum + size(text.slice(indices.get(start), indices.get(end))), 0);
   return found / Math.max(size(text), 1);
 }
