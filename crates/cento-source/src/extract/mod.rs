@@ -40,7 +40,7 @@ use cento::Stop;
 use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
 
 use crate::extracted::Extracted;
-use crate::worker::{Process, SECONDS_MAX, by_limit};
+use crate::worker::{Process, WAIT_SECONDS_MAX, by_limit};
 
 #[cfg(feature = "office")]
 pub use worker::serve;
@@ -85,7 +85,7 @@ impl Extraction {
     #[must_use]
     pub fn by(program: impl Into<PathBuf>) -> Extraction {
         let arguments = vec![WORKER_VERB.to_owned()];
-        Extraction::started_as(program.into(), arguments, Duration::from_secs(SECONDS_MAX))
+        Extraction::started_as(program.into(), arguments, Duration::from_secs(WAIT_SECONDS_MAX))
     }
 
     fn started_as(program: PathBuf, arguments: Vec<String>, time_max: Duration) -> Extraction {
@@ -327,6 +327,14 @@ mod tests {
         // holds.
         check(&script("cat > /dev/null", 200), b"x", "took more than 0 s");
         check(&script("exec tail -f /dev/null", 200), &[b'x'; 1 << 20], "took more than 0 s");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_busy_machine_takes_no_time_from_a_worker() {
+        // The limit is that of its processor time, which does not pass while others compute.
+        let waited = Extraction::by("/no/such/program").shared.time_max.as_secs();
+        assert!(waited >= 30 * crate::worker::SECONDS_MAX, "{waited}");
     }
 
     #[test]

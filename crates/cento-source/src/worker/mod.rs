@@ -19,6 +19,12 @@ pub use limits::set_for_next;
 /// The maximum processor time of a worker for one file, or for a few rows, in seconds.
 pub const SECONDS_MAX: u64 = 20;
 
+/// The maximum time by the clock that a worker is waited for, in seconds. Where its processor time
+/// is limited, this ends only one that does nothing: on a busy machine, or in a container with a
+/// small share of a processor, 20 s of work take minutes.
+pub const WAIT_SECONDS_MAX: u64 =
+    if cfg!(target_os = "linux") { 30 * SECONDS_MAX } else { SECONDS_MAX };
+
 /// A worker. It is killed when this is dropped.
 #[derive(Debug)]
 pub struct Process(pub Child);
