@@ -14,7 +14,7 @@ use super::left_out::FilterArgs;
 use super::memory;
 use super::output::{self, Format};
 use super::parse::{parse_bytes, parse_encoding};
-use super::progress::{AddProgress, NotRead, stop_flag, summary};
+use super::progress::{AddProgress, NotRead, metered, stop_flag, summary};
 use super::send::{SendOptions, send};
 use super::target::{Target, TargetArgs};
 use super::terminal::{note, tell};
@@ -301,9 +301,9 @@ impl Add {
             commit_every: self.commit_every.map(|every| every as usize),
             strict: self.strict,
             replaces_any: self.replace,
-            source,
+            source: metered(&self.paths, source),
         };
-        let progress = AddProgress::new(self.format == Format::Json);
+        let progress = AddProgress::new(self.format == Format::Json, &options.source);
         let added = cento_source::add(&index, &self.paths, &options, &stop, &mut |event| {
             progress.tell(event);
         });
@@ -322,13 +322,13 @@ impl Add {
     }
 
     fn send(&self, client: &Client, source: SourceOptions, stop: &Stop) -> super::Result {
-        let progress = AddProgress::new(self.format == Format::Json);
         let options = SendOptions {
-            source,
+            source: metered(&self.paths, source),
             commit_every: self.commit_every,
             strict: self.strict,
             replaces_any: self.replace,
         };
+        let progress = AddProgress::new(self.format == Format::Json, &options.source);
         let sent = send(client, &self.paths, &options, stop, &mut |event| progress.tell(event));
         let not_read = progress.finish();
         self.tell(&sent?, &not_read, &options.source)

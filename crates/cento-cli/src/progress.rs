@@ -2,11 +2,16 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::style::TemplateError;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use indicatif::{
+    HumanDuration, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressState, ProgressStyle,
+};
 use serde::Serialize;
 
 use super::advice::with_advice;
@@ -15,7 +20,7 @@ use super::messages::Messages;
 use super::output;
 use super::terminal::{self, Kind, note, tell};
 use cento::{Error, Stop};
-use cento_source::{AddReport, Event, advice, lacks_part};
+use cento_source::{AddReport, Event, ReadMeter, SourceOptions, advice, lacks_part};
 
 /// Returns a handle that is set when the user or the system asks the process to stop; a second
 /// request ends it immediately.
@@ -137,15 +142,17 @@ pub struct AddProgress {
 }
 
 impl AddProgress {
-    /// Starts the progress line; lists files that are left out if `is_listed`.
-    pub fn new(is_listed: bool) -> AddProgress {
-        AddProgress { bar: spinner(), omissions: Some(Omissions::new(is_listed)) }
+    /// Starts the progress line of a run that reads with `source`, which [`metered`] returned;
+    /// lists files that are left out if `is_listed`.
+    pub fn new(is_listed: bool, source: &SourceOptions) -> AddProgress {
+        let bar = spinner(target(), source.read_meter.clone());
+        AddProgress { bar, omissions: Some(Omissions::new(is_listed)) }
     }
 
     /// Starts the progress line without reporting files that are left out, for files that the user
     /// has not named.
     pub fn quiet() -> AddProgress {
-        AddProgress { bar: spinner(), omissions: None }
+        AddProgress { bar: spinner(target(), None), omissions: None }
     }
 
     /// Reports an event.
@@ -194,10 +201,27 @@ impl AddProgress {
     }
 }
 
-/// Makes a progress line for an unknown amount of work; hidden if there is no terminal.
-fn spinner() -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
-    let bar = shown(ProgressBar::with_draw_target(None, target()), style);
+/// Returns the options of reading `inputs` with a meter of what has been read, if a progress line
+/// is shown and the sizes of the inputs are known.
+pub fn metered(inputs: &[PathBuf], source: SourceOptions) -> SourceOptions {
+    let read_meter = is_shown().then(|| ReadMeter::of(inputs, &source)).flatten();
+    SourceOptions { read_meter, ..source }
+}
+
+/// Makes a progress line for work that gives no number of its steps. Where a meter knows how much
+/// of the input has been read, the line shows the share and the time left.
+fn spinner(target: ProgressDrawTarget, meter: Option<Arc<ReadMeter>>) -> ProgressBar {
+    let share = move |state: &ProgressState, line: &mut dyn fmt::Write| {
+        let read = meter.as_ref().and_then(|meter| meter.read());
+        if let Some((read @ 1.., of)) = read {
+            let left = state.elapsed().mul_f64((of - read) as f64 / read as f64);
+            let left = HumanDuration(left);
+            let _ = write!(line, "{:>3} %, {left:#} left: ", 100 * read / of);
+        }
+    };
+    let style = ProgressStyle::with_template("{spinner} {elapsed} {share}{msg}");
+    let style = style.map(|style| style.with_key("share", share));
+    let bar = shown(ProgressBar::with_draw_target(None, target), style);
     bar.enable_steady_tick(Duration::from_millis(200));
     terminal::show_progress(&bar);
     bar
@@ -205,10 +229,14 @@ fn spinner() -> ProgressBar {
 
 /// Returns where progress is shown: on a terminal, unless it is not to be.
 fn target() -> ProgressDrawTarget {
-    match std::io::stderr().is_terminal() && !terminal::is_quiet() {
+    match is_shown() {
         true => ProgressDrawTarget::stderr(),
         false => ProgressDrawTarget::hidden(),
     }
+}
+
+fn is_shown() -> bool {
+    std::io::stderr().is_terminal() && !terminal::is_quiet()
 }
 
 /// Makes a progress line that is removed at the end of the run, however it ends.
@@ -227,7 +255,12 @@ pub struct Spinner {
 impl Spinner {
     /// Starts the progress line.
     pub fn new() -> Spinner {
-        Spinner { bar: spinner(), told: Cell::new(0) }
+        Spinner { bar: spinner(target(), None), told: Cell::new(0) }
+    }
+
+    /// Starts the progress line of a run that reads with `source`, which [`metered`] returned.
+    pub fn reading(source: &SourceOptions) -> Spinner {
+        Spinner { bar: spinner(target(), source.read_meter.clone()), told: Cell::new(0) }
     }
 
     /// Notes that something has been done; `message` describes the state.
@@ -384,6 +417,40 @@ mod tests {
         assert!(shown.contains("25 %, 1,000 of 4,000 documents, "), "{lines:?}");
         assert!(shown.ends_with(" left"), "{lines:?}");
         progress.finish();
+    }
+
+    #[test]
+    fn the_progress_of_reading_shows_the_share_and_the_time_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = [dir.path().join("a.jsonl"), dir.path().join("b.txt")];
+        std::fs::write(&inputs[0], "{\"text\":\"some words of a line\"}\n".repeat(100_000))
+            .unwrap();
+        std::fs::write(&inputs[1], "other words").unwrap();
+        let options = SourceOptions::default();
+        let meter = ReadMeter::of(&inputs, &options);
+        let source = SourceOptions { read_meter: meter.clone(), ..options };
+        let screen = Screen::default();
+        let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
+        let bar = spinner(target, meter.clone());
+        let mut documents = cento_source::documents(&inputs, &source);
+        assert!(documents.next().is_some());
+        // The sizes are added up in another thread.
+        let (read, of) = std::iter::from_fn(|| Some(meter.as_ref().unwrap().read()))
+            .find_map(|known| {
+                known.or_else(|| {
+                    std::thread::yield_now();
+                    None
+                })
+            })
+            .unwrap();
+        assert!(read < of / 2, "{read} of {of}");
+        bar.set_message("1 added");
+        bar.force_draw();
+        let lines = screen.lines();
+        let is_whole = |line: &&String| {
+            line.contains(" %, ") && line.contains(" left: ") && line.ends_with("1 added")
+        };
+        assert!(lines.iter().any(|line| is_whole(&line)), "{lines:?}");
     }
 
     #[test]

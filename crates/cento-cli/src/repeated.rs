@@ -16,7 +16,7 @@ use super::list_format::{ListFormat, ListOut};
 use super::memory;
 use super::outfile::{self, OutFile};
 use super::output::{self, count, print_json_to};
-use super::progress::{AddProgress, stop_flag};
+use super::progress::{AddProgress, metered, stop_flag};
 use super::terminal::{Id, line, note};
 use super::unwritten::UnwrittenFile;
 use super::{Outcome, Result};
@@ -147,11 +147,11 @@ impl Boilerplate {
         let filter = self.grouping.without_data(self.filter.filter()?);
         let source = SourceOptions { filter, ..self.source.options() };
         let config = self.config.config_of_most(&self.paths, &source)?;
-        let source = self.grouping.grouped(&self.paths, source, stop)?;
+        let source = metered(&self.paths, self.grouping.grouped(&self.paths, source, stop)?);
         let index = Index::create(dir.path().join("index"), config)?;
         let options =
             AddOptions { memory_bytes: memory::default_bytes(), source, ..AddOptions::default() };
-        let progress = AddProgress::new(false);
+        let progress = AddProgress::new(false, &options.source);
         let mut is_any_refused = false;
         let added = cento_source::add(&index, &self.paths, &options, stop, &mut |event| {
             is_any_refused |= match &event {

@@ -46,6 +46,7 @@ pub mod pipeline;
 mod questions;
 mod quotes;
 mod read_error;
+mod read_meter;
 mod reader;
 mod records;
 mod shape;
@@ -99,6 +100,7 @@ pub use jsonl::{has_field, has_twice, id_in, text_of, with_text};
 pub use origin::Origins;
 pub use questions::{QuestionError, QuestionFields, lacks_question, questions};
 pub use read_error::{ReadChunk, ReadError};
+pub use read_meter::ReadMeter;
 pub use reader::Readers;
 pub use table_form::TableForm;
 pub use train::train;
@@ -137,6 +139,8 @@ pub struct SourceOptions {
     pub meta_fields: Vec<String>,
     /// Learns which fields of records become no part of a document.
     pub field_use: Option<Arc<FieldUse>>,
+    /// Learns how much of the inputs has been read.
+    pub read_meter: Option<Arc<ReadMeter>>,
     /// The encoding of files that are not JSON lines; detected for each file if `None`.
     pub encoding: Option<String>,
     /// Longer lines and files are refused.
@@ -196,6 +200,7 @@ impl Default for SourceOptions {
             text_field: "text".into(),
             meta_fields: vec!["meta".into()],
             field_use: None,
+            read_meter: None,
             encoding: None,
             record_bytes_max: 64 << 20,
             window_bytes_max: compressed::WINDOW_BYTES_MAX,

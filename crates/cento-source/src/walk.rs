@@ -209,6 +209,9 @@ impl<'a> Reader<'a> {
         let place = place_of(path);
         match File::open(path) {
             Ok(file) => {
+                if let Some(meter) = &self.options.read_meter {
+                    meter.begin(&file);
+                }
                 let found = file.metadata().ok();
                 self.set_len(found.as_ref().map_or(0, |found| found.len()));
                 self.id_source = match std::path::absolute(path) {

@@ -22,7 +22,7 @@ use super::memory;
 use super::outfile::{check_apart, check_free, table_form};
 use super::output::{self, Format, count, counted, not_compared};
 use super::parse::parse_bytes;
-use super::progress::{NotRead, Omissions, Spinner, stop_flag};
+use super::progress::{NotRead, Omissions, Spinner, metered, stop_flag};
 use super::report_args::{ReportArgs, listed};
 use super::terminal::{line, note, tell};
 use super::{Outcome, Result};
@@ -331,9 +331,10 @@ impl Decontaminate {
         for (place, why) in left_out {
             found.skip(&place, why);
         }
-        let spinner = Spinner::new();
+        let source = metered(&self.paths, self.source());
+        let spinner = Spinner::reading(&source);
         let how = (self.threads(), self.memory());
-        for part in examined(Some(benchmarks.clone()), &self.paths, &self.source(), how, stop) {
+        for part in examined(Some(benchmarks.clone()), &self.paths, &source, how, stop) {
             match part? {
                 Examined::Document(document, findings) => {
                     let number = found.tally.documents();
@@ -371,7 +372,7 @@ impl Decontaminate {
         searched: (u64, Digest),
         stop: &Stop,
     ) -> cento::Result<Written> {
-        let source = self.source();
+        let source = metered(&self.paths, self.source());
         let treatment = match (self.cut_passages, self.annotate) {
             (true, _) => Treatment::Cut,
             (false, true) => Treatment::Annotate,
@@ -402,7 +403,7 @@ impl Decontaminate {
         let (mut at_document, mut at_end) = (Failpoint::at("document"), Failpoint::at("end"));
         let mut with_questions = spool.read()?;
         let mut next = with_questions.next().transpose()?;
-        let spinner = Spinner::new();
+        let spinner = Spinner::reading(&source);
         let how = (self.threads(), self.memory());
         for part in examined(None, &self.paths, &source, how, stop) {
             match part? {

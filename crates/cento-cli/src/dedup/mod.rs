@@ -23,7 +23,7 @@ use super::memory;
 use super::outfile::{check_apart, check_lines, is_taken, listed, path_name, table_form};
 use super::output::{self, Format, count};
 use super::parse::parse_bytes;
-use super::progress::{NotRead, Spinner, stop_flag};
+use super::progress::{NotRead, Spinner, metered, stop_flag};
 use super::terminal::{self, note, tell};
 use super::{Outcome, Result};
 use crate::key;
@@ -263,8 +263,8 @@ impl Dedup {
                 files.tell(Event::Skipped { place, why }, self.annotate)?;
             }
         }
-        let spinner = Spinner::new();
-        let source = self.stored_source();
+        let source = metered(&self.paths, self.stored_source());
+        let spinner = Spinner::reading(&source);
         // A run that was interrupted after its end has nothing left to do.
         let end = match is_done {
             true => Ok(()),
@@ -455,6 +455,7 @@ impl Dedup {
             text_field,
             meta_fields,
             field_use: _,
+            read_meter: _,
             encoding,
             record_bytes_max,
             read_hidden,

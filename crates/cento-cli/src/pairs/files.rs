@@ -20,7 +20,7 @@ use crate::list_format::ListOut;
 use crate::memory;
 use crate::messages::Messages;
 use crate::output::{self, ListEnd, NotCompared, counted, similarity};
-use crate::progress::{AddProgress, summary};
+use crate::progress::{AddProgress, metered, summary};
 use crate::report_args;
 use crate::terminal::{Id, line, note, tell};
 use crate::{Outcome, Result};
@@ -299,10 +299,10 @@ impl Pairs {
         let source = &self.files.grouping.grouped(&self.paths, source.clone(), stop)?;
         let options = AddOptions {
             memory_bytes: memory::default_bytes(),
-            source: source.clone(),
+            source: metered(&self.paths, source.clone()),
             ..AddOptions::default()
         };
-        let progress = AddProgress::new(false);
+        let progress = AddProgress::new(false, &options.source);
         let (mut not_compared, mut warnings) = (Vec::new(), Vec::new());
         let mut left_out = LeftOuts::default();
         let messages = Messages::default();
