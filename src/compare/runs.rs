@@ -3,7 +3,7 @@
 //! A run is k tokens in a row; the measures of two texts compare their sets of runs. A run is
 //! identified by a hash of 64 bits that rolls along the text.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::error::Result;
@@ -23,8 +23,9 @@ pub(crate) struct RunSet {
     /// Each hash at the first free place from the one that its low bits name; [`FREE`] elsewhere.
     table: Vec<u64>,
     count: u32,
-    /// How often the text has a run again, of each that it has more than once; empty for programs.
-    again: HashMap<u64, u32, BuildKeyHasher>,
+    /// The runs that the text has again, each as often as it does, in its order; empty for
+    /// programs. Counting them here took as long as half of the set, and few texts need the counts.
+    again: Vec<u64>,
     /// What tells programs apart that have the same runs; empty for other texts.
     program: Option<ProgramWords>,
 }
@@ -67,7 +68,7 @@ impl RunSet {
         let mut set = RunSet::with_room(runs);
         for hash in run_values(tokens, k).filter(|&hash| !is_left_out(hash)) {
             if !set.insert(hash) {
-                *set.again.entry(named(hash)).or_default() += 1;
+                set.again.push(named(hash));
             }
         }
         set
@@ -88,7 +89,7 @@ impl RunSet {
 
     fn with_room(runs: usize) -> RunSet {
         let table = vec![FREE; (2 * runs).next_power_of_two()];
-        RunSet { table, count: 0, again: HashMap::default(), program: None }
+        RunSet { table, count: 0, again: Vec::new(), program: None }
     }
 
     /// Returns what the text has as a program, if it is read as one.
@@ -109,12 +110,7 @@ impl RunSet {
 
     /// Returns the number of runs, repeated ones included.
     fn all(&self) -> u32 {
-        self.count + self.again.values().sum::<u32>()
-    }
-
-    /// Returns how often the text has a run of its table.
-    fn times(&self, hash: u64) -> u32 {
-        1 + self.again.get(&hash).copied().unwrap_or(0)
+        self.count + self.again.len() as u32
     }
 
     /// Returns the place of a hash, or the free one where it would be.
@@ -197,15 +193,25 @@ impl RunSet {
         if !self.repeats_itself() {
             return None;
         }
+        let again = [self, other].map(|set| {
+            let mut again = set.again.clone();
+            again.sort_unstable();
+            again
+        });
+        let times = |again: &[u64], hash: u64| {
+            let from = &again[again.partition_point(|&other| other < hash)..];
+            1 + from.partition_point(|&other| other == hash) as u32
+        };
         let hashes = self.table.iter().copied().filter(|&hash| hash != FREE);
         let in_both = hashes.filter(|&hash| other.table[other.place(hash)] == hash);
-        let shared = in_both.map(|hash| self.times(hash).min(other.times(hash))).sum();
+        let least = |hash| times(&again[0], hash).min(times(&again[1], hash));
+        let shared = in_both.map(least).sum();
         Some(Overlap::new(shared, self.all(), other.all()))
     }
 
     /// Returns the memory that the set takes, in bytes.
     pub fn bytes(&self) -> usize {
-        let again = self.again.capacity() * size_of::<(u64, u32)>();
+        let again = self.again.capacity() * size_of::<u64>();
         let words = self.program.as_ref().map_or(0, |program| program.own.capacity());
         self.table.capacity() * size_of::<u64>() + again + words * size_of::<u32>()
     }
@@ -470,8 +476,7 @@ mod tests {
 
     #[test]
     fn the_hash_of_a_free_place_is_a_hash_too() {
-        let mut set =
-            RunSet { table: vec![FREE; 8], count: 0, again: HashMap::default(), program: None };
+        let mut set = RunSet { table: vec![FREE; 8], count: 0, again: Vec::new(), program: None };
         for hash in [FREE, FREE, 8, 16] {
             set.insert(hash);
         }

@@ -123,26 +123,19 @@ impl Aligner {
         drop: i16,
         steps: &mut Steps<'_>,
     ) -> Result<Option<Extension>> {
-        let letter =
-            |letters: &[u16], at: usize| letters[if BACK { letters.len() - 1 - at } else { at }];
         let ends = Ends { query: query.len().min(ROWS_MAX), document: document.len() };
         self.begin(ends.query);
         let (mut best, mut letters) = (0, (0, 0));
-        let (mut kept, mut before) = (Some(0..1), None);
+        let (mut kept, mut before) = (0..1, 0..0);
         for sum in 1..=ends.query + ends.document {
-            let Some(cells) = ends.cells(sum, [&kept, &before]) else { break };
+            let cells = ends.cells(sum, [&kept, &before]);
+            if cells.is_empty() {
+                break;
+            }
             if !steps.take((cells.len() / CELLS_A_STEP) as u64 + 1)? {
                 return Ok(None);
             }
-            if sum <= ends.query {
-                self.query.push(letter(query, sum - 1));
-            }
-            if sum <= ends.document && sum >= self.document.len() {
-                let count = (2 * sum).max(LETTERS_AT_ONCE).min(ends.document);
-                self.document.clear();
-                self.document.extend((0..count).rev().map(|at| letter(document, at)));
-                self.document.push(0);
-            }
+            self.read::<BACK>(sum, (query, document), &ends);
             let most = self.compute(sum, cells.clone(), best - drop);
             let scores = &self.scores[0][cells.start + 1..=cells.end];
             if most > best {
@@ -150,9 +143,14 @@ impl Aligner {
                 (best, letters) = (most, (at, sum - at));
             }
             let is_kept = |&score: &i16| score > GIVEN_UP;
-            let ends = scores.iter().position(is_kept).zip(scores.iter().rposition(is_kept));
             before = kept;
-            kept = ends.map(|(from, to)| cells.start + from..cells.start + to + 1);
+            kept = match scores.iter().position(is_kept) {
+                None => 0..0,
+                Some(first) => {
+                    let after = scores.iter().rev().take_while(|score| !is_kept(score)).count();
+                    cells.start + first..cells.end - after
+                }
+            };
         }
         Ok(Some(Extension { score: best.into(), letters }))
     }
@@ -175,11 +173,39 @@ impl Aligner {
         self.scores[0][1] = 0;
     }
 
+    /// Reads letters as far as an antidiagonal with `sum` letters of both needs them.
+    fn read<const BACK: bool>(
+        &mut self,
+        sum: usize,
+        (query, document): (&[u16], &[u16]),
+        ends: &Ends,
+    ) {
+        let count = |read: usize, end: usize| {
+            (read <= sum && read <= end).then(|| (2 * sum).max(LETTERS_AT_ONCE).min(end))
+        };
+        if let Some(count) = count(self.query.len(), ends.query) {
+            self.query.truncate(1);
+            match BACK {
+                true => self.query.extend(query[query.len() - count..].iter().rev()),
+                false => self.query.extend_from_slice(&query[..count]),
+            }
+        }
+        if let Some(count) = count(self.document.len(), ends.document) {
+            self.document.clear();
+            match BACK {
+                true => self.document.extend_from_slice(&document[document.len() - count..]),
+                false => self.document.extend(document[..count].iter().rev()),
+            }
+            self.document.push(0);
+        }
+    }
+
     /// Computes these cells with `sum` letters of both texts, gives up those with a score below
     /// `least`, and returns the best score.
     fn compute(&mut self, sum: usize, cells: Range<usize>, least: i16) -> i16 {
-        self.scores.rotate_right(1);
         let [now, before, both_before] = &mut self.scores;
+        std::mem::swap(before, both_before);
+        std::mem::swap(now, before);
         // What is next to these cells, and was not computed, is given up.
         now[cells.start] = GIVEN_UP;
         now[cells.end + 1] = GIVEN_UP;
@@ -240,15 +266,19 @@ struct Ends {
 
 impl Ends {
     /// Returns the cells with `sum` letters of both texts that can be reached from those that were
-    /// kept of the antidiagonal before, and of the one before that.
-    fn cells(&self, sum: usize, kept: [&Option<Range<usize>>; 2]) -> Option<Range<usize>> {
-        let [before, both_before] = kept;
-        let starts =
-            [before.as_ref().map(|it| it.start), both_before.as_ref().map(|it| it.start + 1)];
-        let start = starts.into_iter().flatten().min()?.max(sum.saturating_sub(self.document));
-        let end = kept.into_iter().flatten().map(|it| it.end + 1).max()?;
-        let end = end.min(self.query.min(sum) + 1);
-        (start < end).then_some(start..end)
+    /// kept of the antidiagonal before, and of the one before that; none, if there are none.
+    #[inline]
+    fn cells(&self, sum: usize, [before, both_before]: [&Range<usize>; 2]) -> Range<usize> {
+        // An empty range is reached from nowhere.
+        let (start, end) = match (before.is_empty(), both_before.is_empty()) {
+            (false, false) => {
+                (before.start.min(both_before.start + 1), before.end.max(both_before.end) + 1)
+            }
+            (false, true) => (before.start, before.end + 1),
+            (true, false) => (both_before.start + 1, both_before.end + 1),
+            (true, true) => return 0..0,
+        };
+        start.max(sum.saturating_sub(self.document))..end.min(self.query.min(sum) + 1)
     }
 }
 

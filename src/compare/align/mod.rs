@@ -17,6 +17,7 @@
 mod adjoining;
 mod alike;
 mod around;
+mod bands;
 mod chain;
 mod common;
 mod copied;

@@ -1,13 +1,16 @@
-//! Does one of two texts have words that are nearly those of the other?
+//! Where does one of two texts have words that are nearly those of the other?
 //!
-//! Aligning letters takes ten times as long as aligning words, so a quick test decides whether it
-//! is worth it. In a noisy copy some words are unchanged, at the same distance from each other as
+//! Aligning letters takes ten times as long as aligning words, so a quick test decides where it is
+//! worth it. In a noisy copy some words are unchanged, at the same distance from each other as
 //! in the original, and most words between two of them are nearly equal. In a clean copy they are
 //! equal, and in rewritten text they are others. Unrelated texts hardly have two words in common at
-//! the same distance.
+//! the same distance. Programs do, and names in them are nearly equal (`read_u16`, `read_u32`), so
+//! names are not compared.
 
 use std::ops::Range;
 
+use super::chain::CoveredRanges;
+use super::hash_filter::HashFilter;
 use super::places::Places;
 use super::{LOOKUPS_AT_ONCE, Side};
 use crate::error::Result;
@@ -24,11 +27,16 @@ const DISTANCE_MAX: usize = 16;
 const RECENT: usize = 1 << 10;
 
 /// Of [`STRETCHES`] stretches between unchanged words, one after the other, at least this many have
-/// nearly equal words.
+/// nearly equal words. They need not be at the same distance: nine in ten words are wrong on some
+/// pages.
 const STRETCHES_MIN: u32 = 3;
 
 /// See [`STRETCHES_MIN`].
 const STRETCHES: u32 = 4;
+
+/// The number of tokens on either side of such stretches that may be in the same copy: more than a
+/// page has. Longer copies have stretches further on.
+const AROUND: usize = 512;
 
 /// Words of fewer letters are nearly equal by chance.
 const LETTERS_MIN: usize = 4;
@@ -46,7 +54,11 @@ pub fn are_nearly_equal(common: usize, letters: usize) -> bool {
 }
 
 /// The words of a query.
-pub struct Words(Places);
+pub struct Words {
+    places: Places,
+    /// Most words of a document are not in the query, and are passed over without a look-up.
+    known: HashFilter,
+}
 
 impl Words {
     /// Notes the places of the words of a query.
@@ -55,28 +67,34 @@ impl Words {
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn new(query: &[u64], stop: &Stop) -> Result<Words> {
         // A third of a text are its frequent words, each found only to be passed over.
-        Ok(Words(Places::of_rare(query.iter().copied(), stop)?))
+        let places = Places::of_rare(query.iter().copied(), stop)?;
+        Ok(Words { places, known: HashFilter::new(query.iter().copied(), stop)? })
     }
 
-    /// Returns whether a document may be a noisy copy of a part of the query, or the query one of a
-    /// part of the document.
+    /// Returns the tokens of a document that may be in a noisy copy of a part of the query, or in
+    /// the original of one: those around stretches of nearly equal words.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn are_noisy(
+    pub fn noisy_places(
         &self,
         query: Side<'_>,
         document: Side<'_>,
         steps: &mut Steps<'_>,
-    ) -> Result<bool> {
+    ) -> Result<CoveredRanges> {
+        let mut noisy = CoveredRanges::default();
         let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
         let mut recent = Recent(vec![(u32::MAX, 0); RECENT]);
         let mut places = Vec::with_capacity(PLACES_MAX);
         let (mut stretches, mut due) = (0u32, 0);
         for (j, &token) in d.iter().enumerate() {
-            due += 1 + self.0.find(token, |at| q[at] == token, PLACES_MAX, &mut places);
+            due += 1;
+            if !self.known.may_have(token) && due < LOOKUPS_AT_ONCE as u64 {
+                continue;
+            }
+            due += self.places.find(token, |at| q[at] == token, PLACES_MAX, &mut places);
             if due >= LOOKUPS_AT_ONCE as u64 && !steps.take(std::mem::take(&mut due))? {
-                return Ok(false);
+                return Ok(noisy);
             }
             for &i in &places {
                 let i = i as usize;
@@ -84,18 +102,18 @@ impl Words {
                     continue;
                 };
                 if !steps.take((i - a) as u64 * WORD_STEPS)? {
-                    return Ok(false);
+                    return Ok(noisy);
                 }
                 let stretch = are_near((query, a + 1..i), (document, b + 1..j));
                 let Some(are_near) = stretch else { continue };
                 stretches = (stretches << 1 | u32::from(are_near)) & ((1 << STRETCHES) - 1);
                 if stretches.count_ones() >= STRETCHES_MIN {
-                    return Ok(true);
+                    noisy.insert(j.saturating_sub(AROUND)..(j + AROUND).min(d.len()));
                 }
             }
         }
         steps.take(due)?;
-        Ok(false)
+        Ok(noisy)
     }
 }
 
@@ -128,18 +146,36 @@ fn are_near(one: (Side<'_>, Range<usize>), other: (Side<'_>, Range<usize>)) -> O
             let span = side.tokens.spans[at];
             side.text.get(span.start as usize..span.end as usize).unwrap_or_default()
         });
-        let (common, letters) = common_letters(a, b);
-        if letters >= LETTERS_MIN {
+        if is_name(a) || is_name(b) || has_digit(a) && has_digit(b) {
+            continue;
+        }
+        let lengths = [a, b].map(|word| word.chars().take(LETTERS_MAX).count());
+        let (shorter, longer) = (lengths[0].min(lengths[1]), lengths[0].max(lengths[1]));
+        if longer >= LETTERS_MIN {
             differ += 1;
-            near += u32::from(are_nearly_equal(common, letters));
+            // Most words that differ are of other lengths, and need no comparison.
+            let may_be_near = are_nearly_equal(shorter, longer);
+            near += u32::from(may_be_near && are_nearly_equal(common_letters(a, b), longer));
         }
     }
     (differ > 0).then_some(2 * near >= differ)
 }
 
-/// Returns the number of letters that two words have in common, in the same order, and that of the
-/// longer one.
-fn common_letters(a: &str, b: &str) -> (usize, usize) {
+/// Returns whether a word is a name as programs have them, with a low line or a capital after a
+/// small letter.
+fn is_name(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    bytes.contains(&b'_')
+        || bytes.windows(2).any(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase())
+}
+
+/// Returns whether a word has a digit. Letters are misread as digits, and digits hardly as others.
+fn has_digit(word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Returns the number of letters that two words have in common, in the same order.
+fn common_letters(a: &str, b: &str) -> usize {
     let (mut letters, mut counts) = ([['\0'; LETTERS_MAX]; 2], [0; 2]);
     for ((word, letters), count) in [a, b].into_iter().zip(&mut letters).zip(&mut counts) {
         for (c, letter) in word.chars().zip(letters) {
@@ -157,7 +193,7 @@ fn common_letters(a: &str, b: &str) -> (usize, usize) {
             diagonal = up;
         }
     }
-    (row[b.len()].into(), a.len().max(b.len()))
+    row[b.len()].into()
 }
 
 #[cfg(test)]
@@ -170,7 +206,8 @@ mod tests {
     fn are_noisy(a: &str, b: &str) -> bool {
         let [a, b] = [a, b].map(analyzed);
         let words = Words::new(&a.tokens.hashes, Stop::NEVER).unwrap();
-        words.are_noisy(a.side(), b.side(), &mut Steps::unbounded(Stop::NEVER)).unwrap()
+        let steps = &mut Steps::unbounded(Stop::NEVER);
+        !words.noisy_places(a.side(), b.side(), steps).unwrap().is_empty()
     }
 
     #[test]
@@ -189,6 +226,16 @@ mod tests {
             let rewritten = words.collect::<Vec<_>>().join(" ");
             assert!(!are_noisy(&own, &rewritten), "{seed}: other words");
         }
+    }
+
+    #[test]
+    fn names_of_programs_that_are_nearly_equal_are_no_misread_words() {
+        // The letters of every two lists of such names were aligned.
+        let list = |bits: u32| -> String {
+            let name = |at| format!("read {at}w as u{bits} by read_u{bits} of readU{bits}s then ");
+            (0..40).map(name).collect()
+        };
+        assert!(!are_noisy(&list(16), &list(32)));
     }
 
     #[test]
@@ -217,7 +264,7 @@ mod tests {
         ) {
             let folded = |word: &str| word.to_ascii_lowercase().chars().collect::<Vec<char>>();
             let (x, y) = (folded(&a), folded(&b));
-            prop_assert_eq!(common_letters(&a, &b), (naive(&x, &y), x.len().max(y.len())));
+            prop_assert_eq!(common_letters(&a, &b), naive(&x, &y));
         }
     }
 
@@ -226,7 +273,7 @@ mod tests {
         let text = analyzed("same ".repeat(20_000));
         let words = Words::new(&text.tokens.hashes, Stop::NEVER).unwrap();
         let mut steps = Steps::unbounded(Stop::NEVER);
-        assert!(!words.are_noisy(text.side(), text.side(), &mut steps).unwrap());
+        assert!(words.noisy_places(text.side(), text.side(), &mut steps).unwrap().is_empty());
         assert!(steps.taken() < 20 * 20_000, "{}", steps.taken());
     }
 }

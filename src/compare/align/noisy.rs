@@ -7,7 +7,7 @@
 //! words are equal or others is that of `copied` and `rewritten`. Spaces are not compared, so words
 //! that were joined or cut change nothing.
 //!
-//! Whether letters are aligned at all, [`Words::are_noisy`] decides. Words whose spaces are lost,
+//! Where letters are aligned at all, [`Words::noisy_places`] decides. Words whose spaces are lost,
 //! or that are cut into letters, are no words of the other text: where `spacing` finds such a
 //! stretch, its letters are aligned with those of the other text outside of the long copied
 //! passages, and `joined` makes passages of them.
@@ -16,6 +16,7 @@ use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use super::bands::Bands;
 use super::chain::{CoveredRanges, TAKING_STEPS};
 use super::copied::Copied;
 use super::joined::{Lettered, MATCHED_IN_TEN, add, joined};
@@ -40,12 +41,6 @@ const NEARLY_EQUAL_ONE_IN: usize = 10;
 
 /// Texts with a run of at least this many equal words have no noise.
 const CLEAN_TOKENS_MIN: usize = 40;
-
-/// The maximum distance of two runs of letters that bring up an alignment.
-const DISTANCE_LETTERS_MAX: u32 = 64;
-
-/// Places whose distance in both texts differs by less than two to this power are in one band.
-const BAND_BITS: u32 = 4;
 
 /// The maximum number of letters of either text: those of a query take the memory of its runs of
 /// words (`runs_bytes`), which are no longer needed, 20 bytes each.
@@ -84,23 +79,30 @@ impl QueryNoise {
     }
 }
 
-/// Returns the letters of a text, and whether they are all. Tokens in the ranges `but` are
-/// left out.
+/// The tokens whose letters are not aligned.
+#[derive(Clone, Copy)]
+struct LeftOut<'a> {
+    but: &'a CoveredRanges,
+    /// Words may be joined, so that tokens are long.
+    are_joined: bool,
+}
+
+/// Returns the letters of a text, and whether they are all.
 fn letters(
     side: Side<'_>,
-    (place, but): (Place, Option<&CoveredRanges>),
+    (place, LeftOut { but, are_joined }): (Place, LeftOut<'_>),
     stop: &Stop,
 ) -> Result<(Letters, bool)> {
     let tokens = &side.tokens.hashes;
     let mut left_out = vec![false; tokens.len()];
-    for (from, to) in but.iter().flat_map(|but| but.touching(&(0..tokens.len()))) {
+    for (from, to) in but.touching(&(0..tokens.len())) {
         left_out[from..to].fill(true);
     }
     let is_left_out = |at: usize| left_out[at] || is_hidden(tokens[at], at, place);
     let instead = HIDDEN[usize::from(place == Place::Document)];
-    let (of_token, letters_max) = match but {
-        None => (TOKEN_LETTERS_MAX, LETTERS_MAX),
-        Some(_) => {
+    let (of_token, letters_max) = match are_joined {
+        false => (TOKEN_LETTERS_MAX, LETTERS_MAX),
+        true => {
             let (a_token, least) = JOINED_LETTERS_MAX;
             let letters_max = tokens.len().saturating_mul(a_token).max(least).min(LETTERS_MAX);
             (letters_max, letters_max)
@@ -121,6 +123,9 @@ pub fn passages(
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Aligned>> {
     let (tokens, stop) = ([query, document].map(|side| &side.tokens.hashes[..]), steps.stop());
+    if letters_outside(query, copied) < SCORE_MIN as usize {
+        return Ok(Vec::new());
+    }
     // One with gaps has words that were joined, too.
     let is_clean = |copied: &&Copied| {
         let matched: usize = copied.matched.iter().map(Range::len).sum();
@@ -142,7 +147,11 @@ pub fn passages(
     let is_long = |run: &Range<usize>| run.len() >= CLEAN_TOKENS_MIN;
     let is_clean = copied.iter().any(|copied| copied.matched.iter().any(is_long))
         || tokens[0].len().min(tokens[1].len()) < PASSAGE_TOKENS_MIN;
-    let are_noisy = !is_clean && noise.words(tokens[0], stop)?.are_noisy(query, document, steps)?;
+    let noisy = match is_clean {
+        true => CoveredRanges::default(),
+        false => noise.words(tokens[0], stop)?.noisy_places(query, document, steps)?,
+    };
+    let are_noisy = !noisy.is_empty();
     if !are_joined && !are_noisy {
         return Ok(Vec::new());
     }
@@ -153,7 +162,10 @@ pub fn passages(
     } else if !are_noisy && odd[0].is_empty() {
         but_document = all_but(&odd[1], but_document, tokens[1].len());
     }
-    let but = [&but_query, &but_document].map(|covered| are_joined.then_some(covered));
+    if !are_joined {
+        (but_query, but_document) = (CoveredRanges::default(), noisy.gaps(tokens[1].len()));
+    }
+    let but = [&but_query, &but_document].map(|but| LeftOut { but, are_joined });
     let (of_query, is_all) = letters(query, (Place::Query, but[0]), stop)?;
     let (of_document, is_whole) = letters(document, (Place::Document, but[1]), stop)?;
     if !(is_all && is_whole) {
@@ -168,6 +180,16 @@ pub fn passages(
     let mut passages: Vec<Aligned> = found.map(|(_, found)| found.aligned).collect();
     passages.sort_unstable_by_key(|aligned| aligned.query.start);
     Ok(passages)
+}
+
+/// Returns the bytes of the tokens of a query that are in no copied passage. A passage has at least
+/// as many as its letters: the minimum score, or ideographs of three bytes each.
+fn letters_outside(query: Side<'_>, copied: &[Copied]) -> usize {
+    let spans = &query.tokens.spans;
+    let mut covered = CoveredRanges::default();
+    copied.iter().for_each(|copied| covered.insert(copied.query.clone()));
+    let outside = covered.gaps(spans.len()).ranges().into_iter().flatten();
+    outside.map(|at| (spans[at].end - spans[at].start) as usize).sum()
 }
 
 /// Returns the ranges of a text of `count` tokens that are in `covered`, or not in `stretches`.
@@ -273,54 +295,6 @@ fn alignments(
     }
     steps.take(due)?;
     Ok(found)
-}
-
-/// The distances of places in both texts, in bands.
-struct Bands {
-    query_letters: usize,
-    /// The end of the last run of letters of each band, in the document.
-    ends: Vec<u32>,
-    /// For each band, the end in the document of the alignments that have passed through it.
-    passed: Vec<u32>,
-}
-
-impl Bands {
-    fn new(query_letters: usize, document_letters: usize) -> Bands {
-        let count = ((query_letters + document_letters) >> BAND_BITS) + 2;
-        Bands { query_letters, ends: vec![0; count], passed: vec![0; count] }
-    }
-
-    fn distance(&self, (i, j): Pair) -> usize {
-        self.query_letters + j as usize - i as usize
-    }
-
-    /// Notes a run of `len` letters in both texts, and returns whether it brings up an alignment:
-    /// there is another one shortly before, and no alignment has passed through both.
-    fn bring_up(&mut self, pair: Pair, len: u32) -> bool {
-        let distance = self.distance(pair);
-        let band = distance >> BAND_BITS;
-        // The neighbour that is nearer.
-        let is_upper = distance >> (BAND_BITS - 1) & 1 == 1;
-        let near = if is_upper { band + 1 } else { band.saturating_sub(1) };
-        let start = pair.1;
-        if self.passed[band].max(self.passed[near]) > start {
-            return false;
-        }
-        let follows = |end: u32| end > 0 && end <= start && start - end <= DISTANCE_LETTERS_MAX;
-        let is_second = follows(self.ends[band]) || follows(self.ends[near]);
-        // Runs that overlap are one.
-        if is_second || self.ends[band] <= start {
-            self.ends[band] = start + len;
-        }
-        is_second
-    }
-
-    /// Notes that an alignment has a pair of letters.
-    fn pass(&mut self, pair: Pair) {
-        let band = self.distance(pair) >> BAND_BITS;
-        let passed = &mut self.passed[band];
-        *passed = (*passed).max(pair.1 + 1);
-    }
 }
 
 /// Returns the alignment of letters with this score as one of words, if it is of one of these kinds
@@ -529,8 +503,9 @@ mod tests {
             let (a, b) = (analyzed(&own), analyzed(text(seed + 100, 400)));
             assert!(passages(&a, &b).is_empty(), "{seed}");
             // Not even if noise is expected.
+            let all = LeftOut { but: &CoveredRanges::default(), are_joined: false };
             let [q, d] = [(&a, Place::Query), (&b, Place::Document)]
-                .map(|(text, place)| letters(text.side(), (place, None), Stop::NEVER).unwrap().0);
+                .map(|(text, place)| letters(text.side(), (place, all), Stop::NEVER).unwrap().0);
             let runs = LetterRuns::new(&q.codes, Stop::NEVER).unwrap();
             let (q, d) = (Lettered::new(a.side(), &q), Lettered::new(b.side(), &d));
             let steps = &mut Steps::unbounded(Stop::NEVER);

@@ -52,7 +52,7 @@ pub fn odd_stretches(
 ) -> Result<CoveredRanges> {
     let mut odd = CoveredRanges::default();
     let count = side.tokens.spans.len();
-    if !steps.take(count as u64)? {
+    if !steps.take(count as u64)? || covered.is_empty() && !may_be_odd(side) {
         return Ok(odd);
     }
     let mut add = |tokens: &Range<usize>| {
@@ -66,8 +66,8 @@ pub fn odd_stretches(
         // Stretches that overlap are one.
         let mut open: Option<Range<usize>> = None;
         for at in (to..end).rev() {
-            // Rows of numbers, and lines that are drawn, are as long as words.
-            let letters = match has_letter(side, at) {
+            // Rows of numbers, lines that are drawn, and names of programs are as long as words.
+            let letters = match is_word(side, at) {
                 false => WORD_LETTERS,
                 true if is_ascii => bytes_of(side, at).len(),
                 true => letters_of(side, at),
@@ -90,6 +90,30 @@ pub fn odd_stretches(
     Ok(odd)
 }
 
+/// Returns whether any stretch of a text may be odd. Lengths in bytes tell: a word has at most as
+/// many letters, and what is no word counts as one. Most texts have no such stretch.
+fn may_be_odd(side: Side<'_>) -> bool {
+    if !side.text.is_ascii() || side.tokens.spans.len() < STRETCH {
+        return true;
+    }
+    let (mut least, mut most) = (0, 0);
+    let lengths = |at: usize| {
+        let len = (side.tokens.spans[at].end - side.tokens.spans[at].start) as usize;
+        (len.min(WORD_LETTERS), len.max(WORD_LETTERS))
+    };
+    (0..side.tokens.spans.len()).any(|at| {
+        let (low, high) = lengths(at);
+        (least, most) = (least + low, most + high);
+        if let Some(leaving) = at.checked_sub(STRETCH) {
+            let (low, high) = lengths(leaving);
+            (least, most) = (least - low, most - high);
+        }
+        at + 1 >= STRETCH
+            && (least * 10 <= CUT_TENTHS_MAX * STRETCH
+                || is_joined(most, STRETCH, JOINED_TENTHS_MIN))
+    })
+}
+
 /// Returns the number of words of a stretch of text that was joined or cut, by its letters; `None`
 /// for other text, and for ideographs and syllables, whose tokens are not words anyway.
 pub fn words_by_letters(side: Side<'_>, tokens: Range<usize>) -> Option<usize> {
@@ -100,7 +124,7 @@ pub fn words_by_letters(side: Side<'_>, tokens: Range<usize>) -> Option<usize> {
     // A row of numbers of one digit is not cut.
     let is_cut = || {
         letters * 10 <= CUT_TENTHS_MAX * count
-            && 2 * tokens.filter(|&at| has_letter(side, at)).count() > count
+            && 2 * tokens.filter(|&at| is_word(side, at)).count() > count
     };
     let tenths_min = if count < STRETCH { SHORT_JOINED_TENTHS_MIN } else { JOINED_TENTHS_MIN };
     let is_odd = is_joined(letters, count, tenths_min) || is_cut();
@@ -119,9 +143,16 @@ fn letters_of(side: Side<'_>, at: usize) -> usize {
     bytes_of(side, at).iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }
 
-/// Tells whether a token has more than digits and low lines.
-fn has_letter(side: Side<'_>, at: usize) -> bool {
-    bytes_of(side, at).iter().any(|byte| !byte.is_ascii_digit() && *byte != b'_')
+/// Tells whether a token has more than digits, and no low line. Of short ones the first character
+/// tells: they are as long as words anyway.
+fn is_word(side: Side<'_>, at: usize) -> bool {
+    match bytes_of(side, at) {
+        [] => false,
+        [first, rest @ ..] if rest.len() < WORD_LETTERS => {
+            !first.is_ascii_digit() && *first != b'_'
+        }
+        bytes => !bytes.contains(&b'_') && bytes.iter().any(|byte| !byte.is_ascii_digit()),
+    }
 }
 
 fn is_joined(letters: usize, tokens: usize, tenths_min: usize) -> bool {

@@ -1,0 +1,61 @@
+//! Which runs of letters bring up an alignment?
+//!
+//! Two runs that follow each other at about the same distance in both texts, unless an alignment
+//! has passed through both (the two hits of Altschul et al. 1997, page 3391).
+
+use super::local::Pair;
+
+/// The maximum distance of two runs of letters that bring up an alignment.
+const DISTANCE_LETTERS_MAX: u32 = 64;
+
+/// Places whose distance in both texts differs by less than two to this power are in one band.
+const BAND_BITS: u32 = 4;
+
+/// The distances of places in both texts, in bands.
+pub struct Bands {
+    query_letters: usize,
+    /// The end of the last run of letters of each band, in the document.
+    ends: Vec<u32>,
+    /// For each band, the end in the document of the alignments that have passed through it.
+    passed: Vec<u32>,
+}
+
+impl Bands {
+    /// Creates the bands of texts with this many letters.
+    pub fn new(query_letters: usize, document_letters: usize) -> Bands {
+        let count = ((query_letters + document_letters) >> BAND_BITS) + 2;
+        Bands { query_letters, ends: vec![0; count], passed: vec![0; count] }
+    }
+
+    fn distance(&self, (i, j): Pair) -> usize {
+        self.query_letters + j as usize - i as usize
+    }
+
+    /// Notes a run of `len` letters in both texts, and returns whether it brings up an alignment:
+    /// there is another one shortly before, and no alignment has passed through both.
+    pub fn bring_up(&mut self, pair: Pair, len: u32) -> bool {
+        let distance = self.distance(pair);
+        let band = distance >> BAND_BITS;
+        // The neighbour that is nearer.
+        let is_upper = distance >> (BAND_BITS - 1) & 1 == 1;
+        let near = if is_upper { band + 1 } else { band.saturating_sub(1) };
+        let start = pair.1;
+        if self.passed[band].max(self.passed[near]) > start {
+            return false;
+        }
+        let follows = |end: u32| end > 0 && end <= start && start - end <= DISTANCE_LETTERS_MAX;
+        let is_second = follows(self.ends[band]) || follows(self.ends[near]);
+        // Runs that overlap are one.
+        if is_second || self.ends[band] <= start {
+            self.ends[band] = start + len;
+        }
+        is_second
+    }
+
+    /// Notes that an alignment has a pair of letters.
+    pub fn pass(&mut self, pair: Pair) {
+        let band = self.distance(pair) >> BAND_BITS;
+        let passed = &mut self.passed[band];
+        *passed = (*passed).max(pair.1 + 1);
+    }
+}
