@@ -25,6 +25,7 @@ use cento::{Config, Document, Goal, Index, Query, Searcher, Tokens, WriterOption
 use clap::Args;
 
 use crate::Result;
+use crate::bench::corpora::package_texts;
 
 /// Count the instructions of fixed operations, and compare them with those that are recorded.
 #[derive(Debug, Args)]
@@ -59,7 +60,7 @@ struct Operation {
     prepare: fn() -> Result<Round>,
 }
 
-const OPERATIONS: [Operation; 15] = [
+const OPERATIONS: [Operation; 18] = [
     Operation {
         name: "tokenize, ASCII, 1,000 words",
         rounds: 20,
@@ -115,6 +116,21 @@ const OPERATIONS: [Operation; 15] = [
         prepare: || search(500, |query| query.goal(Goal::Cover).limit(10)),
     },
     Operation { name: "compare two texts of 1,000 words", rounds: 4, prepare: compare_two },
+    Operation {
+        name: "search source code with passages",
+        rounds: 20,
+        prepare: || search_real(package_texts("tantivy", "src")?),
+    },
+    Operation {
+        name: "search long prose with passages",
+        rounds: 20,
+        prepare: || search_real(long_texts(&LONG_PROSE)?),
+    },
+    Operation {
+        name: "search tables with passages",
+        rounds: 20,
+        prepare: || search_real(long_texts(&TABLES)?),
+    },
 ];
 
 impl Counts {
@@ -317,6 +333,62 @@ fn search(words: u64, query: fn(Query) -> Query) -> Result<Round> {
     let searcher = index()?;
     let queries =
         inputs(|round| query(Query::text(text(mix64(round) % 250, words)).counts_only(true)));
+    Ok(Box::new(move |round| {
+        black_box(searcher.search(&queries[round as usize])?.hits.len());
+        Ok(())
+    }))
+}
+
+/// Files of packages in `Cargo.lock`, so every machine has the same: a novel, and long lists of
+/// changes.
+const LONG_PROSE: [(&str, &str); 4] = [
+    ("htmlescape", "moonstone-short.txt"),
+    ("tokio", "CHANGELOG.md"),
+    ("nix", "CHANGELOG.md"),
+    ("axum", "CHANGELOG.md"),
+];
+
+/// As [`LONG_PROSE`]: numbers of characters, which have many digits in common.
+const TABLES: [(&str, &str); 2] =
+    [("idna", "tests/IdnaTestV2.txt"), ("caseless", "CaseFolding.txt")];
+
+/// The lines of a long text, and those between the beginning of one and the next: half of each is
+/// in the one after it.
+const LINES: (usize, usize) = (1000, 500);
+
+/// Cuts files of packages into long texts that share half of their lines with the next.
+fn long_texts(files: &[(&str, &str)]) -> Result<Vec<String>> {
+    let mut texts = Vec::new();
+    for (package, path) in files {
+        for text in package_texts(package, path)? {
+            let lines: Vec<&str> = text.lines().collect();
+            let starts = (0..lines.len()).step_by(LINES.1);
+            texts.extend(starts.map(|at| lines[at..lines.len().min(at + LINES.0)].join("\n")));
+        }
+    }
+    Ok(texts)
+}
+
+/// Searches passages of a hundred words of these texts, with every tenth word left out, among all
+/// of them, and finds what the first ten hits share with each.
+fn search_real(texts: Vec<String>) -> Result<Round> {
+    let config = Config::new(cento::scheme::DEFAULT_SPEC, "words", true)?;
+    let index = Index::create_in(RamDirectory::create(), "counts", config)?;
+    let mut writer = index.writer(WriterOptions::default())?;
+    for (number, text) in texts.iter().enumerate() {
+        writer.add(Document::new(format!("doc{number}"), text))?;
+    }
+    writer.finish()?;
+    let searcher = Searcher::new(index.snapshot()?);
+    let queries = inputs(|round| {
+        let drawn = mix64(round);
+        let words: Vec<&str> =
+            texts[drawn as usize % texts.len()].split_inclusive(char::is_whitespace).collect();
+        let first = (drawn >> 32) as usize % words.len().saturating_sub(100).max(1);
+        let kept = words[first..].iter().take(100).enumerate().filter(|(at, _)| at % 10 != 9);
+        let text: String = kept.map(|(_, word)| *word).collect();
+        Query::text(text).passages(true).limit(10)
+    });
     Ok(Box::new(move |round| {
         black_box(searcher.search(&queries[round as usize])?.hits.len());
         Ok(())

@@ -36,22 +36,10 @@ pub fn make_made_up(path: &Path, bytes: usize) -> Result<Corpus> {
 
 /// Makes the corpus of the sources of the packages in `Cargo.lock`, up to this many bytes.
 pub fn make_sources(path: &Path, bytes_max: usize) -> Result<Corpus> {
-    let home = std::env::var_os("CARGO_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cargo")));
-    let sources = home.ok_or("neither CARGO_HOME nor HOME is set")?.join("registry/src");
-    let packages =
-        packages(&fs::read_to_string("Cargo.lock").map_err(|e| {
-            format!("Cargo.lock: {e}; run this in the directory of the repository")
-        })?);
+    let sources = registry_sources()?;
     let mut files = Vec::new();
-    for registry in sorted(&sources)? {
-        for package in sorted(&registry)? {
-            let name = package.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if packages.contains(name) {
-                collect(&package, &mut files)?;
-            }
-        }
+    for package in locked_packages()? {
+        collect(&package, &mut files)?;
     }
     let (mut taken, mut texts) = (0, Vec::new());
     for file in files {
@@ -72,6 +60,51 @@ pub fn make_sources(path: &Path, bytes_max: usize) -> Result<Corpus> {
     let contents =
         "files (.md, .rs, .txt) of the packages in `Cargo.lock`, as Cargo downloaded them";
     Ok(describe("sources", contents, documents, bytes))
+}
+
+/// The directory in which Cargo unpacks what it downloads from registries.
+fn registry_sources() -> Result<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cargo")));
+    Ok(home.ok_or("neither CARGO_HOME nor HOME is set")?.join("registry/src"))
+}
+
+/// The directories of the packages in `Cargo.lock`, in the order of registries and names.
+fn locked_packages() -> Result<Vec<PathBuf>> {
+    let lock = fs::read_to_string("Cargo.lock")
+        .map_err(|e| format!("Cargo.lock: {e}; run this in the directory of the repository"))?;
+    let locked = packages(&lock);
+    let mut directories = Vec::new();
+    for registry in sorted(&registry_sources()?)? {
+        let is_locked = |package: &PathBuf| {
+            let name = package.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| locked.contains(name))
+        };
+        directories.extend(sorted(&registry)?.into_iter().filter(is_locked));
+    }
+    Ok(directories)
+}
+
+/// The texts of a file of a package in `Cargo.lock`, or of the files in a directory of it, in the
+/// order of their paths.
+pub fn package_texts(package: &str, path: &str) -> Result<Vec<String>> {
+    let is_it = |directory: &PathBuf| {
+        let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.rsplit_once('-').is_some_and(|(name, _)| name == package)
+    };
+    let directory = locked_packages()?.into_iter().find(is_it);
+    let path = directory.ok_or_else(|| format!("no {package} in Cargo.lock"))?.join(path);
+    let mut files = Vec::new();
+    if path.is_dir() {
+        collect(&path, &mut files)?
+    } else {
+        files.push(path)
+    };
+    let read = |file: PathBuf| {
+        fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()).into())
+    };
+    files.into_iter().map(read).collect()
 }
 
 /// Makes a corpus of the texts in `part`, the beginning of the file `of` that the user names.

@@ -5,7 +5,7 @@
 //! those of the other tools, in sizes that take some minutes; corpora that every machine has are
 //! made (`corpora`). This measures time and size: docs/QUALITY.md has what searches find.
 
-mod corpora;
+pub mod corpora;
 mod machine;
 mod markdown;
 mod measure;

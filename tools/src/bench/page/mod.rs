@@ -528,9 +528,10 @@ impl Page<'_> {
         self.out.heading("Instruction counts");
         self.out.text(
             "Times on a shared machine hide a change of a few per cent; instruction counts do \
-             not. `cento-tools counts` compares those of fixed operations, on made-up texts, \
-             with the recorded ones (`tools/counts.txt`, by valgrind, profile `release`); more \
-             than 3 % is an error, and `--write` records an intended change.",
+             not. `cento-tools counts` compares those of fixed operations, on made-up texts and \
+             on real ones, with the recorded ones (`tools/counts.txt`, by valgrind, profile \
+             `release`); more than 3 % is an error, in the gate too, and `--write` records an \
+             intended change.",
         );
         let cell = |at: usize| match self.run.counts.get(at) {
             Some(row) => format!("{} | {}", row.operation, count(row.instructions)),
