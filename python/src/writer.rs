@@ -320,7 +320,7 @@ impl Writer {
         let items = items.try_iter()?.into_any();
         let mut batches = Batches::new(&items, &fields, skips);
         let counts = self.add_batches(py, threads, skips, || batches.next())?;
-        let advice = format!("put what is to be kept into `{}`, a dict", fields.meta);
+        let advice = format!("put fields to keep into `{}`, a dict", fields.meta);
         fields.left_out.warn(py, &advice)?;
         Ok(counts)
     }

@@ -42,7 +42,7 @@ pub(super) fn check_all_words(searcher: &Searcher, are_at_hand: bool) -> Result<
     let lacks = match searcher.verdict_maker() {
         _ if !leaves_out => return Ok(()),
         Some(_) if are_at_hand => return Ok(()),
-        Some(_) => "it stores no texts, in which all words could be compared",
+        Some(_) => "it stores no texts, so that not all words can be compared",
         None => {
             "the texts of the boilerplate, which all words could be compared without, are not known"
         }

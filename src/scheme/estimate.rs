@@ -231,7 +231,7 @@ impl Estimator {
     }
 
     /// Returns the relation of segments, which are the fingerprints, to runs of `run_tokens`
-    /// tokens. It estimates nothing: it tells how few segments similar texts may share.
+    /// tokens. It estimates nothing, and bounds how few segments similar texts may share.
     pub(crate) fn of_segments(run_tokens: u32, segment_tokens: u32) -> Estimator {
         let ratio = f64::from(segment_tokens + 1) / f64::from(run_tokens);
         let odds_max = SEGMENT_ODDS * ratio.max(1.0);
@@ -239,7 +239,7 @@ impl Estimator {
     }
 
     /// Returns the relation of the fingerprints to runs of other tokens than theirs. It estimates
-    /// nothing: it tells how few fingerprints texts may share that are similar by those runs.
+    /// nothing, and bounds how few fingerprints texts may share that are similar by those runs.
     pub(crate) fn of_other_tokens(self) -> Estimator {
         Estimator { odds_max: self.odds_max * OTHER_TOKENS_ODDS, ..self }
     }

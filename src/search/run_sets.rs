@@ -213,7 +213,7 @@ impl Searcher {
         self.snapshot().config().store_text && self.run_maker().is_some()
     }
 
-    /// Returns the reader of the sets of runs of stored texts by `maker`; `None` if there is none,
+    /// Returns the reader of the sets of runs of stored texts by `maker`; `None` without a maker,
     /// or no texts are stored. Sets are kept in `kept`; the memory for texts is taken from a source
     /// meanwhile, if it is bounded.
     pub(crate) fn stored_runs(

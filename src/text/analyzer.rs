@@ -117,10 +117,10 @@ impl Analyzer {
         self.replaced_by(self.method.of_passages())
     }
 
-    /// Returns the analyzer by which texts are compared before one of them is removed.
+    /// Returns the analyzer that compares texts before one of them is removed.
     ///
-    /// It is this one, unless it leaves out words, numbers or parts of them: by what such an
-    /// analyzer leaves, two texts can be equal that say different things. Folded letters are not
+    /// It is this one, unless it leaves out words, numbers or parts of them: two texts that say
+    /// different things can be equal in the rest. Folded letters are not
     /// left out, so those analyzers decide themselves.
     #[must_use]
     pub(crate) fn of_all_words(&self) -> Analyzer {

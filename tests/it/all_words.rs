@@ -20,7 +20,7 @@ const NOTICES: [&str; 2] = [
     "Qtly div 20 cts vs 16 cts prior Pay April 24 Record April 10 Reuter",
 ];
 
-/// Settings by which the notices are alike, or equal.
+/// Settings that make the notices alike, or equal.
 const SETTINGS: [(&str, &str); 5] = [
     ("pairs(n=100)", "avtor(stop=2)"),
     ("winnow(k=5,w=10)", "avtor(language=en)"),

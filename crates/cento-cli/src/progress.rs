@@ -201,7 +201,7 @@ impl AddProgress {
     }
 }
 
-/// Returns the options of reading `inputs` with a meter of what has been read, if a progress line
+/// Returns the options of reading `inputs` with a meter of the bytes read, if a progress line
 /// is shown and the sizes of the inputs are known.
 pub fn metered(inputs: &[PathBuf], source: SourceOptions) -> SourceOptions {
     let read_meter = is_shown().then(|| ReadMeter::of(inputs, &source)).flatten();

@@ -2,7 +2,7 @@
 //!
 //! Parts arrive in hidden files, several at a time, and each is compared with its digest. A file
 //! with all its parts is synced and gets its name; the list of segments comes last. Nothing is
-//! fetched before the pull is known to be allowed: what is fetched may be texts that were
+//! fetched before the pull is known to be allowed: the parts may have texts that were
 //! withdrawn. After an interruption, a repeated pull compares the parts that have arrived with the
 //! digests again, and keeps them; a check of the index names them, and its next writer removes
 //! them.

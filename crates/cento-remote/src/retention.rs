@@ -1,8 +1,8 @@
 //! Removing old manifests, and the objects that no manifest names.
 //!
 //! Manifests go first, then parts that no manifest names. Both stay for some time: a pull of an old
-//! manifest may be in progress. Ages are by the clock of the store, which is asked for the time: a
-//! wrong clock here removes nothing. The time of the last push would do for a store that is pushed
+//! manifest may be in progress. Ages are by the clock of the store: a wrong clock on this machine
+//! removes nothing. The time of the last push would do for a store that is pushed
 //! to again and again, but the commit before the last one would never be old.
 
 use std::collections::BTreeSet;

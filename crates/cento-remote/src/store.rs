@@ -274,7 +274,7 @@ impl Store {
                     self.remove(&path).await?;
                     return Ok(found.last_modified.timestamp_micros());
                 }
-                // Another process has asked, and removed it.
+                // Another process looked at the same time, and removed it.
                 Err(object_store::Error::NotFound { .. }) if tries < TRIES => pause(tries).await,
                 Err(error) => return Err(self.failed("read", &path, error)),
             }

@@ -43,7 +43,7 @@ pub type Each<'a> = &'a mut dyn FnMut(&str, Entry<'_>) -> ControlFlow<()>;
 /// of any length, and of as many directories as half of it.
 const NAME_BYTES_MAX: u64 = 4096;
 
-/// The number of letters by which a zip entry with a longer name is named, as in a tar archive.
+/// The number of letters shown of a longer name of a zip entry, as in a tar archive.
 const NAMED_CHARS: usize = 100;
 
 /// The maximum size of a header of further fields, one of them the name, in bytes.

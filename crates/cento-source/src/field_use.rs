@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::fields::{SHOWN_MAX, missing_in_all, short};
 
-/// The maximum number of names that are kept, each of which has a bit in a number.
+/// The maximum number of names that are kept. Each has a bit in a number.
 const NAMES_MAX: usize = 32;
 
 /// The maximum length of a name that is kept, in bytes; a longer one counts as one of many.
@@ -54,7 +54,7 @@ impl RecordFields {
     }
 }
 
-/// Returns the bit of a field of the meta object. More than 64 are not told apart.
+/// Returns the bit of a field of the meta object. Fields beyond the 64th share a bit.
 fn bit(number: usize) -> u64 {
     1 << (number % 64)
 }
@@ -65,7 +65,7 @@ impl FieldUse {
         if name.len() > NAME_BYTES_MAX {
             return None;
         }
-        // Whoever comes first sets a place; others see its name.
+        // The first thread sets a place, and the others see its name.
         self.names.iter().position(|own| **own.get_or_init(|| name.into()) == *name)
     }
 

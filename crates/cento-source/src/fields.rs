@@ -51,7 +51,7 @@ pub fn missing_in_all(name: &str, names: &[&str]) -> String {
     let shown = names.iter().take(SHOWN_MAX).map(|name| format!("`{}`", short(name)));
     let shown = shown.collect::<Vec<_>>().join(", ");
     let there = match names.len() {
-        0 => "they have none beside those that are read".to_owned(),
+        0 => "they have no other fields".to_owned(),
         1..=SHOWN_MAX => format!("they have {shown}"),
         _ => format!("they have {shown}, and more"),
     };

@@ -169,8 +169,8 @@ pub struct SourceOptions {
     /// Documents keep the place of the line or row that they were read from, `path:number`, instead
     /// of the line itself.
     pub keeps_places: bool,
-    /// A JSON line is a document of the form that clients send: one without an id, or with a field
-    /// of another name, is none. If not set, its place becomes its id.
+    /// A JSON line is a document of the form that clients send: a line without an id, or with a
+    /// field of another name, is refused. If not set, its place becomes its id.
     pub requires_id: bool,
     /// A record is a document whatever its id and its meta object are: if an index could not hold
     /// them, it gets its place as id, and an empty meta object.

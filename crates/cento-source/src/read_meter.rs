@@ -28,7 +28,7 @@ struct Place {
 
 impl ReadMeter {
     /// Returns a meter for these inputs, or `None` if one of them is not a file or directory, such
-    /// as standard input, so that nobody knows its size. The sizes of the files in directories are
+    /// as standard input, whose size is unknown. The sizes of the files in directories are
     /// added up in another thread.
     #[must_use]
     pub fn of(inputs: &[PathBuf], options: &SourceOptions) -> Option<Arc<ReadMeter>> {

@@ -46,10 +46,10 @@ pub type Pair = (u32, u32);
 /// Aligns letters; the buffers serve one alignment after the other.
 #[derive(Default)]
 pub struct Aligner {
-    /// The letters of the query in the direction of the extension, after one that is none.
+    /// A filler, and the letters of the query in the direction of the extension.
     query: Vec<u16>,
-    /// Those of the document, the last first, before one that is none: the letters that meet in
-    /// the cells of an antidiagonal are in ascending order in both.
+    /// The letters of the document, the last first, and a filler: the letters that meet in the
+    /// cells of an antidiagonal are in ascending order in both.
     document: Vec<u16>,
     /// The scores of an antidiagonal, of the one before and of the one before that. The score of a
     /// cell is at the number of its letters of the query and one more.
@@ -206,7 +206,7 @@ impl Aligner {
         let [now, before, both_before] = &mut self.scores;
         std::mem::swap(before, both_before);
         std::mem::swap(now, before);
-        // What is next to these cells, and was not computed, is given up.
+        // The cells beside these were not computed, and are given up.
         now[cells.start] = GIVEN_UP;
         now[cells.end + 1] = GIVEN_UP;
         let (count, at) = (cells.len(), self.moves.len());
@@ -266,7 +266,7 @@ struct Ends {
 
 impl Ends {
     /// Returns the cells with `sum` letters of both texts that can be reached from those that were
-    /// kept of the antidiagonal before, and of the one before that; none, if there are none.
+    /// kept of the antidiagonal before, and of the one before that. The range may be empty.
     #[inline]
     fn cells(&self, sum: usize, [before, both_before]: [&Range<usize>; 2]) -> Range<usize> {
         // An empty range is reached from nowhere.

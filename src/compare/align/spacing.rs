@@ -91,7 +91,7 @@ pub fn odd_stretches(
 }
 
 /// Returns whether any stretch of a text may be odd. Lengths in bytes tell: a word has at most as
-/// many letters, and what is no word counts as one. Most texts have no such stretch.
+/// many letters, and other tokens count as long as a word. Most texts have no such stretch.
 fn may_be_odd(side: Side<'_>) -> bool {
     if !side.text.is_ascii() || side.tokens.spans.len() < STRETCH {
         return true;

@@ -31,7 +31,7 @@ pub struct CheckReport {
     pub damaged: usize,
     /// The damage that was found; empty in a sound index.
     pub problems: Vec<Corruption>,
-    /// The files in the directory that belong to no commit, though nobody writes to the index: a
+    /// The files in the directory that belong to no commit while no writer is open: a
     /// pull, an addition or a merge that was cut off has left them. They are no damage, but may
     /// have texts that were removed since. The next writer removes them.
     pub unlisted: Vec<String>,

@@ -100,7 +100,7 @@ impl Index {
         let candidates = chosen(path, candidates(path)?, segments)?;
         let refused = withdrawals::found_in(path)?;
         let made = create(to, config, &refused).and_then(|()| make(path, to, &candidates));
-        // Nobody has asked for a segment that a pull of an older commit left here.
+        // A pull of an older commit may have left a segment here that was not chosen.
         let made = match segments.is_empty() {
             true => made.and_then(|index| refuse(index, path, &refused)),
             false => made,

@@ -307,7 +307,7 @@ impl Receiver {
     }
 
     /// Returns the path of a file of this name until it is complete. The next writer of the index
-    /// removes it if nobody completes it.
+    /// removes it if it stays incomplete.
     #[must_use]
     pub fn unfinished(&self, name: &str) -> PathBuf {
         self.path.join(format!("{UNFINISHED}{name}"))

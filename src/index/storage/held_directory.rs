@@ -130,7 +130,7 @@ impl HeldDirectory {
         if self.writer().is_some() {
             return true;
         }
-        // Without the file there has been no writer; whoever may not open it cannot tell.
+        // Without the file there has been no writer. If it cannot be opened, a writer may exist.
         let lock = File::open(self.own.join(&INDEX_WRITER_LOCK.filepath));
         lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }

@@ -215,7 +215,7 @@ impl Withdrawals {
     /// Returns the reason why a document is refused, if it is. An index refuses the texts that a
     /// withdrawal removed or cut, in it or in files, and texts that resemble a withdrawn one, or
     /// contain it, as far as their signatures are evidence of that. Where the analyzer of the index
-    /// leaves words out, its signatures are none: signatures of all words are compared then.
+    /// leaves words out, its signatures are no evidence: signatures of all words are compared then.
     ///
     /// # Errors
     /// [`Error::Input`] with the reason [`Reason::Withdrawn`].

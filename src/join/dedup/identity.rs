@@ -103,7 +103,7 @@ impl EarlierDocuments {
         self.met.0.is_empty()
     }
 
-    /// Finds the document with this id, if none of the id has come in this run yet.
+    /// Finds the document with this id, if this run has not had the id yet.
     ///
     /// # Errors
     /// When the index cannot be read.

@@ -396,7 +396,7 @@ impl Run {
         self.store(signed, &stored, keys, (committed.sampling(), size))
     }
 
-    /// Returns what was found for a document of the batch; found again, if it is an old version of
+    /// Returns the findings for a document of the batch; found again, if it is an old version of
     /// a document that has been replaced since.
     fn renewed(
         &self,

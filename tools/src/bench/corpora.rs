@@ -62,7 +62,7 @@ pub fn make_sources(path: &Path, bytes_max: usize) -> Result<Corpus> {
     Ok(describe("sources", contents, documents, bytes))
 }
 
-/// The directory in which Cargo unpacks what it downloads from registries.
+/// The directory where Cargo unpacks packages that it downloads from registries.
 fn registry_sources() -> Result<PathBuf> {
     let home = std::env::var_os("CARGO_HOME")
         .map(PathBuf::from)

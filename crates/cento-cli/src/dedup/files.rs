@@ -207,7 +207,7 @@ impl Files {
         let is_kept = verdict.is_kept();
         let is_cut = is_kept && !verdict.cut().is_empty();
         summary.cut += u64::from(is_cut);
-        // What is kept as it came needs no line.
+        // A document that is kept unchanged needs no line.
         let mut is_listed = !is_kept || is_cut;
         match verdict {
             Verdict::Kept { kept_as, replaces, .. } => {

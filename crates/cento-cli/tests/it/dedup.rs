@@ -296,7 +296,7 @@ fn a_repeated_batch_is_not_a_duplicate_of_itself() {
         assert_eq!(lines(&dir, &format!("{out}.report")).len(), 1500 - lines(&dir, "first").len());
     }
     assert_eq!(dir.json(&["stats", "kept", "--quick"])["documents"], first["kept"]);
-    // What is kept says why.
+    // Kept documents have their reason.
     let run = dir.run(&["dedup", "in.jsonl", "--against", "kept", "--annotate"]);
     let first: Value = serde_json::from_str(run.out.lines().next().unwrap()).unwrap();
     assert_eq!((run.status, &first["dedup"]), (0, &json!({"verdict": "unchanged"})));

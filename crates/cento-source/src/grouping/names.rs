@@ -222,7 +222,7 @@ mod tests {
 
     const NAMES: [&str; 5] = ["a", "b", "c", "src", "README"];
 
-    /// A directory of a tree, by which the core is defined.
+    /// A directory of a tree, which defines the core.
     #[derive(Default)]
     struct Dir<'a> {
         dirs: BTreeMap<&'a str, Dir<'a>>,
