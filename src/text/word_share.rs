@@ -21,6 +21,12 @@ pub(crate) const WORD: u64 = 24;
 /// are not words.
 pub(crate) fn word_parts(side: Side<'_>, tokens: Range<usize>) -> u64 {
     let spans = side.tokens.spans.get(tokens).unwrap_or_default();
+    let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return 0 };
+    // Most texts have no letter of such a script, which is known without a look at each token.
+    let bytes = side.text.as_bytes().get(first.start as usize..last.end as usize);
+    if bytes.is_some_and(<[u8]>::is_ascii) {
+        return spans.len() as u64 * WORD;
+    }
     let text = |start: u32, end: u32| side.text.get(start as usize..end as usize);
     spans.iter().map(|span| text(span.start, span.end).map_or(WORD, parts)).sum()
 }
