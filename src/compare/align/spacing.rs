@@ -195,6 +195,7 @@ mod tests {
     use super::super::noisy::testing::text;
     use super::super::testing::analyzed;
     use super::*;
+    use crate::hash::mix64;
     use crate::runtime::Stop;
 
     fn odd(text: &str, covered: &[Range<usize>]) -> Vec<(usize, usize)> {
@@ -206,6 +207,29 @@ mod tests {
         let mut odd: Vec<_> = odd.touching(&(0..usize::MAX)).collect();
         odd.reverse();
         odd
+    }
+
+    #[test]
+    fn texts_whose_lengths_rule_out_odd_stretches_have_none() {
+        // Of words of one to twelve letters, numbers and names, some joined or cut.
+        let mut are_ruled_out = [0; 2];
+        for seed in 0..400u64 {
+            let word = |at: u64| {
+                let drawn = mix64(seed << 16 | at);
+                let longest = 2 + (seed + at / 50) % 15;
+                let letter = ["a", "b", "7", "_"][(drawn >> 32) as usize % (2 + seed as usize % 3)];
+                letter.repeat(1 + (drawn % longest) as usize)
+            };
+            let analyzed = analyzed((0..120).map(word).collect::<Vec<_>>().join(" "));
+            let steps = &mut Steps::unbounded(Stop::NEVER);
+            // With a passage, even an empty one, each token is looked at.
+            let mut passage = CoveredRanges::default();
+            passage.insert(0..0);
+            let is_odd = !odd_stretches(analyzed.side(), &passage, steps).unwrap().is_empty();
+            assert!(may_be_odd(analyzed.side()) || !is_odd, "{seed}");
+            are_ruled_out[usize::from(!may_be_odd(analyzed.side()))] += 1;
+        }
+        assert!(are_ruled_out.iter().all(|&count| count > 40), "{are_ruled_out:?}");
     }
 
     #[test]
