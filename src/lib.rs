@@ -92,8 +92,8 @@ pub use hash::Digest;
 pub use index::{
     AddIndexesOptions, AddReport, AddedIndexes, Bytes, CheckReport, Compacting, Compaction, Config,
     DfBucket, DfDistribution, DocAddress, Document, Index, MaxDf, OnConflict, Outcome, Preset,
-    PresetDefaults, PresetRank, PresetUse, SignedDocument, SignedDocuments, SigningOptions,
-    Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
+    PresetDefaults, PresetRank, SignedDocument, SignedDocuments, SigningOptions, Snapshot, Stats,
+    StoredDocument, Training, Writer, WriterOptions,
 };
 pub use key::{CheckValue, Key};
 pub use runtime::{ByteBudget, Stop};

@@ -13,7 +13,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use cento::index::IdSource;
 use cento::join::dedup::{Decision, DedupOptions, Event, Record, Verdict};
-use cento::{Error, Index, Key, PresetUse, Searcher};
+use cento::{Error, Index, Key, Searcher};
 use cento_api::part::part_texts;
 use crossbeam::channel::{Receiver, unbounded};
 use pyo3::prelude::*;
@@ -257,7 +257,6 @@ impl Dedup {
             };
             Ok((Index::create(&path, config)?, against, temporary))
         })?;
-        let dedup = dedup.with_defaults(&mut PresetUse::of(index.config().preset));
         let (sender, verdicts) = unbounded();
         let own = index.clone();
         let pipeline = Pipeline::start(&index, threads, None, skips, move |results| {

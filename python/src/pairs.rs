@@ -3,8 +3,8 @@
 use std::ffi::CString;
 
 use cento::join::cluster::{self, ClusterOptions};
-use cento::join::pairs::{JoinSummary, PairOptions, PairReport, document_count, has_scores, pairs};
-use cento::{Error, PairPassage, PresetUse, Searcher};
+use cento::join::pairs::{JoinSummary, PairOptions, PairReport, document_count, pairs};
+use cento::{Error, PairPassage, Searcher};
 use crossbeam::channel::{Receiver, bounded};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -63,10 +63,6 @@ pub fn start(
     }
     let (a, b) =
         run::short(py, || Ok((index.searcher()?, against.map(OpenIndex::searcher).transpose()?)))?;
-    let other = b.as_ref().unwrap_or(&a).snapshot().preset();
-    let mut preset = PresetUse::of(a.snapshot().preset().filter(|own| other == Some(*own)));
-    let has_scores = has_scores(&a) && b.as_ref().is_none_or(has_scores);
-    let pair_options = pair_options.with_defaults(&mut preset, has_scores);
     let stop = Stop::new();
     let (sender, found) = bounded(WAITING);
     let flag = stop.clone();
@@ -188,7 +184,6 @@ pub fn clusters(
     let threads = options.value("threads")?.unwrap_or_else(cento::available_threads);
     let found = run::long(py, |stop| {
         let searcher = index.searcher()?;
-        let asked = asked.with_defaults(&mut PresetUse::of(searcher.snapshot().preset()));
         let found = cluster::clusters(&searcher, &asked).threads(threads).stop(stop);
         found.collect::<cento::Result<Vec<_>>>()
     })?;

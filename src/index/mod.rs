@@ -18,6 +18,7 @@ mod moments;
 mod operations;
 mod parts;
 mod policy;
+mod preset_use;
 mod schema;
 mod signed_document;
 mod signer;
@@ -46,7 +47,7 @@ pub use cento_api::document::{
 };
 pub use cento_api::{
     AddReport, AddedIndexes, Bytes, Compaction, MaxDf, OnConflict, Part, Preset, PresetDefaults,
-    PresetRank, PresetUse, REUSE, Stats,
+    PresetRank, REUSE, Stats,
 };
 pub use change_log::{ChangeLog, LoggedCommit};
 pub(crate) use change_log::{WATCHES_DIR, WATCHES_LOCK};
@@ -56,6 +57,7 @@ pub use operations::{
     AddIndexesOptions, CheckReport, Compacting, DfBucket, DfDistribution, FileList, FoundSegment,
     ListedFile, OpenCommit, PASSAGE_TOKENS, Receiver, Texts, Training,
 };
+pub(crate) use preset_use::PresetUse;
 pub use signed_document::SignedDocument;
 pub use signer::{DocumentSigner, IsKnown, Prepared, SignOutcome};
 pub use signing::{FINGERPRINT_BYTES, Signature};

@@ -15,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 
 use super::copies;
+use super::defaults::EffectiveOptions;
 use super::numbering::Numbering;
 use super::pair::{Pair, is_too_short};
 use super::pair_search::Wanted;
@@ -28,7 +29,7 @@ pub use super::{ClusterOptions, Linkage, Prefer};
 use super::{PairOptions, WeightedPair};
 use crate::compare::programs::OWN_WORDS_MIN;
 use crate::error::Result;
-use crate::index::DocAddress;
+use crate::index::{DocAddress, PresetDefaults};
 use crate::runtime::Stop;
 use crate::runtime::ordered::{Ordered, in_order};
 use crate::search::{Neighbour, Searcher, WeightedOverlap, kept_runs};
@@ -132,6 +133,15 @@ impl Clusters {
         self.with(|plan| plan.progress = Box::new(progress))
     }
 
+    /// Returns the defaults of the preset of the index that decide, before the first call of
+    /// [`next`](Iterator::next).
+    #[must_use]
+    pub fn defaults(&self) -> Option<PresetDefaults> {
+        let Stage::Planned(plan) = &self.stage else { return None };
+        let preset = plan.searcher.snapshot().preset();
+        EffectiveOptions::of_clusters(&plan.options, preset).defaults
+    }
+
     /// Returns the number of documents that do not have the field of the preference, which are
     /// preferred last; it is known after the first call of [`next`](Iterator::next).
     #[must_use]
@@ -152,8 +162,8 @@ impl Plan {
         let Plan { searcher, options, threads, stop, mut progress } = self;
         Ordered::start(threads, &stop, move |stop, begin| {
             options.check()?;
-            let thresholds = options.effective_thresholds();
-            let options = ClusterOptions { thresholds, ..options };
+            let EffectiveOptions { options, .. } =
+                EffectiveOptions::of_clusters(&options, searcher.snapshot().preset());
             let documents = Documents::new(&searcher, &options, stop)?;
             let _ = without_field.set(documents.without_field);
             let groups = match options.linkage {

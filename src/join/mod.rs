@@ -19,6 +19,7 @@ mod copies;
 mod cutting;
 pub mod decontaminate;
 pub mod dedup;
+mod defaults;
 pub mod families;
 pub mod known;
 pub mod lineage;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::SymmetricPair;
 use super::contenders::Archive;
+use super::defaults::{EffectiveOptions, PairList};
 use super::margin::MARGIN_DOCUMENTS_MIN;
 use super::numbering::Numbering;
 use super::pair::Pair;
@@ -19,6 +20,7 @@ use super::score::has_scores;
 use super::series::{Series, pair_count};
 use super::{PairOptions, PairRank, Thresholds};
 use crate::error::Result;
+use crate::index::PresetDefaults;
 use crate::runtime::Stop;
 use crate::search::Searcher;
 
@@ -65,6 +67,10 @@ pub struct MostSimilar {
     pub not_compared: Vec<NothingLeft>,
     /// Facts about the collection.
     pub summary: JoinSummary,
+    /// The options that held: with the defaults of the preset of the documents.
+    pub options: PairOptions,
+    /// The defaults of the preset that decided.
+    pub defaults: Option<PresetDefaults>,
 }
 
 /// A document without a fingerprint that counts.
@@ -80,8 +86,9 @@ pub struct NothingLeft {
 impl Pairs {
     /// Finds the most similar pairs of a small collection, and counts all of them.
     ///
-    /// Without a rank, pairs are ranked by similarity; without a limit, there are
-    /// [`PairOptions::MOST_SIMILAR`]. Without a threshold, every pair meets them. Pairs have a
+    /// Without a rank, the preset decides, or else pairs are ranked by similarity; without a limit, there are
+    /// [`PairOptions::MOST_SIMILAR`]. Without a threshold, that of the
+    /// preset decides, or else every pair meets them. Pairs have a
     /// margin ([`margin`](super::margin)) if there are enough documents for it, and of programs a
     /// score.
     ///
@@ -96,7 +103,13 @@ impl Pairs {
     /// Those of [`pairs`](super::pairs::pairs).
     pub fn most_similar(self) -> Result<MostSimilar> {
         let (mut join, mut progress) = self.into_parts();
-        let options = join.options.clone();
+        let EffectiveOptions { options, defaults } = EffectiveOptions::of_pairs(
+            &join.options,
+            PairList::MostSimilar,
+            &join.searcher,
+            join.other(),
+        );
+        join.options = options.clone();
         let rank = options.rank.unwrap_or(PairRank::Similarity);
         join.options.limit = Some(options.limit.unwrap_or(PairOptions::MOST_SIMILAR));
         let snapshot = join.searcher.snapshot();
@@ -129,7 +142,7 @@ impl Pairs {
             let limit = options.limit.unwrap_or(PairOptions::MOST_SIMILAR);
             Archive::new(join.documents.end, options.clone(), rank, limit)
         });
-        wanted.met = Some(options);
+        wanted.met = Some(options.clone());
         let compared = numbers.len() as u64;
         let count = |numbers: &[u64]| match &wanted.series {
             Some(series) => series.pair_count(numbers),
@@ -147,7 +160,16 @@ impl Pairs {
         };
         let pairs = pairs.into_iter().map(report).collect::<Result<_>>()?;
         let histogram = histogram.with_none_of(all);
-        Ok(MostSimilar { pairs, total, histogram, compared, not_compared, summary })
+        Ok(MostSimilar {
+            pairs,
+            total,
+            histogram,
+            compared,
+            not_compared,
+            summary,
+            options,
+            defaults,
+        })
     }
 }
 

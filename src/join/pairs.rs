@@ -17,10 +17,12 @@ use std::ops::Range;
 use std::vec;
 
 use super::by_document::Join;
+use super::defaults::{EffectiveOptions, PairList};
 use super::numbering::Numbering;
 use super::pair_search::Wanted;
 use super::ranked;
 use crate::error::{Error, Result};
+use crate::index::PresetDefaults;
 use crate::runtime::Stop;
 use crate::search::{QueryMemory, Searcher};
 
@@ -146,10 +148,29 @@ impl Pairs {
         self
     }
 
+    /// Returns the options that hold: those that are set, and the defaults of the preset that all
+    /// documents have in common for others.
+    #[must_use]
+    pub fn options(&self) -> PairOptions {
+        self.effective().options
+    }
+
+    /// Returns the defaults of the preset that decide.
+    #[must_use]
+    pub fn defaults(&self) -> Option<PresetDefaults> {
+        self.effective().defaults
+    }
+
+    fn effective(&self) -> EffectiveOptions<PairOptions> {
+        let Join { searcher, options, .. } = &self.join;
+        EffectiveOptions::of_pairs(options, PairList::OfCollection, searcher, self.join.other())
+    }
+
     /// Returns an iterator over the documents, with the pairs that each of them gives.
     ///
     /// Its errors are those of [`pairs`], and that there is a rank or a limit.
-    pub fn by_document(self) -> PairsByDocument {
+    pub fn by_document(mut self) -> PairsByDocument {
+        self.join.options = self.options();
         let options = &self.join.options;
         let ranked = options.rank.map(|_| "rank").or(options.limit.map(|_| "limit"));
         let refused = |name| {
@@ -180,9 +201,9 @@ impl Pairs {
     }
 
     fn begin(&mut self) -> Result<()> {
+        self.join.options = self.options();
         let options = &self.join.options;
-        let rank = options.rank.or(options.limit.map(|_| PairRank::Overlap));
-        self.given = match rank {
+        self.given = match options.rank {
             None => {
                 let found = self.join.start(Wanted::of(options)?);
                 Given::ByDocument(Vec::new().into_iter(), found)

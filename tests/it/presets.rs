@@ -3,9 +3,14 @@
 use std::path::Path;
 
 use cento::index::{Document, Index, WriterOptions};
+use cento::join::cluster::{ClusterOptions, clusters};
+use cento::join::dedup::{Dedup, DedupOptions};
+use cento::join::pairs::{PairOptions, pairs};
 use cento::search::{Goal, Query, Rank, Searcher};
 use cento::text::analyzer::Analyzer;
-use cento::{AddIndexesOptions, Config, Error, Preset, PresetDefaults, PresetRank, Snapshot};
+use cento::{
+    AddIndexesOptions, Config, Error, Preset, PresetDefaults, PresetRank, Snapshot, Thresholds,
+};
 
 use crate::common::words;
 
@@ -132,4 +137,43 @@ fn indexes_searched_as_one_have_a_preset_if_all_have_the_same() {
     assert_eq!(of(web, None), None);
     assert_eq!(of(None, web), None);
     assert_eq!(of(web, Some(Preset::Essays)), None);
+}
+
+#[test]
+fn joins_use_the_defaults_of_the_preset_without_being_told_and_say_so() {
+    // Two documents that share a quarter of their words: similar, but no near-duplicates.
+    let text = |first: u64| words(1, 100) + " " + &words(first, 300);
+    let of = |preset: Option<Preset>| {
+        let index = Index::in_memory(config(Preset::Web).with_preset(preset)).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        writer.add(Document::new("a", text(2))).unwrap();
+        writer.add(Document::new("b", text(3))).unwrap();
+        writer.finish().unwrap();
+        Searcher::new(index.snapshot().unwrap())
+    };
+    let (plain, web) = (of(None), of(Some(Preset::Web)));
+    let least = |defaults: Option<PresetDefaults>| defaults.and_then(|used| used.min_resemblance);
+    let options = PairOptions::default();
+    let found = |searcher| pairs(searcher, &options);
+    assert_eq!((found(&plain).count(), found(&plain).defaults()), (1, None));
+    assert_eq!((found(&web).count(), least(found(&web).defaults())), (0, Some(0.8)));
+    // Two indexes have the defaults of a preset if both are of it.
+    assert_eq!(found(&web).against(&plain).defaults(), None);
+    assert_eq!(least(found(&web).against(&web).defaults()), Some(0.8));
+    let best = found(&web).most_similar().unwrap();
+    assert_eq!((best.pairs.len(), least(best.defaults)), (0, Some(0.8)));
+
+    let clustered = |searcher, least: f64| {
+        let options = ClusterOptions::default();
+        let given = options.clone().thresholds(Thresholds::default().min_resemblance(least));
+        (clusters(searcher, &options), clusters(searcher, &given))
+    };
+    let (by_preset, given) = clustered(&web, 0.1);
+    assert_eq!((least(by_preset.defaults()), given.defaults()), (Some(0.8), None));
+    assert_eq!((by_preset.count(), given.count()), (0, 1));
+
+    let (ocr, options) = (Index::in_memory(config(Preset::Ocr)).unwrap(), DedupOptions::default());
+    let run = |options: &DedupOptions| Dedup::new(&ocr, options, Vec::new()).defaults();
+    assert_eq!(least(run(&options)), Some(0.6));
+    assert_eq!(run(&options.exact(true)), None);
 }

@@ -22,7 +22,6 @@ pub mod error;
 mod family;
 pub mod http;
 mod join;
-mod join_defaults;
 pub mod json;
 mod lineage;
 mod max_df;
@@ -70,7 +69,7 @@ pub use pair_passage::PairPassage;
 pub use part::{Part, PartText};
 pub use passage::{Origin, Passage, Unit};
 pub use preset::{
-    DEFAULT_SPEC, Preset, PresetDefaults, PresetRank, PresetUse, REUSE, REUSE_ANALYZER, REUSE_SPEC,
+    DEFAULT_SPEC, Preset, PresetDefaults, PresetRank, REUSE, REUSE_ANALYZER, REUSE_SPEC,
 };
 pub use reason::{ConflictKind, Reason, Refusal};
 pub use repeated::{BoilerplateShare, RepeatedPassage};

@@ -12,7 +12,6 @@ use super::output::{self, count, counted, share};
 use super::progress::{Progress, stop_flag};
 use super::terminal::{Id, line, note};
 use super::{Outcome, Result};
-use cento::PresetUse;
 use cento::join::cluster::{self, ClusterOptions, Member, Prefer};
 
 /// Find the clusters of documents that are versions of one another.
@@ -39,16 +38,15 @@ impl Cluster {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
         let searcher = self.join.searcher(&self.index)?;
-        let mut preset = PresetUse::of(searcher.snapshot().preset());
-        let options = self.options.clone().with_defaults(&mut preset);
         let progress = Progress::new(searcher.snapshot().documents(), "documents");
-        let found = cluster::clusters(&searcher, &options).threads(self.join.threads());
+        let found = cluster::clusters(&searcher, &self.options).threads(self.join.threads());
+        let defaults = found.defaults();
         let mut found = found.stop(&stop).progress(progress.setter());
         let clusters = found.by_ref().collect::<cento::Result<Vec<_>>>();
         progress.finish();
         let clusters = clusters?;
         if let (Prefer::Least(field) | Prefer::Greatest(field), without @ 1..) =
-            (&options.prefer, found.documents_without_field())
+            (&self.options.prefer, found.documents_without_field())
         {
             let without = counted(without, "document");
             note!("cento: {without} without the field `{field}`: preferred last");
@@ -58,7 +56,7 @@ impl Cluster {
             write_cluster(&mut out, cluster)?;
         }
         out.flush()?;
-        output::tell_defaults(preset.defaults());
+        output::tell_defaults(defaults);
         self.join.tell_stopped(&searcher, self.options.max_df, &stop)?;
         if self.format.is_human() {
             let documents: u64 = clusters.iter().map(|cluster| cluster.size).sum();

@@ -51,8 +51,10 @@ use serde_json::Value;
 pub use super::DedupOptions;
 pub use verdict::{Cut, Decision, Evidence, Verdict};
 
+use super::defaults::EffectiveOptions;
 use crate::error::{Error, Result};
-use crate::index::{Config, Index, SignedDocument};
+
+use crate::index::{Config, Index, PresetDefaults, SignedDocument};
 use crate::runtime::Stop;
 use crate::search::{Boilerplate, Searcher};
 use run::Run;
@@ -173,6 +175,7 @@ pub enum Record {
 pub struct Dedup<R: Iterator> {
     index: Index,
     options: DedupOptions,
+    defaults: Option<PresetDefaults>,
     against: Vec<Searcher>,
     settings: Settings,
     from: Progress,
@@ -240,6 +243,8 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
         options: &DedupOptions,
         records: impl IntoIterator<Item = Result<Record>, IntoIter = R>,
     ) -> Dedup<R> {
+        let EffectiveOptions { options, defaults } =
+            EffectiveOptions::of_dedup(options, index.config().preset);
         let settings = Settings {
             min_resemblance: options.resemblance(),
             min_containment: options.min_containment,
@@ -253,7 +258,8 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
         };
         Dedup {
             index: index.clone(),
-            options: *options,
+            options,
+            defaults,
             against: Vec::new(),
             settings,
             from: Progress::default(),
@@ -321,6 +327,12 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
     pub fn stop(mut self, stop: &Stop) -> Dedup<R> {
         self.stop = stop.clone();
         self
+    }
+
+    /// Returns the defaults of the preset of the index that decide.
+    #[must_use]
+    pub fn defaults(&self) -> Option<PresetDefaults> {
+        self.defaults
     }
 
     /// Sets the caller's note of the commit that [`Event::Committing`] announces.

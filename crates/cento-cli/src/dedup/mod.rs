@@ -28,7 +28,7 @@ use super::terminal::{self, note, tell};
 use super::{Outcome, Result};
 use crate::key;
 use cento::hash::hash_fields;
-use cento::index::{Config, Index, Preset, PresetDefaults, PresetUse};
+use cento::index::{Config, Index, Preset, PresetDefaults};
 use cento::join::dedup::{self, DedupOptions, Event, Progress, Record};
 use cento::search::{Boilerplate, Searcher};
 use cento::{Error, Reason};
@@ -242,8 +242,6 @@ impl Dedup {
             (None, None) => unreachable!("there is a temporary directory if no index is named"),
         };
         let own = self.open_or_plan(&path, &against)?;
-        let mut preset = PresetUse::of(own.config().preset);
-        self.options = self.options.with_defaults(&mut preset);
         // A refused run leaves no file and no index.
         dedup::check_against((own.config(), self.index.as_deref()), &against, &self.options)?;
         // The texts of a temporary index are at hand, though it does not store them.
@@ -266,6 +264,7 @@ impl Dedup {
         let source = metered(&self.paths, self.stored_source());
         let spinner = Spinner::reading(&source);
         // A run that was interrupted after its end has nothing left to do.
+        let mut defaults = None;
         let end = match is_done {
             true => Ok(()),
             false => {
@@ -281,6 +280,7 @@ impl Dedup {
                     .strict(self.strict)
                     .from(from)
                     .stop(&stop);
+                defaults = run.defaults();
                 self.write(&mut run, &mut files, &spinner)
             }
         };
@@ -293,7 +293,7 @@ impl Dedup {
         }
         let (summary, not_read) = files.finish()?;
         let lacks_field = self.source.tell_fields(&source);
-        self.tell(&summary, &not_read, preset.defaults(), started)?;
+        self.tell(&summary, &not_read, defaults, started)?;
         Ok(match summary.kept {
             _ if summary.failed > 0 || lacks_field => Outcome::Bad,
             _ if self.strict && summary.skipped > summary.skipped_by_name => Outcome::Incomplete,

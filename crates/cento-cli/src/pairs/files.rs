@@ -29,7 +29,7 @@ use cento::join::most_similar::{MostSimilar, SymmetricPair};
 use cento::join::pairs::{self, JoinSummary, PairOptions, PairReport};
 use cento::search::Searcher;
 use cento::text::code::{lacks_language, language_in};
-use cento::{Error, PresetUse, Stop};
+use cento::{Error, Stop};
 use cento_api::Sources;
 use cento_report::{Joined, Network, PairsReport, Run, shown_of};
 use cento_source::{AddOptions, Event, SourceOptions, is_by_name};
@@ -124,15 +124,12 @@ impl Pairs {
             None => Searcher::new(new.clone()),
         };
         let searcher = without_read(searcher, boilerplate)?;
-        let mut preset = PresetUse::of(searcher.snapshot().preset());
-        let has_scores = pairs::has_scores(&searcher);
         let mut options = self.options.clone();
         if known.is_some() {
             // What each new document has from elsewhere is read from its passages.
             options.passages = index.config().store_text;
             options.limit = options.limit.or(Some(REPORT_PAIRS));
         }
-        let options = options.with_defaults_of_texts(&mut preset, has_scores);
         let number_of_new = pairs::document_count(&Searcher::new(new.clone()));
         let join = || {
             let join = pairs::pairs(&searcher, &options).threads(self.join.threads());
@@ -159,8 +156,8 @@ impl Pairs {
             .with_left_out(left_out.list())
             .with_warnings(&warnings)
             .with_estimated_pairs(found.summary.estimated_pairs)
-            .with_defaults(preset.defaults());
-        output::tell_defaults(preset.defaults());
+            .with_defaults(found.defaults);
+        output::tell_defaults(found.defaults);
         let mut sides = Sides::new(&searcher);
         let sources = match &known {
             Some(_) => join().sources(&new, &found.pairs)?,
@@ -190,7 +187,7 @@ impl Pairs {
         let is_empty = best.is_empty() && found.total == 0;
         let is_missing = tell_not_compared(&not_compared);
         if self.report.is_asked() {
-            let run = self.described(&searcher, &options, &left_out)?;
+            let run = self.described(&searcher, &found.options, &left_out)?;
             self.report_files(run, &searcher, found, (not_compared, warnings, sources))?;
         }
         if let Some(known) = known {

@@ -23,7 +23,7 @@ use cento::index::Snapshot;
 use cento::join::most_similar::nothing_left;
 use cento::join::pairs::{self, DocumentPairs, PairOptions, PairRank, PairReport};
 use cento::search::Searcher;
-use cento::{Error, Preset, PresetDefaults, PresetUse};
+use cento::{Error, PresetDefaults};
 use cento_report::{IndexState, Joined, Network, PairsReport, Run};
 
 /// Options that only pairs of indexes have.
@@ -55,16 +55,11 @@ impl Pairs {
         let mut options = self.options.clone();
         options.passages |= is_report;
         options.limit = options.limit.or(is_report.then_some(REPORT_PAIRS));
-        let is_ranked = options.limit.is_some();
-        let mut preset = PresetUse::of(common_preset(&searcher, against.as_ref()));
-        let has_scores =
-            [Some(&searcher), against.as_ref()].into_iter().flatten().all(pairs::has_scores);
-        let mut options = options.with_defaults(&mut preset, has_scores);
-        output::tell_defaults(preset.defaults());
-        let rank = options.rank.or(is_ranked.then_some(PairRank::Overlap));
-        if let Some(rank) = rank {
-            options.rank = Some(rank);
-            let best = (rank, preset.defaults());
+        let found = self.pairs(&searcher, against.as_ref(), &options, stop);
+        let (options, defaults) = (found.options(), found.defaults());
+        output::tell_defaults(defaults);
+        if let Some(rank) = options.rank {
+            let best = (rank, defaults);
             return self.run_ranked(best, network, &searcher, against.as_ref(), &options, stop);
         }
         let (a, b) = (searcher.snapshot(), against.as_ref().unwrap_or(&searcher).snapshot());
@@ -78,7 +73,6 @@ impl Pairs {
         let end = pairs::document_count(&searcher);
         let progress = Progress::new(end, "documents");
         let mut pause = Failpoint::at("document");
-        let found = self.pairs(&searcher, against.as_ref(), &options, stop);
         let mut found = found.documents(out.checkpoint.next..end).by_document();
         let result = found.by_ref().try_for_each(|document| -> Result<()> {
             // A checkpoint is made between documents, so a document is written completely or not at
@@ -302,12 +296,6 @@ impl Pairs {
             ("boilerplate", listed(self.join.boilerplate.iter().map(|path| path_name(path)))),
         ]))
     }
-}
-
-/// Returns the preset of both sides, if they have the same one.
-fn common_preset(searcher: &Searcher, against: Option<&Searcher>) -> Option<Preset> {
-    let of = |searcher: &Searcher| searcher.snapshot().preset();
-    of(searcher).filter(|own| against.is_none_or(|other| of(other) == Some(*own)))
 }
 
 /// A pair of documents as the network has it: their names and their resemblance.

@@ -13,6 +13,7 @@ use crate::body::Body;
 use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::memory;
+use cento::Error;
 use cento::Stop;
 use cento::Unseen;
 use cento::index::{Config, Document, IdSource, Index, SignedDocument, Snapshot, WriterOptions};
@@ -22,7 +23,6 @@ use cento::join::pairs::{self, PairOptions};
 use cento::join::series::repeated_passages;
 use cento::runtime::Permit;
 use cento::search::{Boilerplate, Searcher};
-use cento::{Error, PresetDefaults, PresetUse};
 use cento_api::http::{
     AddedDocument, DocumentBody, DocumentBoilerplate, DocumentOfParts, FileReason, HITS_MAX,
     NotRead, PairsReportRequest, PairsRequest, PairsResponse,
@@ -67,7 +67,7 @@ pub async fn pairs(
         Ok((compared, boilerplate, left, warnings))
     });
     let (compared, boilerplate, left, warnings) = found.await?;
-    let Compared { found: MostSimilar { pairs, total, .. }, defaults, proposed, .. } = compared;
+    let Compared { found: MostSimilar { pairs, total, defaults, .. }, proposed, .. } = compared;
     let Compared { sources, earlier_versions, .. } = compared;
     let left =
         left.into_iter().map(|NotCompared { name: path, reason }| FileReason { path, reason });
@@ -138,7 +138,8 @@ fn made(
     let scope = pairs.options.scope()?;
     let mut compared = Compared::new(app, served, pairs, true, stop)?;
     let left = compared.nothing_left();
-    let Compared { searcher, found, defaults, memory, sources, .. } = compared;
+    let Compared { searcher, found, memory, sources, .. } = compared;
+    let defaults = found.defaults;
     let run = defaults.into_iter().fold(run, |run, used| run.with("preset", used));
     let shown = found.pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
     let mut joined = Joined::read(shown, &searcher, &scope, stop, usize::MAX)?;
@@ -235,8 +236,6 @@ fn document_of(body: AddedDocument) -> cento::Result<Document> {
 struct Compared {
     searcher: Searcher,
     found: MostSimilar,
-    /// The defaults of the preset that decided.
-    defaults: Option<PresetDefaults>,
     /// The passages that most documents have, if they were requested.
     proposed: Vec<RepeatedPassage>,
     /// What each document has from where, if it was requested.
@@ -333,9 +332,7 @@ impl Compared {
         if !ignored.is_empty() {
             searcher = searcher.excluding(ignored, stop)?;
         }
-        let mut preset = PresetUse::of(searcher.snapshot().preset());
         options.passages |= finds_passages;
-        let options = options.with_defaults_of_texts(&mut preset, pairs::has_scores(&searcher));
         let own = pairs::document_count(&Searcher::new(new.clone()));
         let room = memory::room(&app.memory, memory.as_ref());
         let join = || {
@@ -347,8 +344,7 @@ impl Compared {
             true => join().sources(&new, &found.pairs)?,
             false => Vec::new(),
         };
-        let defaults = preset.defaults();
-        Ok(Compared { searcher, found, defaults, proposed, sources, earlier_versions, memory })
+        Ok(Compared { searcher, found, proposed, sources, earlier_versions, memory })
     }
 }
 
