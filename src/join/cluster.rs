@@ -9,13 +9,14 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
 use super::copies;
 use super::defaults::EffectiveOptions;
+use super::job::{Job, Judge, Resources};
 use super::numbering::Numbering;
 use super::pair::{Pair, is_too_short};
 use super::pair_search::Wanted;
@@ -31,7 +32,7 @@ use crate::compare::programs::OWN_WORDS_MIN;
 use crate::error::Result;
 use crate::index::{DocAddress, PresetDefaults};
 use crate::runtime::Stop;
-use crate::runtime::ordered::{Ordered, in_order};
+use crate::runtime::ordered::{Begin, in_order};
 use crate::search::{Neighbour, Searcher, WeightedOverlap, kept_runs};
 use crate::similarity::Similarity;
 
@@ -76,140 +77,68 @@ pub struct Member {
 /// field of the preference, or a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled)
 /// after it was stopped.
 pub fn clusters(searcher: &Searcher, options: &ClusterOptions) -> Clusters {
-    let stage = Stage::Planned(Plan {
-        searcher: searcher.clone(),
-        options: options.clone(),
-        threads: crate::available_threads(),
-        stop: Stop::default(),
-        progress: Box::new(|_| {}),
-    });
-    Clusters { stage, without_field: Arc::default() }
+    Job::new(searcher, ClusterJudge { options: options.clone() })
 }
 
 /// The clusters of a collection: [`clusters`].
-#[must_use = "an iterator finds nothing before the first call of `next`"]
-pub struct Clusters {
-    stage: Stage,
-    /// The number of documents without the field of the preference, once it is known.
-    without_field: Arc<OnceLock<u64>>,
-}
+pub type Clusters = Job<ClusterJudge>;
 
-enum Stage {
-    Planned(Plan),
-    Begun(Ordered<Cluster>),
-    /// Only while it begins.
-    Beginning,
-}
-
-/// The inputs of clustering.
-struct Plan {
-    searcher: Searcher,
+/// Decides which documents are a cluster.
+#[derive(Debug)]
+pub struct ClusterJudge {
     options: ClusterOptions,
-    threads: usize,
-    stop: Stop,
-    progress: Box<dyn FnMut(u64) + Send>,
-}
-
-impl std::fmt::Debug for Clusters {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Clusters").finish_non_exhaustive()
-    }
 }
 
 impl Clusters {
-    /// Searches with this number of threads instead of as many as there are processors.
-    pub fn threads(self, threads: usize) -> Clusters {
-        self.with(|plan| plan.threads = threads)
-    }
-
-    /// Ends soon after `stop` is set, with [`Error::Cancelled`](crate::Error::Cancelled).
-    pub fn stop(self, stop: &Stop) -> Clusters {
-        self.with(|plan| plan.stop = stop.clone())
-    }
-
-    /// Calls `progress` with the number of documents examined so far. Clusters are given only after
-    /// all have been found, so the iterator itself shows no progress.
-    pub fn progress(self, progress: impl FnMut(u64) + Send + 'static) -> Clusters {
-        self.with(|plan| plan.progress = Box::new(progress))
-    }
-
     /// Returns the defaults of the preset of the index that decide, before the first call of
     /// [`next`](Iterator::next).
     #[must_use]
     pub fn defaults(&self) -> Option<PresetDefaults> {
-        let Stage::Planned(plan) = &self.stage else { return None };
-        let preset = plan.searcher.snapshot().preset();
-        EffectiveOptions::of_clusters(&plan.options, preset).defaults
+        let (judge, searcher) = self.judge()?;
+        EffectiveOptions::of_clusters(&judge.options, searcher.snapshot().preset()).defaults
     }
 
     /// Returns the number of documents that do not have the field of the preference, which are
     /// preferred last; it is known after the first call of [`next`](Iterator::next).
     #[must_use]
     pub fn documents_without_field(&self) -> u64 {
-        self.without_field.get().copied().unwrap_or(0)
-    }
-
-    fn with(mut self, set: impl FnOnce(&mut Plan)) -> Clusters {
-        if let Stage::Planned(plan) = &mut self.stage {
-            set(plan);
-        }
-        self
+        self.facts().copied().unwrap_or(0)
     }
 }
 
-impl Plan {
-    fn begin(self, without_field: Arc<OnceLock<u64>>) -> Ordered<Cluster> {
-        let Plan { searcher, options, threads, stop, mut progress } = self;
-        Ordered::start(threads, &stop, move |stop, begin| {
-            options.check()?;
-            let EffectiveOptions { options, .. } =
-                EffectiveOptions::of_clusters(&options, searcher.snapshot().preset());
-            let documents = Documents::new(&searcher, &options, stop)?;
-            let _ = without_field.set(documents.without_field);
-            let groups = match options.linkage {
-                Linkage::Star => stars(&documents, &options, threads, &mut progress)?,
-                Linkage::Single => components(&documents, &options, threads, &mut progress)?,
-            };
-            let mut named = Vec::new();
-            for (representative, others) in groups {
-                let size = others.len() as u64 + 1;
-                if size >= options.min_size.max(CLUSTER_MIN) {
-                    named.push((
-                        Reverse(size),
-                        documents.id(representative)?,
-                        representative,
-                        others,
-                    ));
-                }
-            }
-            named.sort_unstable();
-            begin(0..named.len() as u64, &|number| {
-                let (_, _, representative, others) = &named[number as usize];
-                let cluster = documents.cluster(*representative, others)?;
-                Ok(Cluster { cluster: number + 1, ..cluster })
-            });
-            Ok(())
-        })
-    }
-}
+impl Judge for ClusterJudge {
+    type Item = Cluster;
+    type Facts = u64;
 
-impl Iterator for Clusters {
-    type Item = Result<Cluster>;
-
-    fn next(&mut self) -> Option<Result<Cluster>> {
-        loop {
-            match std::mem::replace(&mut self.stage, Stage::Beginning) {
-                Stage::Planned(plan) => {
-                    self.stage = Stage::Begun(plan.begin(self.without_field.clone()));
-                }
-                Stage::Begun(mut found) => {
-                    let cluster = found.next().map(|found| found.map(|(_, cluster)| cluster));
-                    self.stage = Stage::Begun(found);
-                    return cluster;
-                }
-                Stage::Beginning => return None,
+    fn run(
+        self,
+        Resources { searcher, threads, stop, progress }: Resources<'_>,
+        without_field: &OnceLock<u64>,
+        begin: Begin<'_, Cluster>,
+    ) -> Result<()> {
+        self.options.check()?;
+        let preset = searcher.snapshot().preset();
+        let EffectiveOptions { options, .. } = EffectiveOptions::of_clusters(&self.options, preset);
+        let documents = Documents::new(searcher, &options, stop)?;
+        let _ = without_field.set(documents.without_field);
+        let groups = match options.linkage {
+            Linkage::Star => stars(&documents, &options, threads, progress)?,
+            Linkage::Single => components(&documents, &options, threads, progress)?,
+        };
+        let mut named = Vec::new();
+        for (representative, others) in groups {
+            let size = others.len() as u64 + 1;
+            if size >= options.min_size.max(CLUSTER_MIN) {
+                named.push((Reverse(size), documents.id(representative)?, representative, others));
             }
         }
+        named.sort_unstable();
+        begin(0..named.len() as u64, &|number| {
+            let (_, _, representative, others) = &named[number as usize];
+            let cluster = documents.cluster(*representative, others)?;
+            Ok(Cluster { cluster: number + 1, ..cluster })
+        });
+        Ok(())
     }
 }
 

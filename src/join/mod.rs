@@ -21,6 +21,7 @@ pub mod decontaminate;
 pub mod dedup;
 mod defaults;
 pub mod families;
+mod job;
 pub mod known;
 pub mod lineage;
 pub mod margin;
@@ -52,3 +53,4 @@ pub use cento_api::{
     WeightedPair, WithdrawOptions, Withdrawal,
 };
 pub use cutting::cut_out;
+pub use job::{Job, Judge, Resources};

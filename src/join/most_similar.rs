@@ -86,11 +86,10 @@ pub struct NothingLeft {
 impl Pairs {
     /// Finds the most similar pairs of a small collection, and counts all of them.
     ///
-    /// Without a rank, the preset decides, or else pairs are ranked by similarity; without a limit, there are
-    /// [`PairOptions::MOST_SIMILAR`]. Without a threshold, that of the
-    /// preset decides, or else every pair meets them. Pairs have a
-    /// margin ([`margin`](super::margin)) if there are enough documents for it, and of programs a
-    /// score.
+    /// Without a rank, the preset decides, or else pairs are ranked by similarity; without a limit,
+    /// there are [`PairOptions::MOST_SIMILAR`]. Without a threshold, that of the preset decides, or
+    /// else every pair meets them. Pairs have a margin ([`margin`](super::margin)) if there are
+    /// enough documents for it, and of programs a score.
     ///
     /// With a range of [`documents`](Self::documents) from 0 on, these are the pairs with at least
     /// one document of it: of new documents, which a [union](crate::Snapshot::union) has first,

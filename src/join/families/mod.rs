@@ -24,17 +24,17 @@ mod twice;
 mod version;
 
 use super::chronology::{Chronology, NoDate};
+use super::job::{Job, Judge, Resources};
 use super::pair_search::check_texts;
 use crate::error::Result;
-use crate::runtime::Stop;
-use crate::runtime::ordered::Ordered;
+use crate::runtime::ordered::Begin;
 use crate::search::Searcher;
 use describe::{Describing, document_count};
 use link::{Links, Place, links};
 use request::{Request, Tuning};
 use settle::Settling;
 use std::cmp::Reverse;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 pub use cento_api::{Carrier, Change, DateRelation, DirectionBy, Family, FamilyOptions};
 
@@ -72,18 +72,9 @@ const MEMORY_BYTES: usize = 1 << 30;
 /// texts, no document has a date in the field, the passages take too much memory, or a file is
 /// damaged; [`Error::Cancelled`](crate::Error::Cancelled) after it was stopped.
 pub fn families(searcher: &Searcher, options: &FamilyOptions) -> Families {
-    Families {
-        stage: Stage::Planned(Box::new(Plan {
-            searcher: searcher.clone(),
-            options: options.clone(),
-            threads: crate::available_threads(),
-            memory_bytes: MEMORY_BYTES,
-            tuning: Tuning::default(),
-            stop: Stop::default(),
-            progress: Box::new(|_| {}),
-        })),
-        found: Arc::default(),
-    }
+    let options = options.clone();
+    let judge = FamilyJudge { options, memory_bytes: MEMORY_BYTES, tuning: Tuning::default() };
+    Job::new(searcher, judge)
 }
 
 /// Facts about a search for families.
@@ -105,68 +96,32 @@ pub struct FamilySummary {
 }
 
 /// The families of a collection: [`families`].
-#[must_use = "an iterator finds nothing before the first call of `next`"]
-pub struct Families {
-    stage: Stage,
-    /// The facts, and the memory of the families to come, in bytes.
-    found: Arc<OnceLock<(FamilySummary, usize)>>,
-}
+pub type Families = Job<FamilyJudge>;
 
-enum Stage {
-    Planned(Box<Plan>),
-    Begun(Ordered<Family>),
-    /// Only while it begins.
-    Beginning,
-}
-
-struct Plan {
-    searcher: Searcher,
+/// Decides which passages are a family.
+#[derive(Debug)]
+pub struct FamilyJudge {
     options: FamilyOptions,
-    threads: usize,
     memory_bytes: usize,
     tuning: Tuning,
-    stop: Stop,
-    progress: Box<dyn FnMut(u64) + Send>,
-}
-
-impl std::fmt::Debug for Families {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Families").finish_non_exhaustive()
-    }
 }
 
 impl Families {
-    /// Searches with this number of threads instead of as many as there are processors.
-    pub fn threads(self, threads: usize) -> Families {
-        self.with(|plan| plan.threads = threads)
-    }
-
     /// Lets the passages take this much memory, instead of 1 GiB.
     pub fn memory_bytes(self, bytes: usize) -> Families {
-        self.with(|plan| plan.memory_bytes = bytes)
+        self.with_judge(|judge| judge.memory_bytes = bytes)
     }
 
     /// Chooses the pairs that are compared by these sizes.
     #[cfg(test)]
     fn tuning(self, tuning: Tuning) -> Families {
-        self.with(|plan| plan.tuning = tuning)
-    }
-
-    /// Ends soon after `stop` is set, with [`Error::Cancelled`](crate::Error::Cancelled).
-    pub fn stop(self, stop: &Stop) -> Families {
-        self.with(|plan| plan.stop = stop.clone())
-    }
-
-    /// Calls `progress` with the number of documents searched for so far. Families are given only
-    /// after all have been searched for, so the iterator itself shows no progress.
-    pub fn progress(self, progress: impl FnMut(u64) + Send + 'static) -> Families {
-        self.with(|plan| plan.progress = Box::new(progress))
+        self.with_judge(|judge| judge.tuning = tuning)
     }
 
     /// Returns facts about the search, which are known from the first family on.
     #[must_use]
     pub fn summary(&self) -> FamilySummary {
-        self.found.get().map(|(summary, _)| summary.clone()).unwrap_or_default()
+        self.facts().map(|(summary, _)| summary.clone()).unwrap_or_default()
     }
 
     /// Returns the memory, in bytes, that the families to come take at most, by an estimate, which
@@ -174,115 +129,86 @@ impl Families {
     /// held any more then.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
-        self.found.get().map_or(0, |&(_, bytes)| bytes)
-    }
-
-    fn with(mut self, set: impl FnOnce(&mut Plan)) -> Families {
-        if let Stage::Planned(plan) = &mut self.stage {
-            set(plan);
-        }
-        self
+        self.facts().map_or(0, |&(_, bytes)| bytes)
     }
 }
 
 /// A family as its places, by the ranks of their documents.
 type Settled = Vec<(u32, Place)>;
 
-impl Plan {
-    fn begin(self, found: Arc<OnceLock<(FamilySummary, usize)>>) -> Ordered<Family> {
-        let (threads, stop) = (self.threads, self.stop.clone());
-        Ordered::start(threads, &stop, move |stop, begin| {
-            let Plan { searcher, options, threads, memory_bytes, tuning, mut progress, .. } = self;
-            options.check()?;
-            let snapshot = searcher.snapshot();
-            let documents = Chronology::new(snapshot, options.date.as_deref(), stop)?;
-            let request = Request {
-                searcher: &searcher,
-                options: &options,
-                threads,
-                memory_bytes,
-                tuning,
-                stop,
-            };
-            let searched_for = request.searched_for(&documents)?;
-            check_texts(snapshot, snapshot)?;
-            let Links { links, pairs, cut_pairs, mut cut } = {
-                let pairs = partners::pairs(&request, &documents, searched_for.as_deref())?;
-                let mut links = links(&request, &documents, &pairs, &mut progress)?;
-                twice::divide(&mut links, &request, &documents)?;
-                links
-            };
-            let mut texts = Settling::new(snapshot, &documents, options.min_passage, stop);
-            let grown = grow::grow(&links, documents.len(), &mut texts, stop)?;
-            cut.extend(texts.cut());
-            drop(links);
-            let places = |claims: Vec<grow::Claim>| {
-                let mut places: Settled =
-                    claims.iter().map(|claim| (claim.document, claim.place)).collect();
-                places.sort_unstable();
-                places
-            };
-            let mut settled: Vec<Settled> = grown.into_iter().map(places).collect();
-            let is_wanted = |places: &Settled| {
-                let has = |wanted: &[u32]| {
-                    places.iter().any(|(rank, _)| wanted.binary_search(rank).is_ok())
-                };
-                document_count(places) >= options.min_documents
-                    && searched_for.as_deref().is_none_or(has)
-            };
-            settled.retain(is_wanted);
-            settled.sort_by_key(|places| {
-                let length = places.first().map(|&(_, place)| places::length(place));
-                (Reverse(document_count(places)), Reverse(length), places.first().copied())
-            });
-            repeated::remove(&mut settled, stop)?;
-            let Chronology { undated, ref no_date, cursor, .. } = documents;
-            let summary = FamilySummary {
-                families: settled.len() as u64,
-                pairs,
-                cut_pairs,
-                undated,
-                no_date: no_date.clone().map(|NoDate { id, value }| (id, value)),
-                cursor,
-            };
-            settled.truncate(options.limit.unwrap_or(usize::MAX));
-            settled.shrink_to_fit();
-            let held = held::bytes(&settled, &cut, threads).saturating_add(documents.bytes());
-            let _ = found.set((summary, held));
-            let requested = options.document.as_ref().and(searched_for.as_deref());
-            let describing = Describing {
-                snapshot,
-                documents: &documents,
-                requested: requested.and_then(|ranks| ranks.first().copied()),
-                cut_short: &cut,
-                stop,
-            };
-            begin(0..settled.len() as u64, &|at| {
-                let family = describing.family(&settled[at as usize])?;
-                Ok(Family { family: at + 1, ..family })
-            });
-            Ok(())
-        })
-    }
-}
+impl Judge for FamilyJudge {
+    type Item = Family;
+    /// The summary, and the memory of the families to come, in bytes.
+    type Facts = (FamilySummary, usize);
 
-impl Iterator for Families {
-    type Item = Result<Family>;
-
-    fn next(&mut self) -> Option<Result<Family>> {
-        loop {
-            match std::mem::replace(&mut self.stage, Stage::Beginning) {
-                Stage::Planned(plan) => {
-                    self.stage = Stage::Begun(plan.begin(self.found.clone()));
-                }
-                Stage::Begun(mut found) => {
-                    let family = found.next().map(|found| found.map(|(_, family)| family));
-                    self.stage = Stage::Begun(found);
-                    return family;
-                }
-                Stage::Beginning => return None,
-            }
-        }
+    fn run(
+        self,
+        Resources { searcher, threads, stop, progress }: Resources<'_>,
+        found: &OnceLock<(FamilySummary, usize)>,
+        begin: Begin<'_, Family>,
+    ) -> Result<()> {
+        let FamilyJudge { options, memory_bytes, tuning } = self;
+        options.check()?;
+        let snapshot = searcher.snapshot();
+        let documents = Chronology::new(snapshot, options.date.as_deref(), stop)?;
+        let request = Request { searcher, options: &options, threads, memory_bytes, tuning, stop };
+        let searched_for = request.searched_for(&documents)?;
+        check_texts(snapshot, snapshot)?;
+        let Links { links, pairs, cut_pairs, mut cut } = {
+            let pairs = partners::pairs(&request, &documents, searched_for.as_deref())?;
+            let mut links = links(&request, &documents, &pairs, progress)?;
+            twice::divide(&mut links, &request, &documents)?;
+            links
+        };
+        let mut texts = Settling::new(snapshot, &documents, options.min_passage, stop);
+        let grown = grow::grow(&links, documents.len(), &mut texts, stop)?;
+        cut.extend(texts.cut());
+        drop(links);
+        let places = |claims: Vec<grow::Claim>| {
+            let mut places: Settled =
+                claims.iter().map(|claim| (claim.document, claim.place)).collect();
+            places.sort_unstable();
+            places
+        };
+        let mut settled: Vec<Settled> = grown.into_iter().map(places).collect();
+        let is_wanted = |places: &Settled| {
+            let has =
+                |wanted: &[u32]| places.iter().any(|(rank, _)| wanted.binary_search(rank).is_ok());
+            document_count(places) >= options.min_documents
+                && searched_for.as_deref().is_none_or(has)
+        };
+        settled.retain(is_wanted);
+        settled.sort_by_key(|places| {
+            let length = places.first().map(|&(_, place)| places::length(place));
+            (Reverse(document_count(places)), Reverse(length), places.first().copied())
+        });
+        repeated::remove(&mut settled, stop)?;
+        let Chronology { undated, ref no_date, cursor, .. } = documents;
+        let summary = FamilySummary {
+            families: settled.len() as u64,
+            pairs,
+            cut_pairs,
+            undated,
+            no_date: no_date.clone().map(|NoDate { id, value }| (id, value)),
+            cursor,
+        };
+        settled.truncate(options.limit.unwrap_or(usize::MAX));
+        settled.shrink_to_fit();
+        let held = held::bytes(&settled, &cut, threads).saturating_add(documents.bytes());
+        let _ = found.set((summary, held));
+        let requested = options.document.as_ref().and(searched_for.as_deref());
+        let describing = Describing {
+            snapshot,
+            documents: &documents,
+            requested: requested.and_then(|ranks| ranks.first().copied()),
+            cut_short: &cut,
+            stop,
+        };
+        begin(0..settled.len() as u64, &|at| {
+            let family = describing.family(&settled[at as usize])?;
+            Ok(Family { family: at + 1, ..family })
+        });
+        Ok(())
     }
 }
 

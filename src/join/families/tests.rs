@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::index::{Config, Document, Index, WriterOptions};
 use crate::join::chronology::TimeOrder;
+use crate::runtime::Stop;
 
 /// A word that is unlike all others.
 fn word(seed: u64, at: u64) -> String {

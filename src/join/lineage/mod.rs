@@ -22,20 +22,21 @@ mod root;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use self::copies::first_copies;
 use self::root::{Link, Place, places};
 use super::PairOptions;
 use super::Thresholds;
 use super::chronology::{Chronology, NoDate};
+use super::job::{Job, Judge, Resources};
 use super::pair::Pair;
 use super::pair_search::{Versions, Wanted};
 use super::pairs::{DocumentPairs, pairs};
 use crate::error::Result;
 use crate::index::Snapshot;
 use crate::runtime::Stop;
-use crate::runtime::ordered::{Ordered, results_max};
+use crate::runtime::ordered::{Begin, results_max};
 use crate::search::Searcher;
 use crate::similarity::Similarity;
 
@@ -79,16 +80,7 @@ const DESCENT_BYTES: usize = size_of::<Descent>() + 256;
 /// in the field, or a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after it was
 /// stopped.
 pub fn lineage(searcher: &Searcher, options: &LineageOptions) -> Lineage {
-    Lineage {
-        stage: Stage::Planned(Box::new(Plan {
-            searcher: searcher.clone(),
-            options: options.clone(),
-            threads: crate::available_threads(),
-            stop: Stop::default(),
-            progress: Box::new(|_| {}),
-        })),
-        found: Arc::default(),
-    }
+    Job::new(searcher, LineageJudge { options: options.clone() })
 }
 
 /// Facts about a search for lineage.
@@ -108,68 +100,26 @@ pub struct LineageSummary {
 }
 
 /// The lineage of a collection: [`lineage`].
-#[must_use = "an iterator finds nothing before the first call of `next`"]
-pub struct Lineage {
-    stage: Stage,
-    /// The facts, and the memory of the documents to come, in bytes.
-    found: Arc<OnceLock<(LineageSummary, usize)>>,
-}
+pub type Lineage = Job<LineageJudge>;
 
-enum Stage {
-    Planned(Box<Plan>),
-    Begun(Ordered<Descent>),
-    /// Only while it begins.
-    Beginning,
-}
-
-struct Plan {
-    searcher: Searcher,
+/// Decides which document is the ancestor of another.
+#[derive(Debug)]
+pub struct LineageJudge {
     options: LineageOptions,
-    threads: usize,
-    stop: Stop,
-    progress: Box<dyn FnMut(u64) + Send>,
-}
-
-impl std::fmt::Debug for Lineage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Lineage").finish_non_exhaustive()
-    }
 }
 
 impl Lineage {
-    /// Searches with this number of threads instead of as many as there are processors.
-    pub fn threads(self, threads: usize) -> Lineage {
-        self.with(|plan| plan.threads = threads)
-    }
-
-    /// Ends soon after `stop` is set, with [`Error::Cancelled`](crate::Error::Cancelled).
-    pub fn stop(self, stop: &Stop) -> Lineage {
-        self.with(|plan| plan.stop = stop.clone())
-    }
-
-    /// Calls `progress` with the number of documents searched for so far.
-    pub fn progress(self, progress: impl FnMut(u64) + Send + 'static) -> Lineage {
-        self.with(|plan| plan.progress = Box::new(progress))
-    }
-
     /// Returns facts about the search, which are known from the first document on.
     #[must_use]
     pub fn summary(&self) -> LineageSummary {
-        self.found.get().map(|(summary, _)| summary.clone()).unwrap_or_default()
+        self.facts().map(|(summary, _)| summary.clone()).unwrap_or_default()
     }
 
     /// Returns the memory, in bytes, that the documents to come take at most, by an estimate, which
     /// is known from the first document on.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
-        self.found.get().map_or(0, |&(_, bytes)| bytes)
-    }
-
-    fn with(mut self, set: impl FnOnce(&mut Plan)) -> Lineage {
-        if let Stage::Planned(plan) = &mut self.stage {
-            set(plan);
-        }
-        self
+        self.facts().map_or(0, |&(_, bytes)| bytes)
     }
 }
 
@@ -244,80 +194,64 @@ impl Kept {
     }
 }
 
-impl Plan {
-    fn begin(self, found: Arc<OnceLock<(LineageSummary, usize)>>) -> Ordered<Descent> {
-        let (threads, stop) = (self.threads, self.stop.clone());
-        Ordered::start(threads, &stop, move |stop, begin| {
-            let Plan { searcher, options, threads, mut progress, .. } = self;
-            options.check()?;
-            let snapshot = searcher.snapshot();
-            let documents = Chronology::new(snapshot, options.date.as_deref(), stop)?;
-            let first_copies = first_copies(snapshot, &documents, stop)?;
-            let direct = Directions { searcher: &searcher, documents: &documents, first_copies };
-            let thresholds = Thresholds::default().min_containment(options.min_explained);
-            let pair_options = PairOptions::default().thresholds(thresholds).max_df(options.max_df);
-            let versions = Versions {
-                common_df: COMMON_DF,
-                min_share: options.min_explained,
-                min_resemblance: ALIKE,
-            };
-            let wanted = Wanted { versions: Some(versions), ..Wanted::of(&pair_options)? };
-            let all = pairs(&searcher, &pair_options).threads(threads).stop(stop);
-            let (join, _) = all.into_parts();
-            let mut dated = Kept::by(Candidate::by_explained);
-            let mut others = Kept::by(Candidate::by_resemblance);
-            for found in join.start(wanted) {
-                let DocumentPairs { next, pairs } = found?;
-                progress(next);
-                for pair in pairs {
-                    direct.add(&pair, options.min_explained, (&mut dated, &mut others), stop)?;
-                }
-            }
-            let dated: Vec<Candidate> = dated.into_candidates().collect();
-            let mut candidates =
-                direct.earlier(others.into_candidates().collect(), &dated, stop)?;
-            candidates.extend(dated);
-            let ancestors = ancestors(candidates);
-            let rows = rows(&ancestors);
-            let dated = ancestors.values().filter(|found| found.by == DirectionBy::Date);
-            let Chronology { undated, ref no_date, .. } = documents;
-            let summary = LineageSummary {
-                trees: rows.last().map_or(0, |row| row.tree),
-                versions: ancestors.len() as u64,
-                dated: dated.count() as u64,
-                undated,
-                no_date: no_date.clone().map(|NoDate { id, value }| (id, value)),
-            };
-            let waiting = results_max(threads) * DESCENT_BYTES;
-            let copies = direct.first_copies.capacity() * size_of::<u32>();
-            let held =
-                rows.capacity() * size_of::<Row>() + ancestors.len() * ANCESTOR_BYTES + copies;
-            let _ = found.set((summary, held + waiting + documents.bytes()));
-            begin(0..rows.len() as u64, &|at| {
-                direct.describe(&rows[at as usize], ancestors.get(&rows[at as usize].document))
-            });
-            Ok(())
-        })
-    }
-}
+impl Judge for LineageJudge {
+    type Item = Descent;
+    /// The summary, and the memory of the documents to come, in bytes.
+    type Facts = (LineageSummary, usize);
 
-impl Iterator for Lineage {
-    type Item = Result<Descent>;
-
-    fn next(&mut self) -> Option<Result<Descent>> {
-        loop {
-            match std::mem::replace(&mut self.stage, Stage::Beginning) {
-                Stage::Planned(plan) => {
-                    self.stage = Stage::Begun(plan.begin(self.found.clone()));
-                }
-                Stage::Begun(mut found) => {
-                    let descent = found.next().map(|found| found.map(|(_, descent)| descent));
-                    self.stage = Stage::Begun(found);
-                    return descent;
-                }
-                Stage::Beginning => return None,
+    fn run(
+        self,
+        Resources { searcher, threads, stop, progress }: Resources<'_>,
+        found: &OnceLock<(LineageSummary, usize)>,
+        begin: Begin<'_, Descent>,
+    ) -> Result<()> {
+        let LineageJudge { options } = self;
+        options.check()?;
+        let snapshot = searcher.snapshot();
+        let documents = Chronology::new(snapshot, options.date.as_deref(), stop)?;
+        let first_copies = first_copies(snapshot, &documents, stop)?;
+        let direct = Directions { searcher, documents: &documents, first_copies };
+        let thresholds = Thresholds::default().min_containment(options.min_explained);
+        let pair_options = PairOptions::default().thresholds(thresholds).max_df(options.max_df);
+        let versions = Versions {
+            common_df: COMMON_DF,
+            min_share: options.min_explained,
+            min_resemblance: ALIKE,
+        };
+        let wanted = Wanted { versions: Some(versions), ..Wanted::of(&pair_options)? };
+        let all = pairs(searcher, &pair_options).threads(threads).stop(stop);
+        let (join, _) = all.into_parts();
+        let mut dated = Kept::by(Candidate::by_explained);
+        let mut others = Kept::by(Candidate::by_resemblance);
+        for found in join.start(wanted) {
+            let DocumentPairs { next, pairs } = found?;
+            progress(next);
+            for pair in pairs {
+                direct.add(&pair, options.min_explained, (&mut dated, &mut others), stop)?;
             }
         }
+        let dated: Vec<Candidate> = dated.into_candidates().collect();
+        let mut candidates = direct.earlier(others.into_candidates().collect(), &dated, stop)?;
+        candidates.extend(dated);
+        let ancestors = ancestors(candidates);
+        let rows = rows(&ancestors);
+        let dated = ancestors.values().filter(|found| found.by == DirectionBy::Date);
+        let Chronology { undated, ref no_date, .. } = documents;
+        let summary = LineageSummary {
+            trees: rows.last().map_or(0, |row| row.tree),
+            versions: ancestors.len() as u64,
+            dated: dated.count() as u64,
+            undated,
+            no_date: no_date.clone().map(|NoDate { id, value }| (id, value)),
+        };
+        let waiting = results_max(threads) * DESCENT_BYTES;
+        let copies = direct.first_copies.capacity() * size_of::<u32>();
+        let held = rows.capacity() * size_of::<Row>() + ancestors.len() * ANCESTOR_BYTES + copies;
+        let _ = found.set((summary, held + waiting + documents.bytes()));
+        begin(0..rows.len() as u64, &|at| {
+            direct.describe(&rows[at as usize], ancestors.get(&rows[at as usize].document))
+        });
+        Ok(())
     }
 }
 
