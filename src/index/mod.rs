@@ -17,6 +17,7 @@ mod identity;
 mod moments;
 mod operations;
 mod parts;
+mod poison;
 mod policy;
 mod preset_use;
 mod schema;

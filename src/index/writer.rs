@@ -20,6 +20,7 @@ use super::content::{Compared, Content};
 use super::deletion::Deletions;
 use super::freed;
 use super::moments::Moments;
+use super::poison::{ChangeGuard, Poison};
 use super::policy::TieredMergePolicy;
 use super::storage::failure::words;
 use super::written::written;
@@ -130,8 +131,7 @@ pub struct Writer {
     /// Whether all changes must be in one commit.
     pub(super) is_one_commit: bool,
     options: WriterOptions,
-    /// Set while a change is made, and left so by one that fails or panics half way.
-    failed: bool,
+    poison: Poison,
 }
 
 impl std::fmt::Debug for Writer {
@@ -197,7 +197,7 @@ impl Index {
             withdrawals: Arc::new(self.listed_withdrawals()?),
             is_one_commit: false,
             options,
-            failed: false,
+            poison: Poison::default(),
         })
     }
 }
@@ -221,7 +221,7 @@ impl Writer {
     /// Returns whether the writer accepts changes: no earlier one has failed or panicked half way.
     #[must_use]
     pub fn is_usable(&self) -> bool {
-        !self.failed
+        !self.poison.is_set()
     }
 
     /// Returns whether the document is in the index, uncommitted changes included, with the same
@@ -317,7 +317,7 @@ impl Writer {
         let point = self.index.faults().at(Point::Add, &own.document.id);
         point.map_err(|e| Error::io("write to", self.index.path(), e))?;
         // The old version must not go without the new one coming.
-        self.failed = true;
+        let change = self.poison.begin();
         self.log_change(&own.document.id)?;
         drop(signed);
         let number = self.backlog.push(payload, bytes);
@@ -329,7 +329,7 @@ impl Writer {
         queued.map_err(|e| self.failure("add a document to", e))?;
         let content = Content { digest: compared.content, place, text, added };
         self.changed.insert(compared.of_id, Change::Added(content));
-        self.failed = false;
+        change.finish();
         self.commit_if_many()?;
         Ok(if compared.before.is_some() { Outcome::Replaced } else { Outcome::Added })
     }
@@ -345,10 +345,10 @@ impl Writer {
         if self.content_of(of_id, id)?.is_none() {
             return Ok(false);
         }
-        self.failed = true;
+        let change = self.poison.begin();
         self.delete(of_id, id)?;
         self.changed.insert(of_id, Change::Removed);
-        self.failed = false;
+        change.finish();
         self.commit_if_many()?;
         Ok(true)
     }
@@ -395,7 +395,7 @@ impl Writer {
             self.try_to_catch_up();
             return Ok(());
         }
-        self.commit_all()
+        self.commit_all(self.poison.begin())
     }
 
     /// Logs the documents that each later commit adds ([`Index::change_log`]); commits earlier
@@ -432,12 +432,11 @@ impl Writer {
     pub fn commit_with(&mut self, note: &str) -> Result<()> {
         self.check_usable()?;
         self.note = Some(note.to_owned());
-        self.commit_all()
+        self.commit_all(self.poison.begin())
     }
 
-    fn commit_all(&mut self) -> Result<()> {
+    fn commit_all(&mut self, change: ChangeGuard) -> Result<()> {
         let note = self.note.clone();
-        self.failed = true;
         let point = self.index.faults().at(Point::Commit, "");
         point.map_err(|e| Error::io("write to", self.index.path(), e))?;
         let mut changes = self.changes.take();
@@ -453,7 +452,7 @@ impl Writer {
         });
         self.changes = changes;
         committed.map_err(|e| self.failure("commit to", e))?;
-        self.failed = false;
+        change.finish();
         self.deletions.begin();
         self.backlog.begin(self.options.memory_bytes / 3);
         self.is_behind = true;
@@ -526,18 +525,18 @@ impl Writer {
     }
 
     /// Begins a change of the list of segments: if it is not committed, the writer is unusable.
-    pub(super) fn begin_change(&mut self) {
-        self.failed = true;
+    pub(super) fn begin_change(&self) -> ChangeGuard {
+        self.poison.begin()
     }
 
     /// Commits a change begun by [`begin_change`](Self::begin_change).
-    pub(super) fn commit_change(&mut self) -> Result<()> {
+    pub(super) fn commit_change(&mut self, change: ChangeGuard) -> Result<()> {
         self.moments.forget();
-        self.commit_all()
+        self.commit_all(change)
     }
 
     pub(super) fn check_usable(&self) -> Result<()> {
-        if self.failed {
+        if self.poison.is_set() {
             let what = "an earlier write failed; open the index again, which is in the state of \
                         its last commit";
             return Err(Error::index(self.index.path(), Reason::WriteFailed, what));
@@ -548,7 +547,6 @@ impl Writer {
     /// Returns the error of a failed write with its cause: tantivy itself first reports only that
     /// its thread has ended.
     fn failure(&mut self, action: &'static str, error: TantivyError) -> Error {
-        self.failed = true;
         // Whatever failed in a directory that was exchanged, that is the cause.
         if let Err(exchanged) = self.index.directory().check_writer() {
             return self.index.error(action, exchanged.into());

@@ -273,7 +273,7 @@ impl Writer {
         let ids: HashSet<SegmentId> = names(&taken.metas);
         let segments: BTreeSet<String> = ids.iter().map(SegmentId::uuid_string).collect();
         index.directory().record(Adoption { segments, from: taken.from });
-        self.begin_change();
+        let change = self.begin_change();
         let writer = self.tantivy_writer();
         // A merge of new segments before the commit would make a segment that `Elsewhere` does not
         // exclude.
@@ -288,7 +288,7 @@ impl Writer {
         if let Some(withdrawals) = &withdrawals {
             self.write_withdrawals(withdrawals)?;
         }
-        self.commit_change()?;
+        self.commit_change(change)?;
         if let Some(withdrawals) = withdrawals {
             self.end_change_of_withdrawals(before.as_deref(), withdrawals);
         }
@@ -297,7 +297,7 @@ impl Writer {
         }
         if let Err(error) = self.committed() {
             // Without the snapshot, the documents of the new segments are unknown.
-            self.begin_change();
+            self.begin_change().abandon();
             return Err(error);
         }
         Ok(())

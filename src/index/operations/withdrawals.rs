@@ -38,7 +38,7 @@ impl Writer {
     /// Gives up the changes since [`begin_one_commit`](Self::begin_one_commit): the writer refuses
     /// everything, and the index is as it was before them.
     pub(crate) fn abandon(&mut self) {
-        self.begin_change();
+        self.begin_change().abandon();
     }
 
     /// Commits all changes since the last commit, and with them the documents that the index
@@ -49,9 +49,9 @@ impl Writer {
     pub fn commit_withdrawals(&mut self, withdrawals: Withdrawals) -> Result<()> {
         let before = self.index().directory().withdrawals();
         self.check_usable()?;
-        self.begin_change();
+        let change = self.begin_change();
         self.write_withdrawals(&withdrawals)?;
-        self.commit_change()?;
+        self.commit_change(change)?;
         self.end_change_of_withdrawals(before.as_deref(), withdrawals);
         Ok(())
     }
