@@ -59,7 +59,7 @@ impl Search<'_> {
         let mut evidence = Evidence::of(searcher, subject, query)?;
         let mut hits = meeting;
         // A document that does not pass explains nothing.
-        if let Some(evidence) = evidence.as_mut().filter(|_| query.is_demanding()) {
+        if let Some(evidence) = evidence.as_mut().filter(|_| query.checks_texts()) {
             hits = self.passing(hits, evidence)?;
         }
         score::name(&searcher.snapshot, &mut hits, query.stop())?;

@@ -4,6 +4,7 @@ use super::evidence::Evidence;
 use super::examine::Examined;
 use super::extent::Extent;
 use super::outcome::Outcome;
+use super::pruning::Pruning;
 use super::retrieve::Search;
 use super::score::{self, Scored};
 use crate::error::Result;
@@ -18,12 +19,12 @@ impl Search<'_> {
         let Search { searcher, query, subject, found } = self;
         let mut evidence = Evidence::of(searcher, subject, query)?;
         let met = meeting.len();
-        let limit = if query.may_drop_hits() { usize::MAX } else { query.looked_at() };
-        let best = score::best(&searcher.snapshot, meeting, limit, query.stop())?;
+        let pruning = Pruning::of(query, searcher.ignored.is_some());
+        let best = score::best(&searcher.snapshot, meeting, pruning.hits, query.stop())?;
         let is_left_out = best.len() < met;
         let chosen = best.into_iter().map(|scored| (scored, None)).collect();
         let Examined { shown, passed, is_cut } = self.examine(chosen, evidence.as_mut())?;
-        let extent = match query.is_demanding() {
+        let extent = match pruning.checks_texts {
             true => Extent::of_those_looked_at(shown.len(), passed, is_left_out || is_cut),
             false => Extent::of_all(shown.len(), met, found.is_pruned),
         };

@@ -11,6 +11,7 @@
 //! 3. `retrieve`: `candidates` looks up the fingerprints in every segment, leaves out those of a
 //!    high document frequency, and counts. By weight, `best_by_weight` keeps the documents that may
 //!    be among the best. Within a budget the best are counted again.
+//!    `pruning` says how many of the best may be kept already.
 //! 4. `meeting`: the thresholds decide, by counts (`score`), then by texts (`similar`).
 //! 5. By the goal: `hits` takes the best, `cover` those that explain the query together, and
 //!    `best_passage` the one passage that is most like it.
@@ -45,6 +46,7 @@ mod neighbours;
 mod outcome;
 mod patience;
 mod pipeline;
+mod pruning;
 mod query;
 mod query_signature;
 mod repeated;

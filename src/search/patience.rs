@@ -44,7 +44,7 @@ impl Patience {
             looked_at: 0,
             last_found: 0,
             // For candidates that need not pass a check, the existence of one more is enough.
-            beyond: match query.is_demanding() && query.options.goal == Goal::Hits {
+            beyond: match query.checks_texts() && query.options.goal == Goal::Hits {
                 true if !(by_passages || ends_early) => Query::PATIENCE,
                 _ => 0,
             },
@@ -88,15 +88,6 @@ impl Query {
     /// Returns the number of documents to examine closely, if all of these are hits.
     pub(super) fn looked_at(&self) -> usize {
         Patience::of(self).most()
-    }
-
-    /// Tells whether documents may be dropped after their texts are looked at, so that others take
-    /// their places.
-    pub(super) fn may_drop_hits(&self) -> bool {
-        // Candidates for passages are the same number, whichever of them are hits.
-        let may_miss_passage =
-            self.options.min_passage.is_some() && !Patience::of(self).counts_all();
-        self.options.verify.is_some() || may_miss_passage
     }
 
     /// Returns the number of hits to show; `has_passage` tells, best first, which of them have a

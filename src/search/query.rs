@@ -141,8 +141,8 @@ impl Query {
         self.thresholds.is_of_texts()
     }
 
-    /// Tells whether documents must pass a check of their texts.
-    pub(super) fn is_demanding(&self) -> bool {
+    /// Tells whether documents that meet the thresholds must pass a check of their texts.
+    pub(super) fn checks_texts(&self) -> bool {
         self.options.verify.is_some() || self.options.min_passage.is_some()
     }
 

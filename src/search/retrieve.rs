@@ -9,13 +9,13 @@ use std::cmp::Reverse;
 use super::candidate::Candidate;
 use super::candidates::{self, CandidateSet, Counters, Request};
 use super::filter::Filter;
+use super::pruning::Pruning;
 use super::query::{Query, Subject};
 use super::query_signature::QuerySignature;
 use super::searcher::Searcher;
 use super::shared::SharedFingerprints;
 use super::weigh::Weigh;
 use crate::error::{Error, Result};
-use cento_api::{Goal, Rank};
 
 /// A search whose candidates are known.
 pub struct Search<'a> {
@@ -85,23 +85,12 @@ fn find(
     let filter = query.options.filter.as_deref();
     let filter = filter.map(|text| Filter::new(snapshot, text)).transpose()?;
     let excluded = subject.excluded(snapshot, &query.options.exclude_id)?;
+    let pruning = Pruning::of(query, searcher.ignored.is_some());
     let request = Request {
         keys: &subject.keys,
         overlap_min: overlap_min(searcher, query, (subject.tokens, subject.keys.len() as u32))?,
-        // A document of the best by overlap may still lack resemblance or a passage, or fail
-        // verification, and one that is not among them add more to a cover or have the best
-        // passage.
-        best: if query.is_of_texts()
-            || query.options.goal != Goal::Hits
-            || query.is_demanding()
-            || query.is_weighed()
-        {
-            usize::MAX
-        } else {
-            // One more tells whether there are more.
-            query.looked_at().saturating_add(1)
-        },
-        best_by_weight: best_by_weight(searcher, query),
+        best: pruning.by_overlap,
+        best_by_weight: pruning.by_weight,
         tuning: searcher.tuning,
         max_df: max_df.limit(snapshot.documents()),
         budget: query.options.budget.unwrap_or(u64::MAX),
@@ -113,18 +102,6 @@ fn find(
     };
     query.stop().check()?;
     candidates::find(snapshot, &request, counters)
-}
-
-/// Returns the number of documents by weight that decide the answer; the greatest number if more
-/// than scores decide: texts, thresholds of weights, ignored fingerprints, a choice among all.
-fn best_by_weight(searcher: &Searcher, query: &Query) -> usize {
-    let ranks = query.ranked_by() != Rank::Overlap && query.options.goal == Goal::Hits;
-    let is_open = query.is_of_texts() || query.thresholds.is_weighed() || query.may_drop_hits();
-    match ranks && !is_open && searcher.ignored.is_none() {
-        // One more tells whether there are more.
-        true => query.looked_at().saturating_add(1),
-        false => usize::MAX,
-    }
 }
 
 /// Returns the minimum overlap of a document that meets the thresholds of a query with this number
