@@ -163,6 +163,7 @@ impl SigFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::segment::layout::SECTIONS;
     use crate::segment::layout::{Counts, Widths};
 
     #[test]
@@ -170,7 +171,7 @@ mod tests {
         let header =
             Header { key_bits: 1, documents: 0, config: 40 << 40, signatures: true }.encode();
         for end in [40, 79, u64::MAX] {
-            let mut sections = [(end, 0); 8];
+            let mut sections = [(end, 0); SECTIONS];
             (sections[0], sections[1]) = ((40, 0), (40, end - 40));
             let footer = Footer {
                 sections,

@@ -15,8 +15,8 @@ const END_MAGIC: [u8; 8] = *b"GISOTNEC";
 
 /// The size of the header.
 pub const HEADER_BYTES: usize = 40;
-/// The size of the footer.
-pub const FOOTER_BYTES: usize = 192;
+/// The size of the footer: the table of sections, and 64 bytes of other fields.
+pub const FOOTER_BYTES: usize = 2 * size_of::<u64>() * SECTIONS + 64;
 
 /// The terms of a full block.
 pub const BLOCK_TERMS: usize = 256;
@@ -40,57 +40,55 @@ const THRESHOLDS: [u8; 7] = {
     [ID_GROUP as u8, terms, terms_high, GROUP_BLOCKS as u8, FILTER_KEY_BITS as u8, df, df_high]
 };
 
-/// The parts of a `.sig` file between header and footer, in the order of their bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Section {
+/// Defines [`Section`] from one list, so that a section cannot lack a name, its place in
+/// [`Section::ALL`] or its entry in the table of the footer. A writer that does not begin it panics
+/// ([`super::writer`]).
+macro_rules! sections {
+    ($($(#[$doc:meta])* $section:ident = $name:literal,)*) => {
+        /// The parts of a `.sig` file between header and footer, in the order of their bytes.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Section {
+            $($(#[$doc])* $section,)*
+        }
+
+        impl Section {
+            /// All sections, in file order.
+            pub const ALL: [Section; [$($name),*].len()] = [$(Section::$section),*];
+
+            /// Returns the name of the section in messages and in segments-format.md.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Section::$section => $name,)*
+                }
+            }
+        }
+    };
+}
+
+sections! {
     /// Blocks of keys, each with the value that leads to its postings.
-    Terms,
+    Terms = "terms",
     /// The place and the coding of each block, group by group, and the FST from separators to
     /// groups.
-    TermIndex,
+    TermIndex = "term index",
     /// Lines of bits that say of most keys that they are in no block.
-    Filter,
+    Filter = "filter",
     /// The posting lists that are not held in the terms' values.
-    Postings,
+    Postings = "postings",
     /// The signature of each document, in order.
-    Forward,
+    Forward = "forward",
     /// The id of each document and the digest of its text.
-    Ids,
+    Ids = "ids",
     /// The columns with a few numbers for each document, and that which leads from digests to
     /// documents.
-    Documents,
+    Documents = "documents",
     /// The checksum of each page of all that comes before.
-    Checksums,
+    Checksums = "checksums",
 }
 
-impl Section {
-    /// All sections, in file order.
-    pub const ALL: [Section; 8] = [
-        Section::Terms,
-        Section::TermIndex,
-        Section::Filter,
-        Section::Postings,
-        Section::Forward,
-        Section::Ids,
-        Section::Documents,
-        Section::Checksums,
-    ];
-
-    /// Returns the name of the section in messages and in segments-format.md.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Section::Terms => "terms",
-            Section::TermIndex => "term index",
-            Section::Filter => "filter",
-            Section::Postings => "postings",
-            Section::Forward => "forward",
-            Section::Ids => "ids",
-            Section::Documents => "documents",
-            Section::Checksums => "checksums",
-        }
-    }
-}
+/// The number of sections.
+pub const SECTIONS: usize = Section::ALL.len();
 
 /// The properties of a segment that are fixed before its first term is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,7 +198,7 @@ pub struct Widths {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Footer {
     /// File offset and length of each section, in the order of [`Section::ALL`].
-    pub sections: [(u64, u64); 8],
+    pub sections: [(u64, u64); SECTIONS],
     /// The counts of its contents.
     pub counts: Counts,
     /// The widths of the columns.
@@ -248,7 +246,7 @@ impl Footer {
         }
         let mut rest = fields;
         let mut number = || take_array(&mut rest).map(u64::from_le_bytes).ok_or_else(cut);
-        let mut sections = [(0, 0); 8];
+        let mut sections = [(0, 0); SECTIONS];
         for section in &mut sections {
             *section = (number()?, number()?);
         }
