@@ -5,8 +5,7 @@ use crate::index::{DocAddress, Snapshot};
 
 /// New documents and those of an index, as one collection.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct WithKnown {
+pub(super) struct WithKnown {
     /// All of them but earlier versions: first the new ones, whose index has an empty name.
     pub snapshot: Snapshot,
     /// The ids of new documents with an earlier version in the index: a document with the same id,
@@ -21,7 +20,7 @@ pub struct WithKnown {
 ///
 /// # Errors
 /// When the indexes do not fit each other, or an id cannot be read.
-pub fn with_known(new: &Snapshot, known: &Snapshot, name: &str) -> Result<WithKnown> {
+pub(super) fn with_known(new: &Snapshot, known: &Snapshot, name: &str) -> Result<WithKnown> {
     let mut hidden: Vec<DocAddress> = Vec::new();
     let (mut earlier, mut elsewhere) = (Vec::new(), Vec::new());
     for address in new.live() {

@@ -11,6 +11,7 @@ use cento::Error;
 use cento::Stop;
 use cento::index::{Config, Index, Snapshot};
 use cento::join::Scope;
+use cento::join::hand_ins::HandIns;
 use cento::join::series::repeated_passages;
 use cento::search::{Boilerplate, BoilerplateShare, RepeatedPassages, Searcher};
 use cento_report::NotCompared;
@@ -102,6 +103,17 @@ impl Named {
         };
         found.add_to(&mut all, snapshot, stop)?;
         Ok(Some(all))
+    }
+
+    /// Lets hand-ins ignore the passages that most of them have, if that was requested.
+    ///
+    /// # Errors
+    /// As [`add_auto`](Self::add_auto).
+    pub fn add_auto_of(&self, hand_ins: HandIns) -> cento::Result<HandIns> {
+        let Some(share) = self.auto else { return Ok(hand_ins) };
+        let found = hand_ins.repeated_passages(share)?;
+        note!("cento: boilerplate: {}", proposed(&found));
+        hand_ins.without_repeated(&found)
     }
 }
 

@@ -12,7 +12,7 @@ use super::sides::{FilePair, Sides};
 use super::{Kind, Pairs, TOO_SHORT, columns, write_network, write_passages};
 use crate::add::SourceArgs;
 use crate::advice;
-use crate::boilerplate::{Named, Unread, read_noting, without_read};
+use crate::boilerplate::{Named, Unread, read_noting};
 use crate::create::ConfigArgs;
 use crate::grouping::GroupingArgs;
 use crate::left_out::{FilterArgs, LeftOuts};
@@ -25,8 +25,9 @@ use crate::report_args;
 use crate::terminal::{Id, line, note, tell};
 use crate::{Outcome, Result};
 use cento::index::{Config, Index};
+use cento::join::hand_ins::{ComparedHandIns, HandIns};
 use cento::join::most_similar::{MostSimilar, SymmetricPair};
-use cento::join::pairs::{self, JoinSummary, PairOptions, PairReport};
+use cento::join::pairs::{JoinSummary, PairOptions, PairReport};
 use cento::search::Searcher;
 use cento::text::code::{lacks_language, language_in};
 use cento::{Error, Stop};
@@ -117,25 +118,19 @@ impl Pairs {
         check_enough(added.documents, documents_min)?;
         not_compared.extend(added.not_compared);
         let new = index.snapshot()?;
-        let scope = self.options.scope()?;
-        let boilerplate = named.add_auto(boilerplate, (&new, &scope), self.join.threads(), stop)?;
-        let searcher = match &known {
-            Some(known) => Searcher::new(known.with_new(&new)?),
-            None => Searcher::new(new.clone()),
-        };
-        let searcher = without_read(searcher, boilerplate)?;
         let mut options = self.options.clone();
         if known.is_some() {
             // What each new document has from elsewhere is read from its passages.
             options.passages = index.config().store_text;
             options.limit = options.limit.or(Some(REPORT_PAIRS));
         }
-        let number_of_new = pairs::document_count(&Searcher::new(new.clone()));
-        let join = || {
-            let join = pairs::pairs(&searcher, &options).threads(self.join.threads());
-            join.documents(0..number_of_new).stop(stop)
+        let hand_ins = HandIns::new(&new, &options).threads(self.join.threads()).stop(stop);
+        let hand_ins = named.add_auto_of(hand_ins.without(boilerplate))?;
+        let hand_ins = match &known {
+            Some(known) => known.compared_with(hand_ins)?.with_sources(true),
+            None => hand_ins,
         };
-        let found = join().most_similar()?;
+        let ComparedHandIns { searcher, most_similar: found, sources, .. } = hand_ins.compare()?;
         self.tell_without_field(found.summary);
         if let Some(said) = estimated(found.summary) {
             note!("cento: {said}");
@@ -159,10 +154,6 @@ impl Pairs {
             .with_defaults(found.defaults);
         output::tell_defaults(found.defaults);
         let mut sides = Sides::new(&searcher);
-        let sources = match &known {
-            Some(_) => join().sources(&new, &found.pairs)?,
-            None => Vec::new(),
-        };
         self.write(&found, &mut sides, &sources, &end)?;
         if self.format.is_human() {
             output::print_warnings(&mut io::stdout().lock(), &warnings)?;

@@ -11,7 +11,7 @@ use cento::index::{
     AddReport, Config, DocAddress, Document, DocumentSigner, IdSource, Outcome, SignedDocument,
     Snapshot, Writer, WriterOptions,
 };
-use cento::join::known::{WithKnown, with_known};
+use cento::join::hand_ins::HandIns;
 use cento::{Error, Stop};
 
 /// The index that new documents are compared with.
@@ -44,17 +44,17 @@ impl Known {
         self.snapshot.config()
     }
 
-    /// Returns the new documents and those of the index as one collection, the new ones first.
-    /// Earlier versions of new documents are not in it: a document with the same id, from the same
-    /// place.
+    /// Lets hand-ins be compared with the documents of the index, and notes the earlier versions
+    /// that are left out.
     ///
     /// # Errors
     /// When a new document has the id of another one in the index and is to be added, or an id
     /// cannot be read.
-    pub fn with_new(&self, new: &Snapshot) -> cento::Result<Snapshot> {
-        let WithKnown { snapshot, earlier, elsewhere, .. } =
-            with_known(new, &self.snapshot, &self.place)?;
-        if let Some(id) = elsewhere.into_iter().next().filter(|_| self.writer.is_some()) {
+    pub fn compared_with(&self, hand_ins: HandIns) -> cento::Result<HandIns> {
+        let hand_ins = hand_ins.against(&self.snapshot, &self.place)?;
+        if let [id, ..] = hand_ins.ids_from_elsewhere()
+            && self.writer.is_some()
+        {
             let what = format!(
                 "{} has another document of this name, from another place; rename the file or \
                  directory, or leave out --add",
@@ -62,8 +62,8 @@ impl Known {
             );
             return Err(Error::input(id, what));
         }
-        if !earlier.is_empty() {
-            let count = earlier.len() as u64;
+        let count = hand_ins.earlier_versions().len() as u64;
+        if count > 0 {
             note!(
                 "cento: {} of {} {}",
                 counted(count, "document"),
@@ -74,7 +74,7 @@ impl Known {
                 }
             );
         }
-        Ok(snapshot)
+        Ok(hand_ins)
     }
 
     /// Adds the new documents in one commit, if that was requested.

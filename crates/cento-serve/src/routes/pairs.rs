@@ -17,10 +17,9 @@ use cento::Error;
 use cento::Stop;
 use cento::Unseen;
 use cento::index::{Config, Document, IdSource, Index, SignedDocument, Snapshot, WriterOptions};
-use cento::join::known::with_known;
+use cento::join::hand_ins::{ComparedHandIns, HandIns};
 use cento::join::most_similar::MostSimilar;
-use cento::join::pairs::{self, PairOptions};
-use cento::join::series::repeated_passages;
+use cento::join::pairs::PairOptions;
 use cento::runtime::Permit;
 use cento::search::{Boilerplate, Searcher};
 use cento_api::http::{
@@ -297,7 +296,7 @@ impl Compared {
         let finds_passages = finds_passages && config.store_text;
         let (memory, threads) =
             memory::for_pairs(&app.memory, &config, texts, finds_passages, stop)?;
-        let mut ignored = Boilerplate::new(&config)?.with_texts(handed_out, stop)?;
+        let ignored = Boilerplate::new(&config)?.with_texts(handed_out, stop)?;
         let index = Index::in_memory(config)?;
         let mut writer =
             index.writer(WriterOptions::default().memory_bytes(0usize).merge(false))?;
@@ -310,40 +309,26 @@ impl Compared {
         }
         stop.check()?;
         writer.finish()?;
-        let new = index.snapshot()?;
+        options.passages |= finds_passages;
+        let hand_ins = HandIns::new(&index.snapshot()?, &options).without(Some(ignored));
+        let mut hand_ins = hand_ins
+            .threads(threads)
+            .stop(stop)
+            .memory(memory::room(&app.memory, memory.as_ref()))
+            .with_sources(request.sources);
         let mut proposed = Vec::new();
         if let Some(share) = share {
-            let scope = options.scope()?;
-            let found = repeated_passages(&new, &scope, share, threads, stop)?;
+            let found = hand_ins.repeated_passages(share)?;
             if is_accepted {
-                found.add_to(&mut ignored, &new, stop)?;
+                hand_ins = hand_ins.without_repeated(&found)?;
             }
             proposed = found.passages;
         }
-        let mut earlier_versions = Vec::new();
-        let mut searcher = match known {
-            Some(known) => {
-                let found = with_known(&new, known, INDEX)?;
-                earlier_versions = found.earlier;
-                Searcher::new(found.snapshot)
-            }
-            None => Searcher::new(new.clone()),
-        };
-        if !ignored.is_empty() {
-            searcher = searcher.excluding(ignored, stop)?;
+        if let Some(known) = known {
+            hand_ins = hand_ins.against(known, INDEX)?;
         }
-        options.passages |= finds_passages;
-        let own = pairs::document_count(&Searcher::new(new.clone()));
-        let room = memory::room(&app.memory, memory.as_ref());
-        let join = || {
-            let join = pairs::pairs(&searcher, &options).threads(threads).stop(stop);
-            join.documents(0..own).memory(room.clone())
-        };
-        let found = join().most_similar()?;
-        let sources = match request.sources {
-            true => join().sources(&new, &found.pairs)?,
-            false => Vec::new(),
-        };
+        let earlier_versions = hand_ins.earlier_versions().to_vec();
+        let ComparedHandIns { searcher, most_similar: found, sources, .. } = hand_ins.compare()?;
         Ok(Compared { searcher, found, proposed, sources, earlier_versions, memory })
     }
 }
