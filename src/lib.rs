@@ -54,29 +54,16 @@
 // logarithms of the platform (clippy.toml); tests may compare with them.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod automaton;
-pub mod compare;
-pub mod hash;
 pub mod index;
 pub mod join;
-mod key;
-mod number;
-mod period;
-pub mod runtime;
-mod sampling;
-pub mod scheme;
 pub mod search;
 pub mod segment;
-pub mod spec;
-pub mod text;
 pub mod tune;
 pub mod watch;
 
-/// Returns the number of processors available to this process; at least 1.
-#[must_use]
-pub fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
+use cento_text::{automaton, key, number, period, sampling};
+
+pub use cento_text::{compare, hash, runtime, scheme, spec, text};
 
 use cento_api::{error, overlap, reason, similarity};
 
@@ -86,7 +73,7 @@ pub use cento_api::{
 };
 pub use compare::measure::Measure;
 pub use compare::{
-    CompareOptions, Comparison, Origin, PairPassage, Passage, Passages, Unit, compare, compare_by,
+    CompareOptions, Comparison, Origin, PairPassage, Passage, Passages, Unit, compare_by,
 };
 pub use hash::Digest;
 pub use index::{
@@ -96,7 +83,7 @@ pub use index::{
     StoredDocument, Training, Writer, WriterOptions,
 };
 pub use key::{CheckValue, Key};
-pub use runtime::{ByteBudget, Stop};
+pub use runtime::{ByteBudget, Stop, available_threads};
 pub use scheme::estimate::Estimator;
 pub use search::{
     Answer, Boilerplate, BoilerplateShare, CandidateTexts, Goal, Hit, Query, QueryInfo,

@@ -18,11 +18,15 @@ struct Module {
 }
 
 /// All modules of the library by their paths, such as `index::writer`, and those of the crate
-/// [`API`], such as `cento_api::search`; the root of the library is the empty path.
+/// [`API`], such as `cento_api::search`; the root of the library is the empty path. The modules of
+/// the crate [`TEXT`] are the library's own, as it re-exports them.
 type Modules = BTreeMap<String, Module>;
 
 /// The crate that the library re-exports types of.
 const API: &str = "cento_api";
+
+/// The crate whose modules the library re-exports.
+const TEXT: &str = "cento_text";
 
 fn is_of_api(path: &str) -> bool {
     path.split("::").next() == Some(API)
@@ -66,6 +70,29 @@ fn read(modules: &mut Modules, path: &str, file: &Path, is_hidden: bool) {
     modules.insert(path.to_owned(), Module { items: parsed.items, is_hidden });
 }
 
+/// Reads the modules that the library re-exports of the crate [`TEXT`], and those that only its own
+/// code uses.
+fn read_reexported(modules: &mut Modules) {
+    let mut of_text = Modules::new();
+    read(&mut of_text, "", &root().join("crates/cento-text/src/lib.rs"), false);
+    let mut found = Vec::new();
+    for item in &modules[""].items {
+        let Item::Use(import) = item else { continue };
+        if is_public(&import.vis) {
+            used(&import.tree, "", &mut found);
+        }
+    }
+    let is_shown =
+        |top: &str| found.iter().any(|(name, path)| *path == join(TEXT, name) && name == top);
+    for (path, module) in of_text {
+        let top = path.split("::").next().unwrap_or_default().to_owned();
+        if !top.is_empty() {
+            let is_hidden = module.is_hidden || !is_shown(&top);
+            modules.insert(path, Module { is_hidden, ..module });
+        }
+    }
+}
+
 /// The names that a `use` brings in, each with the path that it has.
 fn used(tree: &UseTree, path: &str, found: &mut Vec<(String, String)>) {
     match tree {
@@ -83,7 +110,8 @@ fn used(tree: &UseTree, path: &str, found: &mut Vec<(String, String)>) {
 
 /// The module that defines what `path`, seen from module `from`, means; none if another crate does.
 fn resolve(modules: &Modules, from: &str, path: &str) -> Option<(String, String)> {
-    let path = match path.strip_prefix("crate::") {
+    let own = path.strip_prefix("crate::").or_else(|| path.strip_prefix(TEXT)?.strip_prefix("::"));
+    let path = match own {
         Some(path) => join(if is_of_api(from) { API } else { "" }, path),
         None if is_of_api(path) => path.to_owned(),
         None => match path.strip_prefix("super::") {
@@ -261,6 +289,7 @@ fn surface() -> (Vec<String>, usize) {
     let mut modules = Modules::new();
     read(&mut modules, "", &root().join("src/lib.rs"), false);
     read(&mut modules, API, &root().join("crates/cento-api/src/lib.rs"), false);
+    read_reexported(&mut modules);
     let (mut lines, mut count) = (BTreeSet::new(), 0);
     let shown = modules.iter().filter(|(path, module)| !is_of_api(path) && !module.is_hidden);
     for (path, module) in shown {
@@ -277,6 +306,10 @@ fn surface() -> (Vec<String>, usize) {
                     used(&item.tree, "", &mut found);
                     for (name, target) in found {
                         let shown = join(path, &name);
+                        // Its items are shown as those of a module.
+                        if modules.contains_key(&name) && target == join(TEXT, &name) {
+                            continue;
+                        }
                         match resolve(&modules, path, &target) {
                             Some((module, name)) => {
                                 count += 1;

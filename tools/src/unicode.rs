@@ -22,7 +22,7 @@ use crate::Result;
 #[derive(Debug, Args)]
 pub struct Unicode {
     /// The file.
-    #[arg(long, default_value = "src/text/unicode/tables.rs")]
+    #[arg(long, default_value = "crates/cento-text/src/text/unicode/tables.rs")]
     tables: PathBuf,
 }
 
@@ -278,7 +278,8 @@ mod tests {
 
     #[test]
     fn the_library_has_the_tables_of_the_pinned_crates() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../src/text/unicode/tables.rs");
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cento-text/src/text/unicode/tables.rs");
         let kept = fs::read_to_string(path).unwrap();
         // Not assert_eq, which would print both.
         assert!(kept == tables(), "run `cargo run -p cento-tools -- unicode`");

@@ -3,6 +3,7 @@ use crate::hash::mix64;
 use crate::index::{Config, Document, Index, WriterOptions};
 use crate::join::pairs::{Pair, pairs};
 use crate::join::{PairOptions, PairRank, Thresholds};
+use crate::text::Tokens;
 
 fn searcher(texts: &[String]) -> Searcher {
     let config = Config::new("winnow(k=5,w=4)", "code(language=java)", true).unwrap();
@@ -63,7 +64,11 @@ fn by_definition(texts: &[String]) -> Vec<Vec<f64>> {
     let config = Config::new("winnow(k=5,w=4)", "code(language=java)", true).unwrap();
     let runs: Vec<ProgramRuns> = texts
         .iter()
-        .map(|text| ProgramRuns::of_text(text, &config.analyzer, |_| vec![], Stop::NEVER).unwrap())
+        .map(|text| {
+            let mut tokens = Tokens::default();
+            config.analyzer.analyze(text, &mut tokens, Stop::NEVER).unwrap();
+            ProgramRuns::of_tokens(text, &tokens, &[], Stop::NEVER).unwrap()
+        })
         .collect();
     let tokens: u64 = texts.iter().map(|text| u64::from(config.sign(text).unwrap().0)).sum();
     let mut frequencies = RunFrequencies::new(tokens);

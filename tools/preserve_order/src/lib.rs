@@ -10,7 +10,7 @@
 
 #[path = "../../../src/index/canonical.rs"]
 mod canonical;
-#[path = "../../../src/hash.rs"]
+#[path = "../../../crates/cento-text/src/hash.rs"]
 mod hash;
 
 #[test]

@@ -1,0 +1,545 @@
+//! The passages that two texts have in common, and their exact ranges.
+//!
+//! The input is two texts, as tokens; the output is passages, as ranges of tokens of both. `copied`
+//! finds copied text, with few edits or none: runs of equal tokens, chained where the gaps between
+//! them are bounded (Sun et al. 2013, section 5, with finer seeds than an index holds). `rewritten`
+//! finds text that was rewritten so thoroughly that hardly any run is left: sentences that share
+//! rare words, clustered. `summarised` finds a short text that sums up a long one, by words that
+//! crowd in it. `noisy` finds text with wrong letters in its words, where hardly a run of words is
+//! left, but runs of letters are. A passage that two of them find is reported once.
+//!
+//! Any two programs in one language have most words in common, so programs have no such passages:
+//! theirs are the runs of equal tokens that `tiles` finds, and nothing else.
+//!
+//! This module knows neither indexes nor fingerprints; `chain` alone also serves where no text is
+//! kept.
+
+mod adjoining;
+mod alike;
+mod around;
+mod bands;
+mod chain;
+mod common;
+mod copied;
+mod equal_runs;
+mod few_words;
+#[cfg(test)]
+mod formulaic;
+mod groups;
+mod hash_filter;
+#[cfg(test)]
+mod hostile;
+mod joined;
+mod letter_runs;
+mod local;
+mod noise;
+mod noisy;
+mod parted;
+mod places;
+mod rewritten;
+mod scan;
+mod sentences;
+mod spacing;
+mod summarised;
+mod sums;
+mod tables;
+#[cfg(test)]
+mod testing;
+mod tiles;
+mod vocabulary;
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use super::runs::{Place, trimmed};
+use crate::error::Result;
+use crate::runtime::{Steps, Stop};
+pub use crate::text::Side;
+use crate::text::{Analyzer, WORD, word_parts};
+
+use adjoining::Part;
+use alike::{seeds, seeds_max};
+use around::{Around, copies, trim_ends};
+pub use chain::{CHAINING_BYTES, Chain, Chained, Match, chains, distinct};
+use chain::{CoveredRanges, TAKING_STEPS};
+pub use common::similarity;
+use common::{similarity_steps, words_of_both};
+use copied::Copied;
+pub use copied::runs_bytes;
+use equal_runs::Seeds;
+use noisy::QueryNoise;
+pub use parted::{breaks, within};
+pub(crate) use spacing::words_by_letters;
+use summarised::{FirstLook, Open};
+use sums::Bags;
+pub(crate) use tiles::TILE_TOKENS_MIN;
+use vocabulary::{QueryWords, Vocabulary};
+
+/// Two ranges of tokens that are one passage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aligned {
+    /// The tokens of the query.
+    pub query: Range<usize>,
+    /// The tokens of the document.
+    pub hit: Range<usize>,
+    /// The tokens that both ranges have, however ordered, as a share of their mean length: 1 if
+    /// nothing was changed. A word with a wrong letter is another one. Where words were joined or
+    /// cut, and no other passage adjoins, it is the share of letters that both have in order.
+    pub similarity: f64,
+    /// The tokens of the query that this place of the document has too, ascending and disjoint.
+    /// Of a copied passage, with or without wrong letters, they are in the same order there, except
+    /// runs that the query repeats; words that are only nearly equal are not matched. Of a
+    /// rewritten passage or a summary they are the runs copied within it, and otherwise the tokens
+    /// of both, each as often as both have it.
+    pub matched: Vec<Range<usize>>,
+}
+
+/// The kind of a text. It decides how passages are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Genre {
+    /// Sentences: a passage may be edited, rewritten or summed up.
+    Prose,
+    /// A program: a passage is a run of equal tokens.
+    Program,
+}
+
+impl Genre {
+    /// Returns the kind of text that this analyzer reads.
+    #[must_use]
+    pub fn of(analyzer: &Analyzer) -> Genre {
+        if analyzer.is_of_programs() { Genre::Program } else { Genre::Prose }
+    }
+}
+
+/// Shorter passages are chance: the default scheme guarantees to find 14 tokens in a row. The least
+/// number of words, too, where tokens are letters of scripts without spaces.
+pub const PASSAGE_TOKENS_MIN: usize = 12;
+
+/// The number of look-ups whose steps are taken together: each takes less time than a check.
+const LOOKUPS_AT_ONCE: usize = 1 << 10;
+
+/// The passages that two texts have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alignment {
+    /// The passages, in the order of the query.
+    pub passages: Vec<Aligned>,
+    /// Whether these are all: if not, the search would have exceeded its steps, or its pairs of
+    /// alike sentences. The same texts have the same result on every machine.
+    pub is_complete: bool,
+    /// The steps of the stage that took most, which is the bounded figure.
+    pub steps: u64,
+}
+
+/// Each stage of an alignment (copied passages; pairs of sentences; groups of them that are
+/// summaries, and groups that were rewritten; nearly equal words, and letters; how alike the sides
+/// of a passage are; selection among all) takes no more steps than this, plus a number for each
+/// token: some seconds. Two volumes of RFCs of 8 MB take 88 million in the longest stage, of 700
+/// million that they may.
+const STAGE_STEPS_MAX: u64 = 1 << 29;
+
+/// See [`STAGE_STEPS_MAX`].
+const STAGE_STEPS_A_TOKEN: u64 = 64;
+
+/// Data about a query that are computed once, before it is aligned with documents.
+pub struct Prepared {
+    genre: Genre,
+    /// The seeds of copied passages.
+    seeds: Seeds,
+    /// The tokens of its sentences.
+    sentences: Vec<Range<usize>>,
+    /// Computed at the first document that is not merely a copy: many queries meet none.
+    words: OnceCell<QueryWords>,
+    /// Data for its noisy passages, computed at the first document that is no clean copy.
+    noise: QueryNoise,
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").finish_non_exhaustive()
+    }
+}
+
+impl Prepared {
+    /// Prepares a query.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
+    pub fn new(query: Side<'_>, genre: Genre, stop: &Stop) -> Result<Prepared> {
+        let tokens = &query.tokens.hashes[..];
+        let (seeds, sentences) = match genre {
+            Genre::Prose => (copied::seeds(tokens, stop)?, sentences::ranges(query, stop)?),
+            Genre::Program => (tiles::seeds(tokens, stop)?, Vec::new()),
+        };
+        Ok(Prepared {
+            genre,
+            seeds,
+            sentences,
+            words: OnceCell::new(),
+            noise: QueryNoise::default(),
+        })
+    }
+
+    /// Returns the kind of the query.
+    #[must_use]
+    pub fn genre(&self) -> Genre {
+        self.genre
+    }
+
+    /// Returns the words of the query, which has these tokens.
+    fn words(&self, tokens: &[u64], stop: &Stop) -> Result<&QueryWords> {
+        if let Some(words) = self.words.get() {
+            return Ok(words);
+        }
+        let words = QueryWords::new(self.sentences.clone(), tokens, stop)?;
+        Ok(self.words.get_or_init(|| words))
+    }
+}
+
+/// Aligns two texts and returns the passages that they have in common.
+///
+/// Those of programs are disjoint in both. In prose, of two passages that share more than half of
+/// their places in the query, the better one is returned; a place of the document may be copied
+/// several times.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
+pub fn align(query: Side<'_>, document: Side<'_>, genre: Genre, stop: &Stop) -> Result<Alignment> {
+    align_prepared((query, &Prepared::new(query, genre, stop)?), document, stop)
+}
+
+/// Aligns like [`align`], for a prepared query; `Prepared` must come from the same text.
+///
+/// # Errors
+/// As [`align`].
+pub(crate) fn align_prepared(
+    query: (Side<'_>, &Prepared),
+    document: Side<'_>,
+    stop: &Stop,
+) -> Result<Alignment> {
+    let tokens = (query.0.tokens.hashes.len() + document.tokens.hashes.len()) as u64;
+    let mut steps = Steps::new(STAGE_STEPS_MAX + STAGE_STEPS_A_TOKEN * tokens, stop);
+    align_within(query, document, &mut steps)
+}
+
+/// Returns the copied passages that a text has again further on, in its order. `document` is the
+/// same text; tokens that are hidden in it are others than those that are hidden in the query.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
+pub fn repeated(query: Side<'_>, document: Side<'_>, stop: &Stop) -> Result<Alignment> {
+    let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
+    let mut steps = Steps::new(STAGE_STEPS_MAX + STAGE_STEPS_A_TOKEN * q.len() as u64, stop);
+    steps.begin_stage();
+    let found = copied::repeated(q, d, &mut steps)?;
+    let passage = |Copied { query, hit, matched, .. }: Copied| Aligned {
+        matched,
+        ..Aligned::of((query, hit), (q, d))
+    };
+    let mut passages: Vec<Aligned> = found.into_iter().map(passage).collect();
+    passages.sort_by_key(|passage| (passage.query.start, passage.hit.start));
+    Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
+}
+
+/// Aligns a prepared query within the given bounds.
+fn align_within(
+    (query, prepared): (Side<'_>, &Prepared),
+    document: Side<'_>,
+    steps: &mut Steps<'_>,
+) -> Result<Alignment> {
+    let [q, d] = [&query.tokens.hashes[..], &document.tokens.hashes[..]];
+    // Most texts have no parts.
+    let breaks = [query, document].map(breaks);
+    let breaks = breaks.each_ref().map(|breaks| &breaks[..]);
+    steps.begin_stage();
+    let passages = match prepared.genre {
+        Genre::Program => tiles::tiles((q, &prepared.seeds), d, breaks, steps)?
+            .into_iter()
+            .flat_map(|tile| tables::without_other_tables(tile, query, document))
+            .map(|Match { query, hit, len }| Aligned::run(query, hit, len))
+            .collect(),
+        Genre::Prose => {
+            let mut copied = copied::passages((q, &prepared.seeds), d, steps)?;
+            copied.retain(|copied| {
+                has_words_enough(query, &copied.matched)
+                    && few_words::is_evident(copied, query, document)
+            });
+            let candidates = Candidates::new((query, prepared), document, &copied, steps)?;
+            steps.begin_stage();
+            let mut noisy = noisy::passages((query, &prepared.noise), document, &copied, steps)?;
+            // Numbers with a digit in common are no recognised copies of each other.
+            noisy.retain(|noisy| {
+                query.is_mostly_words(&noisy.query) && document.is_mostly_words(&noisy.hit)
+            });
+            let mut passages = chosen((copied, noisy), candidates, (q, d), steps)?;
+            passages.retain(|passage| {
+                has_words_enough(query, std::slice::from_ref(&passage.query))
+                    && has_words_enough(document, std::slice::from_ref(&passage.hit))
+            });
+            let again = |in_query, in_hit, steps: &mut Steps<'_>| {
+                parted::aligned_again((query, in_query), (document, in_hit), steps)
+            };
+            parted::divided(passages, breaks, q.len() + d.len(), &again, steps)?
+        }
+    };
+    Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
+}
+
+/// Tells whether these tokens of a text are as many words as a passage needs, or as many words as
+/// tokens: passages with fewer tokens were decided before.
+fn has_words_enough(side: Side<'_>, places: &[Range<usize>]) -> bool {
+    let tokens: usize = places.iter().map(Range::len).sum();
+    let words: u64 = places.iter().map(|place| word_parts(side, place.clone())).sum();
+    words >= tokens.min(PASSAGE_TOKENS_MIN) as u64 * WORD
+}
+
+/// Returns the candidates that are passages.
+fn chosen(
+    (copied, mut noisy): (Vec<Copied>, Vec<Aligned>),
+    candidates: Candidates,
+    (q, d): (&[u64], &[u64]),
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Aligned>> {
+    let aligned = |query, hit| Aligned::of((query, hit), (q, d));
+    let Candidates { mut rewritten, summarised: summaries } = candidates;
+    steps.begin_stage();
+    let mut is_copy = copies(&rewritten, &copied, (q, d), steps)?.into_iter();
+    rewritten.retain(|_| is_copy.next() != Some(true));
+    let places = copied.iter().map(|one| (&one.query, &one.hit));
+    let places: Vec<_> = places.chain(noisy.iter().map(|one| (&one.query, &one.hit))).collect();
+    trim_ends(&mut rewritten, &places, (q, d), steps)?;
+    // Copied text within a rewritten passage is part of that passage, and so is rewritten text
+    // within a summary; a rewritten passage that is mostly copied adds nothing.
+    let (rewritten, mut inside) = Around::new(&summaries).parted(rewritten, steps)?;
+    for at in 0..noisy.len() {
+        let passage = &mut noisy[at];
+        if passage.similarity > 0.0 {
+            continue;
+        }
+        if !steps.take(similarity_steps(&passage.query, &passage.hit))? {
+            noisy.truncate(at);
+            break;
+        }
+        passage.similarity = aligned(passage.query.clone(), passage.hit.clone()).similarity;
+    }
+    // Of a noisy passage and about the same rewritten one, the ends of the former are more exact.
+    let (mut rewritten, in_noisy) = Around::new(&noisy).parted(rewritten, steps)?;
+    let whole = [&rewritten[..], &summaries[..]].concat();
+    let (noisy, in_whole) = Around::new(&whole).parted(noisy, steps)?;
+    inside.extend(in_noisy);
+    inside.extend(in_whole);
+    let whole = [&rewritten[..], &summaries[..], &noisy[..]].concat();
+    let around = Around::new(&whole);
+    let changed = |passage| Part { passage, is_copied: false };
+    let mut inside: Vec<Part> = inside.into_iter().map(changed).collect();
+    let mut parts: Vec<Part> = Vec::new();
+    let mut copied_inside: Vec<Aligned> = Vec::new();
+    for Copied { query, hit, matched, .. } in copied {
+        if !steps.take(similarity_steps(&query, &hit))? {
+            break;
+        }
+        let passage = Aligned { matched, ..aligned(query, hit) };
+        let is_inside = around.holds(&passage, steps)?;
+        if is_inside {
+            copied_inside.push(passage.clone());
+        }
+        // It is still a copy if the passage around it is refused.
+        let part = Part { passage, is_copied: true };
+        if is_inside { &mut inside } else { &mut parts }.push(part);
+    }
+    let mut taken = CoveredRanges::default();
+    parts.iter().for_each(|part| _ = taken.take(&part.passage.query));
+    rewritten.extend(summaries);
+    rewritten.extend(noisy);
+    for part in rewritten.into_iter().map(changed).chain(inside) {
+        if steps.take(TAKING_STEPS)? && taken.take(&part.passage.query) {
+            parts.push(part);
+        }
+    }
+    copied_inside.sort_by_key(|copied| copied.query.start);
+    let mut passages = Vec::new();
+    for (mut passage, mut is_joined) in adjoining::joined(parts) {
+        is_joined |= trim(&mut passage, q, d);
+        if passage.query.is_empty() || passage.hit.is_empty() {
+            continue;
+        }
+        // The common tokens are known only for a copied passage.
+        let is_changed = passage.matched.is_empty();
+        let both = if is_joined { 2 } else { u64::from(is_changed) };
+        if !steps.take(both * similarity_steps(&passage.query, &passage.hit))? {
+            continue;
+        }
+        if is_joined {
+            let (query, hit) = (passage.query.clone(), passage.hit.clone());
+            passage.similarity = aligned(query, hit).similarity;
+        }
+        if is_changed {
+            let Some(copied) = places_in(&copied_inside, &passage, steps)? else { continue };
+            passage.matched = words_of_both(&copied, (q, &passage.query), &d[passage.hit.clone()]);
+        }
+        // A pair of places without a word in common is not a passage.
+        if !passage.matched.is_empty() {
+            passages.push(passage);
+        }
+    }
+    Ok(passages)
+}
+
+/// Removes hidden tokens at the ends of a rewritten passage, which may be whole sentences, and
+/// returns whether there were any.
+fn trim(passage: &mut Aligned, query: &[u64], document: &[u64]) -> bool {
+    let (in_query, in_hit) = (
+        trimmed(passage.query.clone(), query, Place::Query),
+        trimmed(passage.hit.clone(), document, Place::Document),
+    );
+    let is_shorter = in_query != passage.query || in_hit != passage.hit;
+    (passage.query, passage.hit) = (in_query, in_hit);
+    is_shorter
+}
+
+/// Returns the places of the query that are copied within a passage; `None` if no steps are left.
+/// `copied` is in the order of the query.
+fn places_in(
+    copied: &[Aligned],
+    passage: &Aligned,
+    steps: &mut Steps<'_>,
+) -> Result<Option<CoveredRanges>> {
+    let mut places = CoveredRanges::default();
+    let from = copied.partition_point(|copied| copied.query.start < passage.query.start);
+    for copied in &copied[from..] {
+        if copied.query.start >= passage.query.end {
+            break;
+        }
+        if !steps.take(TAKING_STEPS * copied.matched.len() as u64)? {
+            return Ok(None);
+        }
+        let is_inside =
+            |one: &Range<usize>, of: &Range<usize>| of.start <= one.start && one.end <= of.end;
+        if is_inside(&copied.query, &passage.query) && is_inside(&copied.hit, &passage.hit) {
+            copied.matched.iter().for_each(|range| places.insert(range.clone()));
+        }
+    }
+    Ok(Some(places))
+}
+
+/// A candidate for a passage: it is one if its sides are alike enough.
+struct Candidate {
+    query: Range<usize>,
+    hit: Range<usize>,
+    similarity_min: f64,
+}
+
+/// Returns the candidates that are passages, as many as the steps suffice for.
+///
+/// A row of numbers is no sentence: any two tables have most of their digits in common, and in
+/// whatever order. Copied tables are copied passages.
+fn judged(
+    candidates: Vec<Candidate>,
+    (query, document): (Side<'_>, Side<'_>),
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Aligned>> {
+    steps.begin_stage();
+    let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
+    let mut passages = Vec::new();
+    for Candidate { query: in_query, hit: in_hit, similarity_min } in candidates {
+        if !steps.take(similarity_steps(&in_query, &in_hit))? {
+            break;
+        }
+        let passage = Aligned::of((in_query, in_hit), (q, d));
+        if passage.similarity >= similarity_min
+            && query.is_mostly_words(&passage.query)
+            && document.is_mostly_words(&passage.hit)
+            && !query.has_few_words(&passage.query)
+            && !document.has_few_words(&passage.hit)
+        {
+            passages.push(passage);
+        }
+    }
+    Ok(passages)
+}
+
+/// The passages beside the copied ones, some within others.
+#[derive(Default)]
+struct Candidates {
+    rewritten: Vec<Aligned>,
+    summarised: Vec<Aligned>,
+}
+
+/// A copied passage of at least this many tokens is not searched further.
+const COPIED_TOKENS_MIN: usize = 40;
+
+impl Candidates {
+    fn new(
+        (query, prepared): (Side<'_>, &Prepared),
+        document: Side<'_>,
+        copied: &[Copied],
+        steps: &mut Steps<'_>,
+    ) -> Result<Candidates> {
+        let stop = steps.stop();
+        let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
+        let open = open(&prepared.sentences, copied, |copied| &copied.query);
+        if !open.contains(&true) {
+            return Ok(Candidates::default());
+        }
+        let ranges = sentences::ranges(document, stop)?;
+        let words = prepared.words(q, stop)?;
+        let open_in_hit = self::open(&ranges, copied, |copied| &copied.hit);
+        let mut look = FirstLook::new(&words.weights, words.weight_max, &open_in_hit);
+        if !alike::may_be(words, &open, (&ranges, d), &mut look, stop)?
+            && !look.may_be(&words.sentences, &open)
+        {
+            return Ok(Candidates::default());
+        }
+        let texts = Vocabulary::new(words, (ranges, d), stop)?;
+        steps.begin_stage();
+        let seeds = seeds(&texts, &open, seeds_max(q.len()), steps)?;
+        let mut bags = Bags::new(&texts);
+        steps.begin_stage();
+        let rewritten = rewritten::passages((query, document), &mut bags, seeds, steps)?;
+        let rewritten = judged(rewritten, (query, document), steps)?;
+        let open = [
+            &Open::new(texts.q, open, &rewritten, |passage| &passage.query),
+            &Open::new(&texts.d, open_in_hit, &rewritten, |passage| &passage.hit),
+        ];
+        steps.begin_stage();
+        let summarised = summarised::passages((query, document), &texts, open, steps)?
+            .into_iter()
+            .map(|(query, hit)| Candidate { query, hit, similarity_min: 0.0 })
+            .collect();
+        let summarised = judged(summarised, (query, document), steps)?;
+        Ok(Candidates { rewritten, summarised })
+    }
+}
+
+/// Returns, for each of these sentences of a text, whether no long copied passage is in it.
+fn open(
+    sentences: &[Range<usize>],
+    copied: &[Copied],
+    place: fn(&Copied) -> &Range<usize>,
+) -> Vec<bool> {
+    let mut long = CoveredRanges::default();
+    for copied in copied.iter().filter(|copied| copied.in_runs >= COPIED_TOKENS_MIN) {
+        long.insert(place(copied).clone());
+    }
+    // A copied passage ends within a sentence that is copied in part.
+    sentences.iter().map(|sentence| long.covered(sentence) == 0).collect()
+}
+
+impl Aligned {
+    /// Returns the passage of a run of equal tokens.
+    pub(super) fn run(query: usize, hit: usize, len: usize) -> Aligned {
+        let query = query..query + len;
+        Aligned { matched: vec![query.clone()], query, hit: hit..hit + len, similarity: 1.0 }
+    }
+
+    /// Returns two places of these tokens as a passage whose common tokens are not yet known.
+    fn of((query, hit): (Range<usize>, Range<usize>), (q, d): (&[u64], &[u64])) -> Aligned {
+        let similarity = similarity(&q[query.clone()], &d[hit.clone()]);
+        Aligned { similarity, query, hit, matched: Vec::new() }
+    }
+
+    /// Returns the number of matched tokens.
+    #[must_use]
+    pub fn matched_tokens(&self) -> usize {
+        self.matched.iter().map(Range::len).sum()
+    }
+}

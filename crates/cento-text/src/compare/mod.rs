@@ -1,0 +1,140 @@
+//! The comparison of two texts.
+//!
+//! No index is needed: both texts are signed and aligned here. [`measure`] computes how alike they
+//! are, [`align`] finds the passages they share.
+
+pub mod align;
+pub mod difference;
+mod fingerprints;
+pub mod measure;
+pub mod passages;
+pub mod place;
+pub mod programs;
+pub mod runs;
+
+use crate::Unseen;
+use crate::error::{Error, Result};
+use crate::overlap::Overlap;
+use crate::runtime::Stop;
+use crate::scheme::{SEGMENTS_MIN, Scheme, distinct_keys};
+use crate::similarity::Similarity;
+use crate::text::{Analyzer, Side, Tokens};
+pub use cento_api::{CompareOptions, Comparison, Origin, PairPassage, Passage, Unit};
+pub use fingerprints::Shared;
+use measure::Measure;
+pub use passages::{Passages, in_bytes};
+use runs::RunSet;
+
+/// Compares two texts as the documents of an index with this scheme and analyzer would be.
+///
+/// No index is needed. The similarity is exact: it is that of the texts' runs, not of their
+/// fingerprints, unless the scheme has no runs. Time and memory are in proportion to both texts;
+/// the search for passages has a budget of steps, and [`Comparison::complete`] tells whether it was
+/// enough.
+///
+/// ```
+/// use cento_text::text::Analyzer;
+///
+/// let scheme = cento_text::scheme::parse("winnow(k=5,w=10)")?;
+/// let a = "The quick brown fox jumps over the lazy dog near the old mill by the river.";
+/// let b = "They said: the quick brown fox jumps over the lazy dog near the old mill.";
+/// let found = cento_text::compare(&scheme, &Analyzer::default(), a, b)?;
+/// assert!(found.similarity.exact && found.similarity.containment_of_b > 0.6);
+/// let (start, end) = found.passages[0].b;
+/// assert!(b[start as usize..end as usize].starts_with("the quick brown fox"));
+/// # Ok::<(), cento_text::Error>(())
+/// ```
+/// # Errors
+/// When a text is too large to be analyzed, or has no token, as a program of comments: it would
+/// seem to have nothing in common with any other.
+pub fn compare(scheme: &Scheme, analyzer: &Analyzer, a: &str, b: &str) -> Result<Comparison> {
+    compare_by(scheme, analyzer, (a, b), (&[], 0), Stop::NEVER)
+}
+
+/// The places that errors of a comparison name, for callers who have names for the texts.
+pub const COMPARED: [&str; 2] = ["the first text", "the second text"];
+
+/// Compares like [`compare`], with additional measures, and with passages of at least `min_passage`
+/// words of the first text ([`Passages::of_at_least`]).
+///
+/// # Errors
+/// As [`compare`], for a text of [`COMPARED`], or for a measure that is bounded;
+/// [`Error::Cancelled`] soon after `stop`.
+pub fn compare_by(
+    scheme: &Scheme,
+    analyzer: &Analyzer,
+    (a, b): (&str, &str),
+    (measures, min_passage): (&[Measure], u32),
+    stop: &Stop,
+) -> Result<Comparison> {
+    let signed = |text| SignedText::new(scheme, analyzer, text, stop);
+    let (a_signed, b_signed) = (signed(a)?, signed(b)?);
+    for (place, signed) in COMPARED.into_iter().zip([&a_signed, &b_signed]) {
+        if signed.tokens.hashes.is_empty() {
+            return Err(Error::input(place, analyzer.nothing_to_compare()));
+        }
+    }
+    let overlap = Overlap::of(&a_signed.keys, &b_signed.keys);
+    let are_few = overlap.in_a.max(overlap.in_b) < SEGMENTS_MIN && !analyzer.is_of_programs();
+    let of_few = || scheme.run_tokens_of_few().filter(|_| are_few);
+    let similarity = match scheme.run_tokens().or_else(of_few) {
+        Some(k) => {
+            let runs = |signed: &SignedText| RunSet::new(&signed.tokens.hashes, k);
+            Similarity::exact(runs(&a_signed).overlap(&runs(&b_signed)))
+        }
+        None => Similarity::of_sketches(overlap),
+    };
+    let [a, b] = [(a, &a_signed), (b, &b_signed)].map(|(text, signed)| Side {
+        text,
+        tokens: &signed.tokens,
+        parts: &[],
+    });
+    let measures = measures.iter().map(|by| Ok((by.to_string(), by.try_of(a, b, stop)?)));
+    let measures = measures.collect::<Result<_>>()?;
+    let of_passages = analyzer.of_passages();
+    let mut others = [Tokens::default(), Tokens::default()];
+    let mut sides = [a, b];
+    if of_passages != *analyzer {
+        for (side, tokens) in sides.iter_mut().zip(&mut others) {
+            *tokens = tokens_of(&of_passages, side.text, stop)?;
+            side.tokens = tokens;
+        }
+    }
+    let genre = passages::Genre::of(analyzer);
+    let passages = passages::between(sides[0], sides[1], genre, stop)?.of_at_least(min_passage);
+    Ok(Comparison {
+        overlap: overlap.shared,
+        similarity,
+        category: similarity.category(),
+        measures,
+        passages: passages.found.into_iter().map(PairPassage::from).collect(),
+        complete: passages.complete,
+        unseen: [a.text, b.text].map(Unseen::of),
+    })
+}
+
+/// Analyzes a text and releases spare memory: the number of tokens was not known in advance, so
+/// half of the memory may be unused, and aligning needs it.
+fn tokens_of(by: &Analyzer, text: &str, stop: &Stop) -> Result<Tokens> {
+    let mut tokens = Tokens::default();
+    by.analyze(text, &mut tokens, stop)?;
+    tokens.shrink_to_fit();
+    Ok(tokens)
+}
+
+/// A text, analyzed and signed.
+struct SignedText {
+    /// Its tokens.
+    tokens: Tokens,
+    /// Its distinct keys, ascending.
+    keys: Vec<u64>,
+}
+
+impl SignedText {
+    fn new(scheme: &Scheme, by: &Analyzer, text: &str, stop: &Stop) -> Result<SignedText> {
+        let (tokens, mut fingerprints) = (tokens_of(by, text, stop)?, Vec::new());
+        scheme.sign(&tokens.hashes, &mut fingerprints, stop)?;
+        let keys = distinct_keys(&fingerprints);
+        Ok(SignedText { tokens, keys })
+    }
+}

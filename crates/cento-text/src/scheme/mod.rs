@@ -1,0 +1,385 @@
+//! Schemes: the selection of a few fingerprints that represent a document.
+//!
+//! A [`Scheme`] reduces the tokens of a document to its *signature*: fingerprints, each a number
+//! and the position of its piece. Documents that share text share fingerprints. A scheme is a pure
+//! function: the same tokens give the same signature on every machine, always; an index stores the
+//! scheme's specification and refuses another.
+//!
+//! | specification | selects | fingerprints a token |
+//! |---|---|---|
+//! | `kgram(k=5)` | all runs of k tokens | 1 |
+//! | `pairs(n=100)` | all pairs of tokens, and the single tokens of short texts | 1; 2 in short texts |
+//! | `mod(k=5,p=6)` | runs whose value is divisible by `p` | 1 / p |
+//! | `winnow(k=5,w=10)` | the least of every `w` runs in a row | 2 / (w + 1) |
+//! | `every(k=5,l=6)` | every `l`-th run | 1 / l |
+//! | `random(k=5,l=6,seed=1)` | one of every `l` runs, at random | 1 / l |
+//! | `extremum(k=5,h=5)` | runs of greater value than `h` on either side | 1 / (2 h + 1) |
+//! | `anchor(k=5,p=6)` | runs that begin with certain words | about 1 / p |
+//! | `infrequent(k=5,f=1)` | runs that begin with a word the document has at most `f` times | varies |
+//! | `breaking(p=6,revised=1)` | segments between words whose hash is divisible by `p` | 1 / p |
+//! | `dct(p=6)` | quantised cosine transforms of the segments of `breaking`, of `p` tokens and more | less than 1 / p |
+//! | `se(c=10,variance=1)` | segments as of `breaking`, of nearly median length, `c` tokens in the mean | varies |
+//! | `syntax(min=10)` | the subroutines of programs, over the analyzer `code` | varies |
+//! | `spotsigs(c=2,d=1)` | what follows small words | 0.15 in English |
+//! | `minhash(k=5,b=16,r=8)` | least hashes, in bands | b a document |
+//! | `supershingle(k=5)` | least hashes, joined by 14 | 6 a document |
+//! | `megashingle(k=5)` | pairs of supershingles | 15 a document |
+//! | `simhash(k=2,d=3)` | blocks of a similarity hash | 4 to 35 a document |
+//! | `lsh(b=16,r=8,w=50)` | projections of the words' frequencies | b a document |
+//! | `fbw(q=4,w=146)` | the rarest of every `w` runs in a row, by a frequency table | 2 / (w + 1) |
+//! | `rare(k=5,f=1)` | runs that a collection has at most `f` times | varies |
+//! | `spex(k=5)` | runs that a collection has at least twice | varies |
+//! | `imatch(min=2,ppm=1000,n=6)` | the words that are neither rare nor frequent, as a whole | n + 1 a document |
+//! | `keywords(min=2,ppm=1000,t=2)` | the words of `imatch` that the document has `t` times, as a whole | 1 a document |
+//! | `fuzzy(c=16,r=3,n=3,w=60)` | how far classes of words deviate from their expected share | n a document |
+//!
+//! A scheme is one file, which has a [`Family`] for each name that it gives to its method, and a
+//! line in the list of schemes. The last six read a frequency table. Schemes whose fingerprints
+//! represent runs of tokens are overlap methods (Seo and Croft 2008, section 4.1; Potthast and
+//! Stein 2008, table 1), those of segments do not overlap, and the sketches see whole documents.
+//! Only winnowing guarantees a find: any shared run of `w + k - 1` tokens has a shared fingerprint.
+//!
+//! Comparing signatures is left to `search` and `join`.
+
+mod breaking;
+mod dct;
+pub mod estimate;
+mod family;
+mod fbw;
+mod fingerprint;
+pub mod frequency;
+mod fuzzy;
+mod grams;
+mod imatch;
+mod keyed;
+mod kgram;
+mod lsh;
+mod minhash;
+mod modulo;
+mod ngram;
+mod pairs;
+mod rare;
+mod se;
+mod select;
+mod simhash;
+pub mod spex;
+mod spotsigs;
+mod syntax;
+mod winnow;
+
+pub use cento_api::DEFAULT_SPEC;
+pub use estimate::Estimator;
+pub use estimate::Keyed;
+pub use family::{Extent, Family, Kind, Table};
+pub use fingerprint::Fingerprint;
+pub use fingerprint::distinct_keys;
+pub use grams::Grams;
+pub use ngram::values as run_values;
+
+use crate::key::Lock;
+use crate::runtime::Stop;
+use crate::spec::{Grammar, Spec};
+use crate::{Error, Reason, Refusal, Result};
+use family::Build;
+use frequency::FrequencyTable;
+use std::fmt;
+use std::sync::Arc;
+
+/// All schemes, in display order.
+static FAMILIES: [&Family; 25] = [
+    &kgram::FAMILY,
+    &pairs::FAMILY,
+    &modulo::FAMILY,
+    &winnow::FAMILY,
+    &select::EVERY,
+    &select::RANDOM,
+    &select::EXTREMUM,
+    &select::ANCHOR,
+    &select::INFREQUENT,
+    &breaking::FAMILY,
+    &dct::FAMILY,
+    &se::FAMILY,
+    &syntax::FAMILY,
+    &spotsigs::FAMILY,
+    &minhash::MINHASH,
+    &minhash::SUPERSHINGLE,
+    &minhash::MEGASHINGLE,
+    &simhash::FAMILY,
+    &lsh::FAMILY,
+    &fbw::FAMILY,
+    &rare::RARE,
+    &rare::SPEX,
+    &imatch::IMATCH,
+    &imatch::KEYWORDS,
+    &fuzzy::FAMILY,
+];
+
+static GRAMMAR: Grammar<Family> = Grammar { noun: "scheme", families: &FAMILIES };
+
+/// Returns all families of schemes.
+#[must_use]
+pub fn families() -> &'static [&'static Family] {
+    &FAMILIES
+}
+
+/// A way to sign documents; prints as the specification that [`parse`] reads.
+///
+/// The schemes are those of [`families`] and no others: an index names its scheme, and must find it
+/// again when it is opened.
+#[derive(Debug, Clone)]
+pub struct Scheme {
+    spec: Spec,
+    family: &'static Family,
+    method: Arc<dyn Method>,
+    /// The key that the fingerprints depend on, if they depend on one.
+    lock: Option<Arc<Lock>>,
+}
+
+impl Scheme {
+    /// Returns the scheme whose fingerprints depend on the key of this lock.
+    ///
+    /// # Errors
+    /// When the scheme recognises words by their hashes, or looks them up in a table.
+    pub fn locked(self, lock: Arc<Lock>) -> Result<Scheme> {
+        let why = match () {
+            () if self.family.table().is_some() => "it reads a frequency table, which has no key",
+            () if self.method.recognises_words() => "it recognises words by their hashes",
+            () => {
+                let (spec, method) = (self.to_string(), self.method);
+                let method = Arc::new(keyed::Keyed { spec, method, lock: lock.clone() });
+                return Ok(Scheme { method, lock: Some(lock), ..self });
+            }
+        };
+        let what = format!("its fingerprints cannot depend on a key: {why}; choose another scheme");
+        Err(Error::spec(self.to_string(), what))
+    }
+
+    /// Returns the lock of the key that the fingerprints depend on, if they depend on one.
+    pub fn lock(&self) -> Option<&Arc<Lock>> {
+        self.lock.as_ref()
+    }
+
+    /// Returns the family that it belongs to.
+    #[must_use]
+    pub fn family(&self) -> &'static Family {
+        self.family
+    }
+
+    /// Returns its name and parameters.
+    #[must_use]
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Returns the number of bits of a key.
+    #[must_use]
+    pub fn key_bits(&self) -> u8 {
+        self.method.key_bits()
+    }
+
+    /// Returns the length of the piece that a fingerprint represents; `None` if it represents the
+    /// whole document.
+    #[must_use]
+    pub fn extent(&self) -> Option<Extent> {
+        match self.family.kind {
+            Kind::Positional { span } => Some(span(&self.spec)),
+            Kind::Sketch => None,
+        }
+    }
+
+    /// Returns the number of tokens that every fingerprint represents; `None` if it varies. In a
+    /// document with fewer tokens a fingerprint represents all of them.
+    #[must_use]
+    pub fn span(&self) -> Option<usize> {
+        match self.extent() {
+            Some(Extent::Exactly(tokens)) => Some(tokens),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of consecutive candidate places among which at least one is selected;
+    /// `None` if there is no such number.
+    #[must_use]
+    pub fn window(&self) -> Option<usize> {
+        self.method.window()
+    }
+
+    /// Returns the length in tokens of the runs that the similarity of texts is measured on, which
+    /// is that of the runs behind the fingerprints; `None` if these are made from segments or
+    /// single words.
+    #[must_use]
+    pub fn run_tokens(&self) -> Option<usize> {
+        let parameters = self.family.parameters;
+        match parameters.iter().any(|parameter| parameter.name == "k") {
+            true => Some(self.spec.get("k") as usize),
+            false => self.span().or(self.estimator().map(|estimator| estimator.run_tokens())),
+        }
+    }
+
+    /// Returns the estimator of the similarity of the texts themselves from their fingerprints;
+    /// `None` for schemes that select by place, that cut segments or that represent whole
+    /// documents, and for those where it has not been measured.
+    #[must_use]
+    pub fn estimator(&self) -> Option<Estimator> {
+        self.method.estimator()
+    }
+
+    /// Returns the length in tokens of the runs of texts with too few segments to be evidence,
+    /// which are compared instead; `None` if the fingerprints are other than segments.
+    pub(crate) fn run_tokens_of_few(&self) -> Option<usize> {
+        self.segment_tokens().map(|_| RUN_TOKENS_OF_FEW)
+    }
+
+    /// Returns the usual length in tokens of the segments that are fingerprints; `None` if the
+    /// fingerprints are others.
+    pub fn segment_tokens(&self) -> Option<u32> {
+        self.method.segment_tokens()
+    }
+
+    /// Replaces the contents of `signature` with the fingerprints of the document whose tokens have
+    /// these hashes, ordered by position.
+    ///
+    /// Only a document without tokens has an empty signature: a short one has at least one
+    /// fingerprint, made of all its tokens if necessary, so that an exact copy of it can be found.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] soon after `stop` is set; of a keyed index whose key is not known an
+    /// error with [`Reason::NeedsKey`]; no other.
+    pub fn sign(
+        &self,
+        hashes: &[u64],
+        signature: &mut Vec<Fingerprint>,
+        stop: &Stop,
+    ) -> Result<()> {
+        stop.check()?;
+        signature.clear();
+        self.method.sign(hashes, signature, stop)?;
+        stop.check()
+    }
+
+    /// Returns a signer that takes a document part by part, so that its tokens need not be held;
+    /// `None` if the scheme needs all of them at once.
+    #[must_use]
+    pub fn signer(&self) -> Option<Box<dyn Signer + '_>> {
+        self.method.signer()
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
+
+/// Signs one document whose tokens arrive part by part, as [`Scheme::sign`] does.
+pub trait Signer {
+    /// Appends the fingerprints that are certain after the tokens of these hashes, which come next.
+    fn push(&mut self, hashes: &[u64], signature: &mut Vec<Fingerprint>);
+
+    /// Appends the remaining fingerprints after the last tokens.
+    fn finish(self: Box<Self>, signature: &mut Vec<Fingerprint>);
+}
+
+/// From this number of segments on that either text has, their similarity is evidence. A share of
+/// 0.8 of as many is six or more in common; of a text with one segment the rest may be anything.
+pub const SEGMENTS_MIN: u32 = 8;
+
+/// The tokens of the runs that texts of few segments are compared by: those of the default scheme.
+const RUN_TOKENS_OF_FEW: usize = 5;
+
+/// The bytes that a scheme without a [`Signer`] needs for each token while it signs: its hash, and
+/// values, places or an entry of a growing table.
+pub const TOKEN_BYTES: usize = 8 + 64;
+
+/// The methods of a scheme; its keys are hashes of sequences unless `key_bits` is overridden.
+trait Method: fmt::Debug + Send + Sync {
+    fn key_bits(&self) -> u8 {
+        ngram::KEY_BITS
+    }
+
+    /// Returns the bits of a key that have a meaning of their own.
+    fn key_flags(&self) -> u64 {
+        0
+    }
+
+    /// Tells whether it compares tokens with the hashes of known words or signs.
+    fn recognises_words(&self) -> bool {
+        false
+    }
+
+    fn window(&self) -> Option<usize> {
+        None
+    }
+
+    fn estimator(&self) -> Option<Estimator> {
+        None
+    }
+
+    /// Returns the usual length in tokens of the segments of the text that are its fingerprints,
+    /// each as a whole; `None` if the fingerprints are others.
+    fn segment_tokens(&self) -> Option<u32> {
+        None
+    }
+
+    /// Appends the fingerprints of a document to an empty signature. A scheme that takes more than
+    /// some tens of nanoseconds a token checks `stop` meanwhile, and fails only because of it.
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: &Stop) -> Result<()>;
+
+    fn signer(&self) -> Option<Box<dyn Signer + '_>> {
+        None
+    }
+}
+
+/// Returns the scheme that `spec` describes; parameters left out take their defaults.
+///
+/// ```
+/// use cento_text::{Stop, scheme, text::{Tokens, analyzer::Analyzer}};
+///
+/// let scheme = scheme::parse("winnow(w=4)")?;
+/// assert_eq!(scheme.to_string(), "winnow(k=5,w=4)");
+/// let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
+/// Analyzer::default().analyze("one two three four five six", &mut tokens, Stop::NEVER)?;
+/// scheme.sign(&tokens.hashes, &mut signature, Stop::NEVER).unwrap();
+/// // A short text keeps all of its runs.
+/// assert_eq!(signature.len(), 2);
+/// # Ok::<(), cento_text::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`crate::Error::Spec`], naming the allowed values.
+pub fn parse(spec: &str) -> Result<Scheme> {
+    parse_with(spec, None)
+}
+
+/// As [`parse`], for schemes that read a frequency table too.
+///
+/// # Errors
+///
+/// [`crate::Error::Spec`], also when the scheme needs a table and `table` is missing or counts
+/// other grams, or when the scheme reads no table.
+pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Scheme> {
+    let text = spec;
+    let (spec, family) = GRAMMAR.parse(text)?;
+    let refused = |refusal: Refusal| Err(Error::spec(text, refusal));
+    let method = match (&family.build, table) {
+        (Build::Alone(build), None) => build(&spec),
+        (Build::Alone(_), Some(_)) => return refused("it reads no frequency table".into()),
+        (Build::With(..), None) => {
+            let what = "it needs a frequency table";
+            return refused(Refusal::new(Reason::NeedsFrequencyTable, what));
+        }
+        (Build::With(needed, build), Some(table)) => {
+            let (q, has) = (needed.run_tokens(&spec), table.header().q);
+            if q != has {
+                let what = format!("it needs counts of runs of {q}; the table has q={has}");
+                return refused(Refusal::new(Reason::OtherFrequencyTable, what));
+            }
+            build(&spec, table.clone())
+        }
+    };
+    Ok(Scheme { spec, family, method: method.into(), lock: None })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+//! Programs, analyzed by structure, and their language, detected from the names of files.
+
+#[cfg(feature = "code")]
+mod grammar;
+#[cfg(feature = "code")]
+mod kinds;
+#[cfg(feature = "code")]
+mod meter;
+#[cfg(feature = "code")]
+mod parse;
+#[cfg(feature = "code")]
+mod reading;
+#[cfg(feature = "code")]
+mod sample;
+#[cfg(feature = "code")]
+mod tree;
+
+use super::family::Family;
+use crate::spec::Parameter;
+#[cfg(feature = "code")]
+use std::sync::Arc;
+
+/// A language of programs.
+#[derive(Debug)]
+struct Language {
+    /// The name in specifications.
+    name: &'static str,
+    /// The endings of the names of its files.
+    endings: &'static [&'static str],
+    /// The feature of the crate that includes the grammar.
+    feature: &'static str,
+    /// Whether this build has it.
+    is_built: bool,
+}
+
+const fn of_code(name: &'static str, endings: &'static [&'static str]) -> Language {
+    Language { name, endings, feature: "code", is_built: cfg!(feature = "code") }
+}
+
+const fn of_web(name: &'static str, endings: &'static [&'static str]) -> Language {
+    Language { name, endings, feature: "code-web", is_built: cfg!(feature = "code-web") }
+}
+
+const fn of_all(name: &'static str, endings: &'static [&'static str]) -> Language {
+    Language { name, endings, feature: "code-all", is_built: cfg!(feature = "code-all") }
+}
+
+/// All languages, also those that this build leaves out. A `.h` file is of C or C++, and a
+/// TypeScript file can be read by the grammar of those with JSX.
+const LANGUAGES: [Language; 13] = [
+    of_code("c", &[".c", ".h"]),
+    of_code("cpp", &[".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx"]),
+    of_code("java", &[".java"]),
+    of_code("python", &[".py", ".pyw", ".pyi"]),
+    of_code("rust", &[".rs"]),
+    of_web("javascript", &[".js", ".jsx", ".mjs", ".cjs"]),
+    of_web("typescript", &[".ts", ".mts", ".cts"]),
+    of_web("tsx", &[".tsx", ".ts"]),
+    of_web("php", &[".php", ".phtml"]),
+    of_web("ruby", &[".rb", ".rake"]),
+    of_all("go", &[".go"]),
+    of_all("csharp", &[".cs"]),
+    of_all("kotlin", &[".kt", ".kts"]),
+];
+
+/// The names of the languages in specifications.
+const NAMES: [&str; LANGUAGES.len()] = {
+    let mut names = [""; LANGUAGES.len()];
+    let mut number = 0;
+    while number < names.len() {
+        names[number] = LANGUAGES[number].name;
+        number += 1;
+    }
+    names
+};
+
+/// The feature that each language needs, if this build leaves it out.
+const MISSING: [Option<&str>; LANGUAGES.len()] = {
+    let mut missing = [None; LANGUAGES.len()];
+    let mut number = 0;
+    while number < missing.len() {
+        if !LANGUAGES[number].is_built {
+            missing[number] = Some(LANGUAGES[number].feature);
+        }
+        number += 1;
+    }
+    missing
+};
+
+/// `code(language,names)`.
+pub(super) const FAMILY: Family = Family {
+    name: "code",
+    parameters: &[
+        Parameter::choice("language", &NAMES, "the language of the programs")
+            .required()
+            .without(&MISSING),
+        Parameter::switch("names", 0, "1 leaves names, numbers and strings as they are"),
+    ],
+    summary: "the tokens of programs, whatever their names, numbers, strings and layout are",
+    source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2.1",
+    example: "code(language=java)",
+    feature: Some("code"),
+    #[cfg(feature = "code")]
+    build: Some(|spec| Arc::new(tree::Program::new(spec))),
+    #[cfg(not(feature = "code"))]
+    build: None,
+};
+
+/// Returns the names of the languages that this build has, always in the same order: more features
+/// add names at the end.
+pub fn languages() -> impl Iterator<Item = &'static str> {
+    LANGUAGES.iter().filter(|language| language.is_built).map(|language| language.name)
+}
+
+/// Finds the language of programs from the names of their files, for specifications that name none.
+///
+/// ```
+/// use cento_text::text::code::ByName;
+///
+/// let mut language = ByName::default();
+/// language.add("src/list.h");
+/// language.add("src/list.cpp");
+/// assert_eq!(language.language(), Ok("cpp"));
+/// language.add("README");
+/// assert!(language.language().unwrap_err().contains("README"));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ByName {
+    /// The first name, and the languages that all names so far agree on; `None` before the first.
+    agreed: Option<(String, Vec<&'static str>)>,
+    /// The reason why no language fits all names.
+    disagreement: Option<String>,
+}
+
+impl ByName {
+    /// Takes the name of a file into account. The ending of a compressed file may follow its own.
+    pub fn add(&mut self, name: &str) {
+        if self.disagreement.is_some() {
+            return;
+        }
+        let own = languages_of(name);
+        if own.is_empty() {
+            self.disagreement = Some(format!("the name `{name}` ends as those of no language do"));
+            return;
+        }
+        let Some((first, agreed)) = &mut self.agreed else {
+            self.agreed = Some((name.to_owned(), own));
+            return;
+        };
+        let both: Vec<_> = agreed.iter().copied().filter(|&name| own.contains(&name)).collect();
+        if both.is_empty() {
+            let (one, other) = (agreed[0], own[0]);
+            let what = format!("`{first}` is {one} by its name, and `{name}` is {other}");
+            self.disagreement = Some(what);
+        } else {
+            *agreed = both;
+        }
+    }
+
+    /// Returns the one language of all files, as specifications name it.
+    ///
+    /// # Errors
+    /// The reason, as a clause, if the language is unclear: no file, a file of no known language,
+    /// or files of several.
+    pub fn language(&self) -> Result<&'static str, String> {
+        match (&self.disagreement, &self.agreed) {
+            (Some(why), _) => Err(why.clone()),
+            (None, None) => Err("there are no files whose names would say it".into()),
+            (None, Some((_, agreed))) => Ok(agreed[0]),
+        }
+    }
+}
+
+/// Returns the languages that a file of this name can have, the likelier first.
+#[must_use]
+pub fn languages_of(name: &str) -> Vec<&'static str> {
+    let name = name.to_ascii_lowercase();
+    let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    // A name that is only an ending is that of a hidden file.
+    let ends = |ending: &&str| {
+        name.strip_suffix(*ending).is_some_and(|rest| !rest.is_empty() && !rest.ends_with('/'))
+    };
+    let has_name = |language: &&Language| language.endings.iter().any(ends);
+    LANGUAGES.iter().filter(has_name).map(|language| language.name).collect()
+}
+
+/// Returns whether a specification is of the analyzer `code` and names no language.
+#[must_use]
+pub fn lacks_language(spec: &str) -> bool {
+    split(spec).0 == "code" && language_in(spec).is_none()
+}
+
+/// Returns the language that a specification of the analyzer `code` names.
+///
+/// ```
+/// use cento_text::text::code::language_in;
+///
+/// assert_eq!(language_in("code(language=java,names=1)"), Some("java"));
+/// assert_eq!(language_in("code"), None);
+/// assert_eq!(language_in("words"), None);
+/// ```
+#[must_use]
+pub fn language_in(spec: &str) -> Option<&str> {
+    let (name, list) = split(spec);
+    let mut values = list.split(',').filter_map(|item| {
+        let (key, value) = item.split_once('=').unwrap_or((item, ""));
+        (key.trim_ascii() == "language").then_some(value.trim_ascii())
+    });
+    values.next().filter(|_| name == "code")
+}
+
+/// Returns such a specification with the language.
+#[must_use]
+pub fn with_language(spec: &str, language: &str) -> String {
+    let (name, list) = split(spec);
+    let comma = if list.is_empty() { "" } else { "," };
+    format!("{name}(language={language}{comma}{list})")
+}
+
+/// Returns the name and the list of parameters of a specification.
+fn split(spec: &str) -> (&str, &str) {
+    match spec.split_once('(') {
+        None => (spec.trim_ascii(), ""),
+        Some((name, rest)) => {
+            let rest = rest.trim_ascii_end();
+            (name.trim_ascii(), rest.strip_suffix(')').unwrap_or(rest).trim_ascii())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(names: &[&str], expected: Result<&str, &str>) {
+        let mut found = ByName::default();
+        names.iter().for_each(|name| found.add(name));
+        match (found.language(), expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{names:?}"),
+            (Err(why), Err(part)) => assert!(why.contains(part), "{why}"),
+            (found, expected) => panic!("{names:?}: {found:?}, not {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn the_language_is_that_of_all_names() {
+        check(&["a/B.java", "c/D.JAVA", "e.java.gz"], Ok("java"));
+        check(&["list.h"], Ok("c"));
+        check(&["list.h", "list.cpp"], Ok("cpp"));
+        check(&["a.ts", "b.tsx"], Ok("tsx"));
+        check(&["a.ts"], Ok("typescript"));
+        check(&["a.php", "b.phtml"], Ok("php"));
+        check(&[], Err("no files"));
+        check(&["a.c", "b.cpp"], Err("`a.c` is c by its name, and `b.cpp` is cpp"));
+        check(&["a.py", "notes.txt"], Err("`notes.txt`"));
+        check(&["a/.java"], Err("no language"));
+    }
+
+    #[test]
+    fn every_language_is_found_by_each_of_its_endings() {
+        for language in &LANGUAGES {
+            for ending in language.endings {
+                assert!(languages_of(&format!("a{ending}")).contains(&language.name), "{ending}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_specification_is_completed() {
+        for (spec, completed) in [
+            ("code", "code(language=go)"),
+            ("code()", "code(language=go)"),
+            (" code ( names = 1 ) ", "code(language=go,names = 1)"),
+        ] {
+            assert!(lacks_language(spec), "{spec}");
+            assert_eq!(with_language(spec, "go"), completed);
+        }
+        for spec in ["words", "code(language=c)", "code(names=1, language = c)", "codes"] {
+            assert!(!lacks_language(spec), "{spec}");
+        }
+    }
+}
