@@ -407,7 +407,7 @@ fn the_architecture_names_modules_that_are_there() {
     // The list of places for changes grows with the parts, and is not counted.
     let (before, rest) = text.split_once("\n## Where does a change go?\n").unwrap();
     let after = rest.find("\n## ").map_or("", |at| &rest[at..]);
-    assert!(before.lines().count() + after.lines().count() <= 264);
+    assert!(before.lines().count() + after.lines().count() <= 282);
     for word in text.split(|c: char| c.is_whitespace() || "`,;:()".contains(c)) {
         if ["src/", "tests/", "crates/"].iter().any(|dir| word.starts_with(dir)) {
             assert!(root.join(word.trim_end_matches('.')).exists(), "{word} is not there");
