@@ -4,7 +4,6 @@
 //! number of [`Searcher`]s, in any number of processes, answer a [`Query`] from the last commit:
 //!
 //! ```
-//! use cento::join::pairs::{PairOptions, pairs};
 //! use cento::{Config, Document, Index, Query, Searcher, Stop, WriterOptions};
 //! # let dir = tempfile::tempdir()?;
 //! # let path = dir.path().join("corpus.idx");
@@ -29,11 +28,6 @@
 //! let passages = answer.hits[1].passages.as_deref().unwrap_or_default();
 //! assert_eq!(passages[0].query, (0, oath.len() as u32));
 //!
-//! // Join: which documents are alike?
-//! let found = pairs(&searcher, &PairOptions::default()).collect::<cento::Result<Vec<_>>>()?;
-//! assert_eq!(found.len(), 1);
-//! assert_eq!(found[0].similarity.containment_of_a, 1.0);
-//!
 //! // Remove.
 //! assert!(writer.remove("copy")?);
 //! writer.commit()?;
@@ -42,10 +36,10 @@
 //! ```
 //!
 //! The types and calls that most programs need are here. The modules have the rest: [`index`] is
-//! about the stored documents and their changes, [`search`] about queries and answers, [`join`]
-//! about whole collections, [`mod@compare`] about two texts without an index, [`tune`] about the
-//! choice of settings. [`text`] and [`scheme`] make fingerprints of texts, [`segment`] has the
-//! `.sig` files, [`runtime`] threads, memory and cancellation.
+//! about the stored documents and their changes, [`search`] about queries and answers,
+//! [`mod@compare`] about two texts without an index. [`text`] and [`scheme`] make fingerprints of
+//! texts, [`segment`] has the `.sig` files, [`runtime`] threads, memory and cancellation. Whole
+//! collections are the subject of the package `cento-collections`: pairs, clusters, duplicates.
 //!
 //! Which scheme? [`scheme`] lists them; `winnow(k=5,w=10)` is right for passages in anything. Files
 //! and archives become documents in the package `cento-source`, a service is `cento-serve`.
@@ -55,11 +49,8 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod index;
-pub mod join;
 pub mod search;
 pub mod segment;
-pub mod tune;
-pub mod watch;
 
 use cento_text::{automaton, key, number, period, sampling};
 
@@ -95,8 +86,3 @@ pub use serde_json::Map;
 /// The tantivy that cento is built on, for queries that compose with [`SimilarTo`].
 pub use tantivy;
 pub use text::{Analyzer, Span, Tokens};
-
-/// Compiles the programs of the book's chapter on the library.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/howto/library.md")]
-struct Chapter;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cento::index::{Config, Index, WriterOptions};
-use cento::watch::EventReader;
+use cento_collections::watch::EventReader;
 
 use super::choice;
 

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use cento::index::{Document, Index, WriterOptions};
-use cento::join::withdraw::{Plan, WithdrawOptions};
 use cento::tantivy::directory::RamDirectory;
 use cento::tantivy::{Directory, version};
 use cento::{Reason, Stop};
+use cento_collections::withdraw::{Plan, WithdrawOptions};
 use cento_testing::naive_withdrawals;
 use serde_json::json;
 

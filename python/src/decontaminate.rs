@@ -3,10 +3,10 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cento::join::decontaminate::{
+use cento::{Error, Result, Stop};
+use cento_collections::decontaminate::{
     Benchmarks as Questions, DecontaminateOptions, Finding, Question, Scratch,
 };
-use cento::{Error, Result, Stop};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -38,7 +38,7 @@ impl Benchmarks {
 
     /// Returns the reason why the question of this number is not searched for, if it is not.
     fn unusable(&self, question: usize) -> Option<&'static str> {
-        self.0.unusable(question).map(cento::join::decontaminate::Unusable::why)
+        self.0.unusable(question).map(cento_collections::decontaminate::Unusable::why)
     }
 
     /// Returns the findings in each text, as JSON; places are in code points unless in bytes.

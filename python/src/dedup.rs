@@ -12,9 +12,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use cento::index::IdSource;
-use cento::join::dedup::{Decision, DedupOptions, Event, Record, Verdict};
 use cento::{Error, Index, Key, Searcher};
 use cento_api::part::part_texts;
+use cento_collections::dedup::{Decision, DedupOptions, Event, Record, Verdict};
 use crossbeam::channel::{Receiver, unbounded};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator};
@@ -281,7 +281,7 @@ impl Dedup {
                     Err(Error::internal("dedup", "a document was not signed"))
                 }
             });
-            let run = cento::join::dedup::Dedup::new(&own, &dedup, records).against(&against);
+            let run = cento_collections::dedup::Dedup::new(&own, &dedup, records).against(&against);
             let run = run.threads(threads).temporary(is_temporary).strict(!skips);
             let run = match memory {
                 Some(bytes) => run.memory_bytes(bytes),

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ffi::CString;
 
 use cento::Searcher;
-use cento::join::families::{Family, FamilyOptions, families};
-use cento::join::lineage::{LineageOptions, lineage};
+use cento_collections::families::{Family, FamilyOptions, families};
+use cento_collections::lineage::{LineageOptions, lineage};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cento::index::WriterOptions;
-use cento::join::withdraw::{self, Plan, WithdrawOptions};
-use cento::watch::Watches;
 use cento::{Error, Preset, StoredDocument};
 use cento_api::part::part_texts;
+use cento_collections::watch::Watches;
+use cento_collections::withdraw::{self, Plan, WithdrawOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 

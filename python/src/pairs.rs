@@ -2,9 +2,9 @@
 
 use std::ffi::CString;
 
-use cento::join::cluster::{self, ClusterOptions};
-use cento::join::pairs::{JoinSummary, PairOptions, PairReport, document_count, pairs};
 use cento::{Error, PairPassage, Searcher};
+use cento_collections::cluster::{self, ClusterOptions};
+use cento_collections::pairs::{JoinSummary, PairOptions, PairReport, document_count, pairs};
 use crossbeam::channel::{Receiver, bounded};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -77,7 +77,7 @@ pub fn start(
             let found = pairs(&a, &pair_options).threads(threads).stop(&flag);
             let mut found = b
                 .iter()
-                .fold(found, cento::join::pairs::Pairs::against)
+                .fold(found, cento_collections::pairs::Pairs::against)
                 .documents(place(number)..place(number + 1));
             for pair in found.by_ref() {
                 let mut pair = pair?.report(a.snapshot(), other.snapshot())?;

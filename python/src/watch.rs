@@ -3,10 +3,10 @@
 //! Each call opens the watches, which locks them, and closes them again: another process may have
 //! them open between two calls.
 
-use cento::watch::{Watches, caught_up};
 use cento_api::Webhook;
 use cento_api::http::WatchRequest;
 use cento_api::part::exchanged_parts;
+use cento_collections::watch::{Watches, caught_up};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 

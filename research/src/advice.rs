@@ -7,11 +7,11 @@
 use std::path::{Path, PathBuf};
 
 use cento::index::{Document, Preset};
-use cento::tune::{
+use cento::{Rank, Stop};
+use cento_collections::tune::{
     By, Cases, LabelledPair, PairText, Sample, Setting, SettingReport, TuneOptions, TuneReport,
     edits, labelled, planted, settings, tune,
 };
-use cento::{Rank, Stop};
 use cento_source::SourceOptions;
 use clap::Args;
 use serde_json::Value;

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use cento::index::{Config, Document, Index, WriterOptions};
-use cento::join::lineage::{Descent, LineageOptions, lineage};
 use cento::search::Searcher;
+use cento_collections::lineage::{Descent, LineageOptions, lineage};
 use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

@@ -15,10 +15,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
-use cento::join::pairs::{PairOptions, pairs};
-use cento::join::{PairRank, Thresholds};
 use cento::search::Searcher;
 use cento::{Overlap, Stop};
+use cento_collections::pairs::{PairOptions, pairs};
+use cento_collections::{PairRank, Thresholds};
 use clap::Args;
 
 use crate::Result;

@@ -14,10 +14,10 @@ use std::str::FromStr;
 use std::time::Instant;
 
 use cento::index::{Config, MaxDf};
-use cento::join::Thresholds;
-use cento::join::pairs::{PairOptions, pairs};
 use cento::search::{Query, Rank, Searcher};
 use cento::text::Analyzer;
+use cento_collections::Thresholds;
+use cento_collections::pairs::{PairOptions, pairs};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 

@@ -15,7 +15,7 @@ pub fn canonical_json(meta: &Map<String, Value>) -> String {
 
 /// Returns the members of an object, in the order of their names.
 #[must_use]
-pub(crate) fn sorted(object: &Map<String, Value>) -> Vec<(&String, &Value)> {
+pub fn sorted(object: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut members: Vec<(&String, &Value)> = object.iter().collect();
     members.sort_unstable_by_key(|member| member.0);
     members

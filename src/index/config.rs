@@ -217,7 +217,7 @@ impl Config {
     }
 
     /// Returns the key that fingerprints depend on, if they depend on one and it is known.
-    pub(crate) fn known_key(&self) -> Option<&Key> {
+    pub fn known_key(&self) -> Option<&Key> {
         self.scheme.lock()?.known()
     }
 
@@ -292,7 +292,7 @@ impl Config {
     ///
     /// # Errors
     /// As [`check_signs_as`](Self::check_signs_as).
-    pub(crate) fn check_signs_alike(
+    pub fn check_signs_alike(
         &self,
         own_name: impl Display,
         other: &Config,

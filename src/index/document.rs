@@ -100,13 +100,13 @@ impl IdSource {
 
     /// Returns the source of an id that was found at the place of this number, if one is given.
     #[must_use]
-    pub(crate) fn at(place: Option<u64>) -> IdSource {
+    pub fn at(place: Option<u64>) -> IdSource {
         IdSource { is_made: false, place: place.unwrap_or(0) }
     }
 
     /// Returns whether a document may replace the one of its id that was found at the place of this
     /// number.
-    pub(crate) fn may_replace(self, place: Option<u64>) -> bool {
+    pub fn may_replace(self, place: Option<u64>) -> bool {
         !self.is_made || (self.place != 0 && place == Some(self.place))
     }
 }

@@ -51,22 +51,22 @@ pub use cento_api::{
     PresetRank, REUSE, Stats,
 };
 pub use change_log::{ChangeLog, LoggedCommit};
-pub(crate) use change_log::{WATCHES_DIR, WATCHES_LOCK};
+pub use change_log::{WATCHES_DIR, WATCHES_LOCK};
 pub use config::Config;
 pub use document::{Document, IdSource};
 pub use operations::{
     AddIndexesOptions, CheckReport, Compacting, DfBucket, DfDistribution, FileList, FoundSegment,
     ListedFile, OpenCommit, PASSAGE_TOKENS, Receiver, Texts, Training,
 };
-pub(crate) use preset_use::PresetUse;
+pub use preset_use::PresetUse;
 pub use signed_document::SignedDocument;
 pub use signer::{DocumentSigner, IsKnown, Prepared, SignOutcome};
 pub use signing::{FINGERPRINT_BYTES, Signature};
 pub use snapshot::{DocAddress, Snapshot};
-pub(crate) use storage::{ByteLru, InMemory, Owner, query_words, words};
+pub use storage::{ByteLru, InMemory, Owner, query_words, words};
 pub use stored_document::StoredDocument;
 pub use view::{SegmentFiles, SegmentView};
-pub(crate) use withdrawals::{CheckedText, digests as digests_of_withdrawal};
+pub use withdrawals::{CheckedText, digests as digests_of_withdrawal};
 pub use withdrawals::{Withdrawals, date_of, digest_of_hex, hex_of, seconds_of};
 pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 
@@ -451,7 +451,7 @@ impl Index {
     }
 
     /// Converts a failure of tantivy while doing `action` to the index.
-    pub(crate) fn error(&self, action: &'static str, error: TantivyError) -> Error {
+    pub fn error(&self, action: &'static str, error: TantivyError) -> Error {
         store_error(action, &self.inner.path, error)
     }
 }

@@ -8,7 +8,7 @@ use cento_api::{Preset, PresetDefaults, PresetRank};
 
 /// The defaults of a preset for one call; it records those that are used.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PresetUse {
+pub struct PresetUse {
     preset: Option<Preset>,
     used: Option<PresetDefaults>,
 }

@@ -261,12 +261,12 @@ impl Snapshot {
     }
 
     /// Returns the searchers of all parts.
-    pub(crate) fn searchers(&self) -> impl Iterator<Item = &Searcher> {
+    pub fn searchers(&self) -> impl Iterator<Item = &Searcher> {
         self.parts.iter().map(|part| &part.searcher)
     }
 
     /// Returns the part that has this segment, and tantivy's reader of it.
-    pub(crate) fn reader(&self, segment: u32) -> (usize, &SegmentReader) {
+    pub fn reader(&self, segment: u32) -> (usize, &SegmentReader) {
         let at = self.part_of(segment);
         let part = &self.parts[at];
         (at, part.searcher.segment_reader(segment - part.first as u32))
@@ -418,7 +418,7 @@ impl Snapshot {
 
     /// Calls `each` for the documents with this id, at most one from each index of a union, until
     /// it returns `false`.
-    pub(crate) fn find_all(
+    pub fn find_all(
         &self,
         id: &str,
         each: &mut dyn FnMut(DocAddress) -> Result<bool>,
@@ -454,7 +454,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the digests or an id cannot be read.
-    pub(crate) fn find_digest_among(
+    pub fn find_digest_among(
         &self,
         digest: Digest,
         counted: impl Fn(DocAddress) -> bool,
@@ -520,7 +520,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// The errors of [`signature`](Self::signature), and of `reserve`.
-    pub(crate) fn signature_within<R>(
+    pub fn signature_within<R>(
         &self,
         address: DocAddress,
         reserve: impl FnOnce(usize, u32) -> Result<R>,

@@ -45,7 +45,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// When it cannot be read, or differs from the document that was added.
-    pub(crate) fn text(&self, address: DocAddress) -> Result<Option<String>> {
+    pub fn text(&self, address: DocAddress) -> Result<Option<String>> {
         Ok(self.stored(address)?.text)
     }
 

@@ -48,7 +48,7 @@ impl Searcher {
     ///
     /// # Errors
     /// When the configuration of the index cannot tell.
-    pub(crate) fn overlap_min(&self, query: &Query, size: (u32, u32)) -> Result<u32> {
+    pub fn overlap_min(&self, query: &Query, size: (u32, u32)) -> Result<u32> {
         retrieve::overlap_min(self, query, size)
     }
 }

@@ -232,7 +232,7 @@ impl Boilerplate {
     }
 
     /// Returns the tokens of a text that are boilerplate, by the analyzer of passages.
-    pub(crate) fn mask(&self, text: &str, tokens: &Tokens) -> Vec<Range<usize>> {
+    pub fn mask(&self, text: &str, tokens: &Tokens) -> Vec<Range<usize>> {
         match &self.of_passages {
             Some((_, runs)) => runs.mask(&tokens.hashes),
             None => self.mask_as_signed(text, tokens),
@@ -240,7 +240,7 @@ impl Boilerplate {
     }
 
     /// Returns the tokens of a text that are boilerplate, by the analyzer of the index.
-    pub(crate) fn mask_as_signed(&self, text: &str, tokens: &Tokens) -> Vec<Range<usize>> {
+    pub fn mask_as_signed(&self, text: &str, tokens: &Tokens) -> Vec<Range<usize>> {
         if is_as_written(&self.config) {
             let written = Written::of(text, tokens);
             return written.tokens_in(&self.runs.mask(&written.pieces.hashes));
@@ -328,7 +328,7 @@ impl Boilerplate {
     ///
     /// # Errors
     /// As [`mask_of_any`](Self::mask_of_any).
-    pub(crate) fn hide_by(
+    pub fn hide_by(
         &self,
         analyzer: &Analyzer,
         text: &str,
@@ -345,7 +345,7 @@ impl Boilerplate {
     }
 
     /// Hides boilerplate in tokens of the analyzer of passages: they match nothing.
-    pub(crate) fn hide(&self, text: &str, tokens: &mut Tokens, place: Place) {
+    pub fn hide(&self, text: &str, tokens: &mut Tokens, place: Place) {
         let mask = self.mask(text, tokens);
         hide(&mut tokens.hashes, &mask, place);
     }

@@ -32,11 +32,7 @@ impl Searcher {
     ///
     /// # Errors
     /// Those of [`search`](Self::search).
-    pub(crate) fn covering(
-        &self,
-        query: &Query,
-        hidden: Vec<DocAddress>,
-    ) -> Result<Vec<DocAddress>> {
+    pub fn covering(&self, query: &Query, hidden: Vec<DocAddress>) -> Result<Vec<DocAddress>> {
         let mut scratch = self.spare.pop().unwrap_or_default();
         let subject = QuerySignature::of(self, query, &mut scratch.part)?;
         let subject = QuerySignature { hidden, ..subject };

@@ -60,7 +60,7 @@ impl Searcher {
 
     /// Returns the relation between shared fingerprints and the texts of documents; `maker` makes
     /// the runs that decide in the end, if texts do.
-    pub(crate) fn sampling(&self, maker: Option<&RunMaker>) -> Sampling {
+    pub fn sampling(&self, maker: Option<&RunMaker>) -> Sampling {
         let Some(maker) = maker.filter(|maker| maker.decides_all()) else {
             return self.estimator().map_or(Sampling::Sketches, Sampling::Runs);
         };
@@ -86,7 +86,7 @@ impl Searcher {
     ///
     /// # Errors
     /// When the document cannot be read.
-    pub(crate) fn size_by(
+    pub fn size_by(
         &self,
         sampling: Sampling,
         address: DocAddress,

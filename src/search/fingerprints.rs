@@ -86,7 +86,7 @@ impl Searcher {
     }
 
     /// Returns the weight of the distinct fingerprints of a stored document.
-    pub(crate) fn weight_of(
+    pub fn weight_of(
         &self,
         address: DocAddress,
         weigh: Weigh,
@@ -170,7 +170,7 @@ impl Searcher {
     }
 
     /// Returns the weight of each of the ascending keys.
-    pub(crate) fn weights_of(&self, keys: &[u64], weigh: Weigh, stop: &Stop) -> Result<Vec<u64>> {
+    pub fn weights_of(&self, keys: &[u64], weigh: Weigh, stop: &Stop) -> Result<Vec<u64>> {
         Ok(weigh.weights(&frequencies::live_frequencies(&self.snapshot, keys, stop)?))
     }
 }

@@ -83,7 +83,7 @@ pub struct QueryMemory {
 
 /// The source of the memory for the stored documents that given ones are compared with.
 #[derive(Debug, Clone)]
-pub(crate) struct StoredMemory {
+pub struct StoredMemory {
     /// The budget, and what the given documents have taken of it.
     pub memory: QueryMemory,
     /// The first of the stored documents: the given ones come before.

@@ -19,7 +19,6 @@ use crate::text::{Analyzed, Tokens};
 
 /// A document that shares fingerprints with the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Neighbour {
     /// The document.
     pub address: DocAddress,
@@ -62,7 +61,7 @@ impl Searcher {
 
     /// Returns the weight of the keys, and the documents that share at least `share_min` of it,
     /// each with the weight of the shared keys.
-    pub(crate) fn weighed_neighbours(
+    pub fn weighed_neighbours(
         &self,
         keys: &[u64],
         (overlap_min, weigh, share_min): (u32, Weigh, f64),
@@ -154,7 +153,7 @@ impl<'a> Texts<'a> {
 
     /// Takes the memory for the texts of stored documents from this source.
     #[must_use]
-    pub(crate) fn within(self, memory: Option<StoredMemory>) -> Texts<'a> {
+    pub fn within(self, memory: Option<StoredMemory>) -> Texts<'a> {
         Texts { memory, ..self }
     }
 
@@ -180,7 +179,7 @@ impl<'a> Texts<'a> {
     ///
     /// # Errors
     /// As [`passages`](Self::passages).
-    pub(crate) fn repeated(&mut self, document: DocAddress, stop: &Stop) -> Result<Passages> {
+    pub fn repeated(&mut self, document: DocAddress, stop: &Stop) -> Result<Passages> {
         // Hidden tokens differ on the two sides, so that they are no passage.
         let [one, other] = self.pair(document, document, stop)?;
         passages::repeated(one.side(), other.side(), stop)
@@ -190,7 +189,7 @@ impl<'a> Texts<'a> {
     ///
     /// # Errors
     /// As [`passages`](Self::passages).
-    pub(crate) fn pair(
+    pub fn pair(
         &mut self,
         a: DocAddress,
         b: DocAddress,
@@ -200,7 +199,7 @@ impl<'a> Texts<'a> {
     }
 
     /// Returns the tokens of the first document of the last pair.
-    pub(crate) fn query(&self) -> Option<&Tokens> {
+    pub fn query(&self) -> Option<&Tokens> {
         self.last[0].as_ref().map(|last| &last.text.tokens)
     }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::boilerplate::Boilerplate;
 use super::memory::{RUN_TOKEN_BYTES, StoredMemory};
 use super::searcher::Searcher;
+use crate::compare::programs::ProgramRuns;
 use crate::compare::runs::{ProgramWords, RunSet, Runs};
 use crate::error::Result;
 use crate::index::{ByteLru, Config, DocAddress, InMemory, Owner, Snapshot};
@@ -25,13 +26,19 @@ impl InMemory for RunSet {
     }
 }
 
+impl InMemory for ProgramRuns {
+    fn memory_bytes(&self) -> usize {
+        self.bytes()
+    }
+}
+
 /// The tokens of the runs of a text whose fingerprints are made of something else than such runs:
 /// those of the default scheme.
 const RUN_TOKENS: usize = 5;
 
 /// Makes the sets of runs of texts as an index with this configuration measures them.
 #[derive(Debug, Clone)]
-pub(crate) struct RunMaker {
+pub struct RunMaker {
     analyzer: Analyzer,
     k: usize,
     /// The text whose runs do not count.
@@ -140,7 +147,7 @@ type ReadText<'a> = Box<dyn Fn(DocAddress) -> Result<String> + Send + Sync + 'a>
 type MakeRuns<'a> = Box<dyn Fn(DocAddress, &RunMaker, &Stop) -> Result<RunSet> + Send + Sync + 'a>;
 
 /// Reads the sets of runs of the documents of a snapshot.
-pub(crate) struct StoredRuns<'a> {
+pub struct StoredRuns<'a> {
     make: MakeRuns<'a>,
     maker: RunMaker,
     kept: Arc<ByteLru<RunSet>>,
@@ -157,7 +164,7 @@ impl std::fmt::Debug for StoredRuns<'_> {
 impl Searcher {
     /// Returns the maker of the sets of runs of texts; `None` if the scheme measures no runs, or if
     /// there is boilerplate whose runs are unknown.
-    pub(crate) fn run_maker(&self) -> Option<RunMaker> {
+    pub fn run_maker(&self) -> Option<RunMaker> {
         let config = self.snapshot().config();
         self.maker(config.analyzer.clone(), config.scheme.run_tokens()?)
     }
@@ -165,7 +172,7 @@ impl Searcher {
     /// Returns the maker of the sets of runs that decide about pairs of texts:
     /// [`run_maker`](Self::run_maker) or, for schemes of segments, that of runs of the default
     /// length.
-    pub(crate) fn pair_maker(&self) -> Option<RunMaker> {
+    pub fn pair_maker(&self) -> Option<RunMaker> {
         let config = self.snapshot().config();
         let of_segments = || {
             let is_of_words = !config.analyzer.is_of_programs();
@@ -192,7 +199,7 @@ impl Searcher {
 
     /// Returns the maker of the sets of runs that decide whether one of two texts is removed
     /// ([`RunMaker::of_verdicts`]); `None` if there is boilerplate whose runs are unknown.
-    pub(crate) fn verdict_maker(&self) -> Option<RunMaker> {
+    pub fn verdict_maker(&self) -> Option<RunMaker> {
         Some(RunMaker::of_verdicts(self.snapshot().config(), self.known_boilerplate()?))
     }
 
@@ -204,7 +211,7 @@ impl Searcher {
     }
 
     /// Tells whether the texts of the documents are stored.
-    pub(crate) fn stores_texts(&self) -> bool {
+    pub fn stores_texts(&self) -> bool {
         self.snapshot().config().store_text
     }
 
@@ -216,7 +223,7 @@ impl Searcher {
     /// Returns the reader of the sets of runs of stored texts by `maker`; `None` without a maker,
     /// or no texts are stored. Sets are kept in `kept`; the memory for texts is taken from a source
     /// meanwhile, if it is bounded.
-    pub(crate) fn stored_runs(
+    pub fn stored_runs(
         &self,
         maker: Option<RunMaker>,
         kept: &Arc<ByteLru<RunSet>>,
@@ -233,7 +240,7 @@ impl Searcher {
     ///
     /// # Errors
     /// When it cannot be read, or the memory is not left.
-    pub(crate) fn text_within(
+    pub fn text_within(
         &self,
         address: DocAddress,
         memory: Option<&StoredMemory>,
@@ -249,7 +256,7 @@ impl Searcher {
     }
 
     /// Returns a reader like [`stored_runs`](Self::stored_runs), whose sets `make` makes.
-    pub(crate) fn stored_runs_by<'a>(
+    pub fn stored_runs_by<'a>(
         &self,
         maker: Option<RunMaker>,
         make: MakeRuns<'a>,
@@ -261,7 +268,7 @@ impl Searcher {
 }
 
 /// Creates the cache of sets.
-pub(crate) fn kept_runs() -> Arc<ByteLru<RunSet>> {
+pub fn kept_runs() -> Arc<ByteLru<RunSet>> {
     Arc::new(ByteLru::new(KEPT_BYTES))
 }
 

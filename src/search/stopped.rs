@@ -39,7 +39,7 @@ impl Searcher {
 
     /// Counts them, and returns the documents that have stop-fingerprints only, in the order of
     /// storage.
-    pub(crate) fn stopped_documents(
+    pub fn stopped_documents(
         &self,
         max_df: Option<MaxDf>,
         stop: &Stop,

@@ -11,6 +11,8 @@
 //! every machine.
 
 use super::Weighted;
+use cento_api::WeightedPair;
+
 use crate::index::Snapshot;
 use crate::number::ln;
 
@@ -118,6 +120,17 @@ impl WeightedOverlap {
     /// Returns the share of the weight of both together that is in both, 0 to 1.
     pub fn resemblance(self) -> f64 {
         share(self.shared, self.in_query + self.in_document - self.shared)
+    }
+}
+
+impl From<WeightedOverlap> for WeightedPair {
+    /// Returns the measures of two documents, where `a` was searched for.
+    fn from(weighted: WeightedOverlap) -> WeightedPair {
+        WeightedPair {
+            containment_of_a: weighted.containment(),
+            containment_of_b: weighted.containment_in_query(),
+            resemblance: weighted.resemblance(),
+        }
     }
 }
 

@@ -28,8 +28,14 @@ const API: &str = "cento_api";
 /// The crate whose modules the library re-exports.
 const TEXT: &str = "cento_text";
 
-fn is_of_api(path: &str) -> bool {
-    path.split("::").next() == Some(API)
+/// The crate of what belongs together in a collection, whose surface is shown beside that of the
+/// library.
+const COLLECTIONS: &str = "cento_collections";
+
+/// The crate that a path is in; the library is the empty one.
+fn crate_of(path: &str) -> &str {
+    let first = path.split("::").next().unwrap_or_default();
+    if [API, COLLECTIONS].contains(&first) { first } else { "" }
 }
 
 fn root() -> PathBuf {
@@ -110,10 +116,12 @@ fn used(tree: &UseTree, path: &str, found: &mut Vec<(String, String)>) {
 
 /// The module that defines what `path`, seen from module `from`, means; none if another crate does.
 fn resolve(modules: &Modules, from: &str, path: &str) -> Option<(String, String)> {
-    let own = path.strip_prefix("crate::").or_else(|| path.strip_prefix(TEXT)?.strip_prefix("::"));
-    let path = match own {
-        Some(path) => join(if is_of_api(from) { API } else { "" }, path),
-        None if is_of_api(path) => path.to_owned(),
+    let own = path.strip_prefix("crate::").map(|path| join(crate_of(from), path));
+    let of_text = || Some(path.strip_prefix(TEXT)?.strip_prefix("::")?.to_owned());
+    let path = match own.or_else(of_text) {
+        Some(path) => path,
+        None if !crate_of(path).is_empty() => path.to_owned(),
+        None if path.starts_with("cento::") => path["cento::".len()..].to_owned(),
         None => match path.strip_prefix("super::") {
             Some(path) => join(from.rsplit_once("::").map_or("", |(parent, _)| parent), path),
             None => join(from, path.strip_prefix("self::").unwrap_or(path)),
@@ -290,8 +298,10 @@ fn surface() -> (Vec<String>, usize) {
     read(&mut modules, "", &root().join("src/lib.rs"), false);
     read(&mut modules, API, &root().join("crates/cento-api/src/lib.rs"), false);
     read_reexported(&mut modules);
+    let collections = root().join("crates/cento-collections/src/lib.rs");
+    read(&mut modules, COLLECTIONS, &collections, false);
     let (mut lines, mut count) = (BTreeSet::new(), 0);
-    let shown = modules.iter().filter(|(path, module)| !is_of_api(path) && !module.is_hidden);
+    let shown = modules.iter().filter(|(path, module)| crate_of(path) != API && !module.is_hidden);
     for (path, module) in shown {
         for item in &module.items {
             let (vis, attrs, name) = match item {

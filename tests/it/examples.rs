@@ -1,15 +1,11 @@
 //! The programs in examples/ run and print the output that their heads promise.
 
-#[path = "../../examples/clusters_of_versions.rs"]
-mod clusters_of_versions;
 #[path = "../../examples/compare_texts.rs"]
 mod compare_texts;
 #[path = "../../examples/decontaminate.rs"]
 mod decontaminate;
 #[path = "../../examples/merge_shards.rs"]
 mod merge_shards;
-#[path = "../../examples/near_duplicates.rs"]
-mod near_duplicates;
 #[path = "../../examples/sources_of_a_text.rs"]
 mod sources_of_a_text;
 
@@ -23,24 +19,6 @@ fn the_sources_of_a_text_are_its_quotations() {
     assert!(found[0].0 == "jefferson" && found[0].1.contains("we hold"), "{found:?}");
     assert!(found[1].0 == "lincoln" && found[1].1.ends_with("in liberty"), "{found:?}");
     sources_of_a_text::main().unwrap();
-}
-
-#[test]
-fn near_duplicates_are_the_two_revisions() {
-    let dir = tempfile::tempdir().unwrap();
-    let found = near_duplicates::near_duplicates(dir.path()).unwrap();
-    let ids: Vec<_> = found.iter().map(|(a, b, _)| (&**a, &**b)).collect();
-    assert_eq!(ids, [("v1", "v2")]);
-    assert!((0.5..1.0).contains(&found[0].2), "{found:?}");
-    near_duplicates::main().unwrap();
-}
-
-#[test]
-fn versions_are_in_one_cluster() {
-    let dir = tempfile::tempdir().unwrap();
-    let found = clusters_of_versions::clusters(dir.path()).unwrap();
-    assert_eq!((found.len(), found[0].size, &*found[0].representative), (1, 3, "ada"));
-    clusters_of_versions::main().unwrap();
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::join::{JoinArgs, stopped};
 use super::output::{self, Format, count};
 use super::progress::{Progress, stop_flag};
 use super::{Outcome, Result};
-use cento::join::reuse::{
+use cento_collections::reuse::{
     CategoryStatistics, Pattern, ReuseOptions, ReuseStatistics, reuse_statistics,
 };
 

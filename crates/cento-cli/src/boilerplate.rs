@@ -10,10 +10,10 @@ use super::terminal::note;
 use cento::Error;
 use cento::Stop;
 use cento::index::{Config, Index, Snapshot};
-use cento::join::Scope;
-use cento::join::hand_ins::HandIns;
-use cento::join::series::repeated_passages;
 use cento::search::{Boilerplate, BoilerplateShare, RepeatedPassages, Searcher};
+use cento_collections::Scope;
+use cento_collections::hand_ins::HandIns;
+use cento_collections::series::repeated_passages;
 use cento_report::NotCompared;
 use cento_source::{ReadError, SourceOptions, documents};
 

@@ -12,7 +12,7 @@ use super::output::{self, count, counted, share};
 use super::progress::{Progress, stop_flag};
 use super::terminal::{Id, line, note};
 use super::{Outcome, Result};
-use cento::join::cluster::{self, ClusterOptions, Member, Prefer};
+use cento_collections::cluster::{self, ClusterOptions, Member, Prefer};
 
 /// Find the clusters of documents that are versions of one another.
 ///

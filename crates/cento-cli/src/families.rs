@@ -15,11 +15,11 @@ use super::report_args::{self, ReportArgs};
 use super::rows_out::{CellType, RowsOut};
 use super::terminal::{Id, line, note, printable, tell};
 use super::{Outcome, Result};
-use cento::join::families::{
+use cento::search::Searcher;
+use cento_collections::families::{
     Carrier, Change, DirectionBy, Family, FamilyOptions, FamilySummary, families,
 };
-use cento::join::pairs::document_count;
-use cento::search::Searcher;
+use cento_collections::pairs::document_count;
 use cento_report::{CarrierRow, FamiliesReport, IndexState, Run, Strip};
 
 /// Find the families of passages: each reused passage once, with all documents that carry it.

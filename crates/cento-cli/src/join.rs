@@ -10,8 +10,8 @@ use super::output::counted;
 use super::terminal::note;
 use cento::Stop;
 use cento::index::{Index, MaxDf, Snapshot};
-use cento::join::{Scope, StopCounts};
 use cento::search::Searcher;
+use cento_collections::{Scope, StopCounts};
 
 /// Options for joining an index.
 #[derive(Debug, Clone, Args)]

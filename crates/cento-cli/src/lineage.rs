@@ -14,8 +14,8 @@ use super::report_args::ReportArgs;
 use super::rows_out::CellType;
 use super::terminal::{Id, line, note, printable};
 use super::{Outcome, Result};
-use cento::join::lineage::{Descent, DirectionBy, LineageOptions, lineage};
-use cento::join::pairs::document_count;
+use cento_collections::lineage::{Descent, DirectionBy, LineageOptions, lineage};
+use cento_collections::pairs::document_count;
 use cento_report::{IndexState, LineageReport, Run};
 
 /// Find the lineage of documents: versions and their ancestors.

@@ -10,8 +10,8 @@ use super::list_format::ListFormat;
 use super::parse::in_directory;
 use super::rows_out::{CellType, RowsOut};
 use cento::Error;
-use cento::join::lineage::DirectionBy;
 use cento::runtime::replace;
+use cento_collections::lineage::DirectionBy;
 use cento_report::{Edge, Network};
 
 /// Options for the output of a network of documents.

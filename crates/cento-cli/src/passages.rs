@@ -14,9 +14,9 @@ use super::rows_out::{CellType, RowsOut};
 use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
 use cento::index::{DocAddress, Snapshot};
-use cento::join::Thresholds;
-use cento::join::pairs::{self, DocumentPairs, Pair, PairOptions, PairReport, Pairs};
 use cento::{Error, MaxDf, PairPassage, Unit};
+use cento_collections::Thresholds;
+use cento_collections::pairs::{self, DocumentPairs, Pair, PairOptions, PairReport, Pairs};
 
 /// List the passages that documents share, with their texts.
 ///

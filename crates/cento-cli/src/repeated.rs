@@ -21,10 +21,10 @@ use super::terminal::{Id, line, note};
 use super::unwritten::UnwrittenFile;
 use super::{Outcome, Result};
 use cento::index::{Index, Snapshot};
-use cento::join::series::repeated_passages;
-use cento::join::{PairOptions, Scope};
 use cento::search::{BoilerplateShare, RepeatedPassage};
 use cento::{Error, Stop};
+use cento_collections::series::repeated_passages;
+use cento_collections::{PairOptions, Scope};
 use cento_source::{AddOptions, Event, SourceOptions, check_there, is_by_name};
 
 /// Show the passages that most documents of indexes or files repeat.

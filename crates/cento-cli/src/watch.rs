@@ -15,12 +15,12 @@ use super::progress::stop_flag;
 use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
-use cento::watch::{Watches, caught_up, unknown};
 use cento::{Document, Error, Reason, Stop};
 use cento_api::part::exchanged_parts;
 use cento_api::{Thresholds, WatchEvents, WatchOptions, WatchedKind, Webhook};
 use cento_client::Client;
 use cento_client::api::{EventsRequest, ListWatchesRequest, WatchRequest};
+use cento_collections::watch::{Watches, caught_up, unknown};
 use cento_source::{ReadError, SourceOptions, documents};
 
 /// Get notified of documents that share text with a watched one.

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use cento::join::Scope;
-use cento::join::pairs::PairReport;
 use cento::search::{Answer, Hit, Searcher, Subject};
 use cento::{Analyzer, PairPassage, Passage, Result, Stop, Tokens, Unit};
+use cento_collections::Scope;
+use cento_collections::pairs::PairReport;
 
 use crate::group::Group;
 use crate::pairs::{Joined, named};
@@ -161,7 +161,7 @@ fn found(
 mod tests {
     use super::*;
     use cento::index::{Config, Document, Index, WriterOptions};
-    use cento::join::pairs::{PairOptions, pairs};
+    use cento_collections::pairs::{PairOptions, pairs};
 
     #[test]
     fn pairs_that_exceed_the_memory_are_left_out_of_a_report() {

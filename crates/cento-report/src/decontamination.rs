@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use cento::join::decontaminate::{Benchmarks, DecontaminationCounts, QuestionCounts};
+use cento_collections::decontaminate::{Benchmarks, DecontaminationCounts, QuestionCounts};
 
 use crate::omission::NotCompared;
 use crate::run::Run;

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use cento::join::TimeOrder;
-use cento::join::families::{Carrier, DateRelation, Family};
 use cento::{Error, Result};
+use cento_collections::TimeOrder;
+use cento_collections::families::{Carrier, DateRelation, Family};
 
 use crate::rows::{Delimiter, Rows};
 use crate::run::Run;

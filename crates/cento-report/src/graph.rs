@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::number::decimals;
-use cento::join::lineage::DirectionBy;
+use cento_collections::lineage::DirectionBy;
 
 /// Two documents, by their ids, and their similarity, 0 to 1, or another weight.
 pub type Edge<'a> = (&'a str, &'a str, f64);

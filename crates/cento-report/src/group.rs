@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use cento::index::Snapshot;
-use cento::join::Scope;
-use cento::join::series::field_of;
 use cento::{Error, Result};
 use cento_api::{NameFields, NamePattern};
+use cento_collections::Scope;
+use cento_collections::series::field_of;
 use serde_json::Value;
 
 use crate::graph::{Cluster, clusters};

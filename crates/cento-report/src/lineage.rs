@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use cento::join::lineage::Descent;
 use cento::{Error, Result};
+use cento_collections::lineage::Descent;
 
 use crate::rows::{Delimiter, Rows};
 use crate::run::Run;

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use cento::join::lineage::DirectionBy;
 use cento::{Error, Result};
+use cento_collections::lineage::DirectionBy;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 

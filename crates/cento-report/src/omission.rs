@@ -2,7 +2,7 @@
 
 use cento::Analyzer;
 use cento::Unseen;
-use cento::join::most_similar::NothingLeft;
+use cento_collections::most_similar::NothingLeft;
 use serde::{Deserialize, Serialize};
 
 /// An input file or document that was not compared, or read only in part, with the reason.

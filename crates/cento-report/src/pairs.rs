@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use cento::join::most_similar::Histogram;
-use cento::join::pairs::PairReport;
 use cento::{PairPassage, Similarity, Unit};
 use cento_api::Sources;
 use cento_api::part::part_at;
+use cento_collections::most_similar::Histogram;
+use cento_collections::pairs::PairReport;
 use serde::Serialize;
 
 use crate::graph::Cluster;

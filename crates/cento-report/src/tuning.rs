@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use cento::tune::TuneReport;
+use cento_collections::tune::TuneReport;
 
 use crate::omission::NotCompared;
 use crate::run::Run;

@@ -13,10 +13,10 @@ use tokio::sync::watch;
 
 use super::priority;
 use cento::index::Index;
-use cento::watch::{WatchReader, Watches};
 use cento::{Error, Result, Stop};
 use cento_api::Watch;
 use cento_api::http::WatchRequest;
+use cento_collections::watch::{WatchReader, Watches};
 
 /// The time until commits are tried again that could not be matched.
 const RETRY: Duration = Duration::from_secs(10);

@@ -17,9 +17,9 @@ use sha2::Sha256;
 
 use super::matching::Matching;
 use cento::runtime::replace;
-use cento::watch::WatchReader;
 use cento::{Error, Result, Stop};
 use cento_api::{Refusal, WatchEvent, Webhook};
+use cento_collections::watch::WatchReader;
 
 /// Sends posts to receivers.
 pub trait Poster: Send + Sync {

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cento::index::Document;
-use cento::join::decontaminate::{Benchmarks, Finding, Scratch};
 use cento::runtime::pipeline::Fed;
 use cento::{Error, Result, Stop};
+use cento_collections::decontaminate::{Benchmarks, Finding, Scratch};
 
 use crate::documents::{Chunks, read};
 use crate::{Chunk, ReadChunk, ReadError, SourceOptions};

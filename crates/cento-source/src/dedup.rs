@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use cento::index::{Index, SignOutcome};
-use cento::join::dedup::Record;
 use cento::{Result, Stop};
+use cento_collections::dedup::Record;
 
 use crate::SourceOptions;
 use crate::pipeline::{Output, Outputs, PipelineOptions};
 
 /// Returns the records of `inputs`, signed as `index` signs by this number of threads in this
-/// memory, for [`Dedup`](cento::join::dedup::Dedup).
+/// memory, for [`Dedup`](cento_collections::dedup::Dedup).
 ///
 /// # Errors
 /// The iterator gives an error, and ends; [`Cancelled`](cento::Error::Cancelled) after `stop`.

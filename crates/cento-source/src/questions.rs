@@ -6,9 +6,9 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use cento::join::decontaminate::Question;
 use cento::{Error, Reason, Refusal};
 use cento_api::json;
+use cento_collections::decontaminate::Question;
 use serde_json::{Map, Value};
 
 use crate::documents::documents;

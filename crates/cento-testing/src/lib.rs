@@ -18,6 +18,7 @@ pub mod naive;
 pub mod naive_withdrawals;
 pub mod raw;
 pub mod several;
+pub mod sim;
 mod text;
 pub mod udhr;
 mod wait;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cento::index::{Config, DocAddress, Index, MaxDf};
-use cento::join::Thresholds;
-use cento::join::cluster::{ClusterOptions, Linkage, Prefer, clusters};
-use cento::join::pairs::{Pair, PairOptions, pairs};
 use cento::search::Searcher;
 use cento::{Overlap, Stop};
+use cento_collections::Thresholds;
+use cento_collections::cluster::{ClusterOptions, Linkage, Prefer, clusters};
+use cento_collections::pairs::{Pair, PairOptions, pairs};
 use clap::Args;
 
 use crate::Result;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use cento::join::lineage::Descent;
+use cento_collections::lineage::Descent;
 
 use super::Truth;
 

@@ -5,8 +5,8 @@
 //! of one half choose a threshold, in collections of few programs; the others judge it, in small
 //! collections and in large ones. Then the halves change places.
 
-use cento::join::margin::MARGIN_RANK;
-use cento::join::pairs::{PairOptions, pairs};
+use cento_collections::margin::MARGIN_RANK;
+use cento_collections::pairs::{PairOptions, pairs};
 
 use super::figures::{Scored, best, f1};
 use super::{Compared, Program, Role, SETTINGS, scores, searcher};

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use cento::join::pairs::{Pair, PairOptions, has_scores, pairs};
-use cento::join::{PairRank, Thresholds};
+use cento_collections::pairs::{Pair, PairOptions, has_scores, pairs};
+use cento_collections::{PairRank, Thresholds};
 
 use super::figures::{Scored, auc, best, f1, precision, recall};
 use super::searcher;

@@ -100,7 +100,7 @@ impl Index {
 
     /// Returns the names of the files that may have documents and belong to no commit, ascending;
     /// none while the index is written, because a writer has such files.
-    pub(crate) fn unlisted_files(&self) -> Result<Vec<String>> {
+    pub fn unlisted_files(&self) -> Result<Vec<String>> {
         let directory = self.directory();
         let failed = |e: std::io::Error| Error::io("read", self.path(), e);
         let unlisted = || -> Result<Vec<String>> {

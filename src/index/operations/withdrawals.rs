@@ -21,12 +21,12 @@ impl Writer {
 
     /// Begins changes that are all in one commit, with
     /// [`commit_withdrawals`](Self::commit_withdrawals), however many they are.
-    pub(crate) fn begin_one_commit(&mut self) {
+    pub fn begin_one_commit(&mut self) {
         self.is_one_commit = true;
     }
 
     /// Replaces the text of the document at `address` of a snapshot; it stays added when it was.
-    pub(crate) fn add_at(
+    pub fn add_at(
         &mut self,
         signed: SignedDocument,
         (snapshot, address): (&Snapshot, DocAddress),
@@ -37,7 +37,7 @@ impl Writer {
 
     /// Gives up the changes since [`begin_one_commit`](Self::begin_one_commit): the writer refuses
     /// everything, and the index is as it was before them.
-    pub(crate) fn abandon(&mut self) {
+    pub fn abandon(&mut self) {
         self.begin_change().abandon();
     }
 

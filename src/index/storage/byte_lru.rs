@@ -22,6 +22,12 @@ pub struct ByteLru<T> {
     owners: AtomicU64,
 }
 
+impl<T> std::fmt::Debug for ByteLru<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ByteLru").finish_non_exhaustive()
+    }
+}
+
 /// Some of them; the value requested last is the last to go.
 struct Part<T> {
     values: LruCache<u64, Arc<T>, BuildKeyHasher>,

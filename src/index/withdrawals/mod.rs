@@ -54,10 +54,12 @@ struct Signed {
 
 /// A text that may be refused.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CheckedText<'a> {
+pub struct CheckedText<'a> {
+    /// The digest of the text.
     pub digest: Digest,
     /// The number of its tokens.
     pub tokens: u32,
+    /// Its fingerprints, by position.
     pub signature: &'a [Fingerprint],
     /// The text itself, if it is at hand. It is read only where the index leaves words out.
     pub text: Option<&'a str>,
@@ -65,7 +67,7 @@ pub(crate) struct CheckedText<'a> {
 
 impl SignedDocument {
     /// Returns its text, to be checked.
-    pub(crate) fn checked_text(&self) -> CheckedText<'_> {
+    pub fn checked_text(&self) -> CheckedText<'_> {
         let SignedDocument { document, digest, token_count, signature } = self;
         let text = Some(&document.text[..]);
         CheckedText { digest: *digest, tokens: *token_count, signature, text }
@@ -98,7 +100,7 @@ impl Index {
     ///
     /// # Errors
     /// When the list of segments cannot be read.
-    pub(crate) fn withdrawals_file(&self) -> Result<Option<String>> {
+    pub fn withdrawals_file(&self) -> Result<Option<String>> {
         self.list()?;
         Ok(self.directory().withdrawals())
     }
@@ -233,7 +235,7 @@ impl Withdrawals {
     ///
     /// # Errors
     /// When the text is too large to be analyzed.
-    pub(crate) fn refusal(&self, config: &Config, text: CheckedText<'_>) -> Result<Option<String>> {
+    pub fn refusal(&self, config: &Config, text: CheckedText<'_>) -> Result<Option<String>> {
         let Some((at, evidence)) = self.evidence(config, text)? else { return Ok(None) };
         let withdrawal = &self.all[at].withdrawal;
         let Withdrawal { id, withdrawn, digest: own, .. } = withdrawal;
@@ -254,7 +256,7 @@ impl Withdrawals {
     ///
     /// # Errors
     /// As [`refusal`](Self::refusal).
-    pub(crate) fn refused_for(
+    pub fn refused_for(
         &self,
         config: &Config,
         text: CheckedText<'_>,
@@ -357,7 +359,7 @@ impl Withdrawals {
 }
 
 /// Returns the digests of the texts that a withdrawal removed or cut, in the index and in files.
-pub(crate) fn digests(withdrawal: &Withdrawal) -> impl Iterator<Item = &String> {
+pub fn digests(withdrawal: &Withdrawal) -> impl Iterator<Item = &String> {
     let of_files = withdrawal.files.iter().flat_map(|file| &file.removed);
     let removed = of_files.chain(&withdrawal.removed);
     let removed = removed.map(|RemovedDocument { digest, .. }| digest);

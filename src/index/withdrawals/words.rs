@@ -13,7 +13,7 @@ use crate::scheme::{DEFAULT_SPEC, distinct_keys};
 impl Config {
     /// Tells whether signatures of this configuration lack words of their texts.
     #[must_use]
-    pub(crate) fn leaves_words_out(&self) -> bool {
+    pub fn leaves_words_out(&self) -> bool {
         self.analyzer.of_all_words() != self.analyzer
     }
 
@@ -21,7 +21,7 @@ impl Config {
     ///
     /// # Errors
     /// None, as the scheme is the default one.
-    pub(crate) fn of_all_words(&self) -> Result<Option<Config>> {
+    pub fn of_all_words(&self) -> Result<Option<Config>> {
         if !self.leaves_words_out() {
             return Ok(None);
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use cento::index::Index;
-use cento::watch::WatchReader;
+use cento_collections::watch::WatchReader;
 
 use super::scenario::{Contents, INDEX, Scenario, event, watch, withdrawal};
 

@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use cento::Stop;
 use cento::index::Index;
-use cento::watch::{Watches as Open, caught_up};
 use cento_api::WatchEvent;
 use cento_client::Client;
 use cento_client::api::{Commit, CompactRequest, DocumentBody, WatchRequest};
+use cento_collections::watch::{Watches as Open, caught_up};
 use fastrand::Rng;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use cento::Stop;
 use cento::index::{Config, Document, Index, WriterOptions};
-use cento::watch::Watches as Open;
+use cento_collections::watch::Watches as Open;
 use fastrand::Rng;
 
 use super::{Watches, fresh, request};

@@ -11,9 +11,9 @@ use crate::dedup::tables::TableFiles;
 use crate::outfile::NewFile;
 use cento::hash::Digest;
 use cento::index::Document;
-use cento::join::decontaminate::{Benchmarks, Scratch};
 use cento::text::is_white_space;
 use cento::{Error, Result, Stop};
+use cento_collections::decontaminate::{Benchmarks, Scratch};
 use cento_source::{Annotation, Selection, TableForm};
 
 /// What becomes of documents with questions.
@@ -208,7 +208,7 @@ pub fn lines(path: &Path, form: Option<TableForm>) -> Result<Out> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cento::join::decontaminate::{DecontaminateOptions, Tally};
+    use cento_collections::decontaminate::{DecontaminateOptions, Tally};
 
     fn document(id: &str, text: &str) -> Document {
         Document::new(id, text)
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_corpus_that_was_changed_meanwhile_is_not_written() {
         let question = "a question of nine words that occurs in one text";
-        let questions = vec![cento::join::decontaminate::Question {
+        let questions = vec![cento_collections::decontaminate::Question {
             text: question.into(),
             ..Default::default()
         }];

@@ -10,10 +10,10 @@ use crate::outfile::{NewFile, Promised, check_free, promised};
 use crate::terminal;
 #[cfg(not(feature = "parquet"))]
 use cento::Refusal;
-use cento::join::decontaminate::{Benchmarks, QuestionCounts};
 #[cfg(feature = "parquet")]
 use cento::runtime::replace;
 use cento::{Error, Result};
+use cento_collections::decontaminate::{Benchmarks, QuestionCounts};
 use cento_report::Rows;
 #[cfg(feature = "parquet")]
 use cento_report::{CellType, ParquetRows};

@@ -27,12 +27,12 @@ use super::report_args::{ReportArgs, listed};
 use super::terminal::{line, note, tell};
 use super::{Outcome, Result};
 use cento::hash::Digest;
-use cento::join::decontaminate::{
+use cento::text::is_white_space;
+use cento::{Error, Stop};
+use cento_collections::decontaminate::{
     BenchmarkCounts, Benchmarks, DecontaminateOptions, DecontaminationCounts, Question, Scratch,
     Tally,
 };
-use cento::text::is_white_space;
-use cento::{Error, Stop};
 use cento_report::{DecontaminationReport, NotCompared, percent};
 use cento_source::{
     Annotation, Examined, QuestionError, QuestionFields, SourceOptions, check_there, examined,

@@ -6,8 +6,8 @@ use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use serde::{Deserialize, Serialize};
 
 use cento::index::Document;
-use cento::join::decontaminate::Finding;
 use cento::{Error, Result};
+use cento_collections::decontaminate::Finding;
 
 /// A document where questions occur.
 #[derive(Debug, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ use crate::progress::{NotRead, Omissions};
 use crate::terminal::{self, note, tell};
 use crate::unwritten::UnwrittenFile;
 use cento::Error;
-use cento::join::dedup::{Decision, Event, Verdict};
+use cento_collections::dedup::{Decision, Event, Verdict};
 use cento_report::NotCompared;
 use cento_source::{Annotation, Selection, TableForm, is_by_name};
 

@@ -25,13 +25,13 @@ use crate::report_args;
 use crate::terminal::{Id, line, note, tell};
 use crate::{Outcome, Result};
 use cento::index::{Config, Index};
-use cento::join::hand_ins::{ComparedHandIns, HandIns};
-use cento::join::most_similar::{MostSimilar, SymmetricPair};
-use cento::join::pairs::{JoinSummary, PairOptions, PairReport};
 use cento::search::Searcher;
 use cento::text::code::{lacks_language, language_in};
 use cento::{Error, Stop};
 use cento_api::Sources;
+use cento_collections::hand_ins::{ComparedHandIns, HandIns};
+use cento_collections::most_similar::{MostSimilar, SymmetricPair};
+use cento_collections::pairs::{JoinSummary, PairOptions, PairReport};
 use cento_report::{Joined, Network, PairsReport, Run, shown_of};
 use cento_source::{AddOptions, Event, SourceOptions, is_by_name};
 

@@ -20,10 +20,10 @@ use crate::{Failure, Outcome, Result};
 use cento::Stop;
 use cento::hash::hash_fields;
 use cento::index::Snapshot;
-use cento::join::most_similar::nothing_left;
-use cento::join::pairs::{self, DocumentPairs, PairOptions, PairRank, PairReport};
 use cento::search::Searcher;
 use cento::{Error, PresetDefaults};
+use cento_collections::most_similar::nothing_left;
+use cento_collections::pairs::{self, DocumentPairs, PairOptions, PairRank, PairReport};
 use cento_report::{IndexState, Joined, Network, PairsReport, Run};
 
 /// Options that only pairs of indexes have.

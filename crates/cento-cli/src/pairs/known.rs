@@ -11,8 +11,8 @@ use cento::index::{
     AddReport, Config, DocAddress, Document, DocumentSigner, IdSource, Outcome, SignedDocument,
     Snapshot, Writer, WriterOptions,
 };
-use cento::join::hand_ins::HandIns;
 use cento::{Error, Stop};
+use cento_collections::hand_ins::HandIns;
 
 /// The index that new documents are compared with.
 pub struct Known {

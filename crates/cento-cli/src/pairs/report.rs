@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use cento::index::Snapshot;
-use cento::join::Scope;
-use cento::join::pairs::PairReport;
 use cento::search::Searcher;
+use cento_collections::Scope;
+use cento_collections::pairs::PairReport;
 use cento_report::{Group, Joined, PartedText, ReportMemory};
 
 use crate::memory;

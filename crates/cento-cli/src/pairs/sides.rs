@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use crate::output::named;
 use cento::index::DocAddress;
-use cento::join::Scope;
-use cento::join::pairs::PairReport;
 use cento::search::Searcher;
 use cento::{Error, Overlap, Stop};
+use cento_collections::Scope;
+use cento_collections::pairs::PairReport;
 use cento_report::{Cluster, Group, Members};
 
 /// Two files of two documents that have fingerprints in common.

@@ -21,11 +21,11 @@ use super::{Outcome, Result, language};
 use crate::key;
 use cento::index::{Document, Index, Preset};
 use cento::text::code::{language_in, languages_of};
-use cento::tune::{
+use cento::{Analyzer, Error, Stop};
+use cento_collections::tune::{
     By, Cases, LabelledPair, Sample, TuneOptions, TuneReport, edits, labelled, planted, searches,
     settings, tune,
 };
-use cento::{Analyzer, Error, Stop};
 use cento_report::{NotCompared, TuningReport};
 use cento_source::{
     OTHER_LANGUAGE, ReadError, SourceOptions, check_there, document_names, documents, is_by_name,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use cento::search::Rank;
-use cento::tune::{By, SettingReport, TuneReport};
+use cento_collections::tune::{By, SettingReport, TuneReport};
 use cento_report::decimals;
 
 use crate::output::{bytes, count, counted, similarity};

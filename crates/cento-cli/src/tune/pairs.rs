@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use cento::tune::{LabelFault, LabelledPair, PairText, label_fault};
 use cento::{Error, Result};
+use cento_collections::tune::{LabelFault, LabelledPair, PairText, label_fault};
 
 /// The maximum length of the file, which is in memory as a whole.
 const BYTES_MAX: u64 = 64 << 20;

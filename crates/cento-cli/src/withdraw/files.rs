@@ -17,9 +17,11 @@ use crate::advice::advised;
 use crate::extract::tables;
 use crate::failpoint::Failpoint;
 use crate::outfile::{Compression, OutFile};
-use cento::join::withdraw::{CutDocument, Fate, LeftText, Plan, RemovedDocument, WithdrawnFile};
 use cento::runtime::replace;
 use cento::{Error, Part, Refusal, Result, Stop};
+use cento_collections::withdraw::{
+    CutDocument, Fate, LeftText, Plan, RemovedDocument, WithdrawnFile,
+};
 use cento_source::{ReadError, Selection, SourceOptions, Tables, documents, is_parquet};
 
 /// The files of a withdrawal.

@@ -18,14 +18,14 @@ use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
 use cento::Error;
 use cento::index::{Index, Withdrawals, Writer, WriterOptions};
-use cento::join::withdraw::{
+use cento::runtime::replace;
+use cento_client::Client;
+use cento_client::api::{ForgetResponse, ListedWithdrawal, WithdrawRequest, WithdrawResponse};
+use cento_collections::watch::Watches;
+use cento_collections::withdraw::{
     self, CutDocument, LeftPassages, LeftText, Plan, RecordCheck, RemovalReason, RemovedDocument,
     WithdrawOptions, Withdrawal, WithdrawnFile,
 };
-use cento::runtime::replace;
-use cento::watch::Watches;
-use cento_client::Client;
-use cento_client::api::{ForgetResponse, ListedWithdrawal, WithdrawRequest, WithdrawResponse};
 use files::Files;
 
 /// Withdraw a document: with its copies, and the passages quoted from it.

@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 
 use cento::hash::Digest;
 use cento::index::hex_of;
-use cento::join::withdraw::Withdrawal;
 use cento::runtime::replace;
 use cento::{Error, Result};
+use cento_collections::withdraw::Withdrawal;
 
 /// The version of a record.
 const VERSION: u32 = 1;

@@ -7,7 +7,7 @@ use crate::common::run::{Dir, line};
 use crate::common::words;
 use cento::hash::mix64;
 use cento::index::Index;
-use cento::join::dedup::Progress;
+use cento_collections::dedup::Progress;
 use serde_json::{Value, json};
 
 /// Documents in versions that differ by some words, some of them the same, some parts of others.

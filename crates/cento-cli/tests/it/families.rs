@@ -279,8 +279,8 @@ fn a_parquet_file_has_the_carriers_that_json_lines_have() {
 #[cfg(feature = "serve")]
 fn a_service_finds_the_families_and_the_lineage_that_the_command_finds() {
     use crate::common::service::Service;
-    use cento::join::{FamilyOptions, LineageOptions};
     use cento_client::api::ErrorBody;
+    use cento_collections::{FamilyOptions, LineageOptions};
 
     let dir = press();
     let of = |args: &[&str]| -> Vec<Value> {

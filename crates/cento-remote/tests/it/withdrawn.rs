@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
-use cento::join::withdraw::{self, Plan, WithdrawOptions, Withdrawal};
 use cento::{Error, Index, Stop, WriterOptions};
+use cento_collections::withdraw::{self, Plan, WithdrawOptions, Withdrawal};
 use cento_remote::{PullOptions, PushOptions, Remote, Retention, Watch};
 use cento_testing::raw::files_with;
 

@@ -16,7 +16,7 @@ const QUESTION_BYTES_MAX: usize = 4_000;
 /// Writes the body of the page.
 pub fn body(report: &DecontaminationReport) -> Markup {
     let counts = &report.counts;
-    let sum = |of: fn(&cento::join::decontaminate::BenchmarkCounts) -> u64| {
+    let sum = |of: fn(&cento_collections::decontaminate::BenchmarkCounts) -> u64| {
         counts.benchmarks.iter().map(of).sum::<u64>()
     };
     let (questions, contaminated) = (sum(|of| of.questions), sum(|of| of.contaminated));
@@ -83,7 +83,7 @@ pub fn body(report: &DecontaminationReport) -> Markup {
 
 fn benchmarks(report: &DecontaminationReport) -> Markup {
     let all = &report.counts.benchmarks;
-    let has = |of: fn(&cento::join::decontaminate::BenchmarkCounts) -> u64| {
+    let has = |of: fn(&cento_collections::decontaminate::BenchmarkCounts) -> u64| {
         all.iter().any(|benchmark| of(benchmark) > 0)
     };
     let (answers, common) = (has(|of| of.answers), has(|of| of.common));

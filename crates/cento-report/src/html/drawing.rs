@@ -10,7 +10,7 @@ use super::{colour, count, percent};
 use crate::graph::Cluster;
 use crate::number::rounded;
 use crate::pairs::{Member, PairEntry, PairsReport};
-use cento::join::most_similar::Histogram;
+use cento_collections::most_similar::Histogram;
 
 /// Maximum number of documents in a graph: a larger one would be unreadable.
 pub const GRAPH_DOCUMENTS_MAX: usize = 200;

@@ -8,8 +8,8 @@ use super::timeline::{Point, timeline};
 use super::{colour, percent};
 use crate::families::{FamiliesReport, Strip, StripSource};
 use crate::number::{count, counted, similarity};
-use cento::join::TimeOrder;
-use cento::join::families::{Carrier, DateRelation, DirectionBy, Family};
+use cento_collections::TimeOrder;
+use cento_collections::families::{Carrier, DateRelation, DirectionBy, Family};
 
 /// Of longer passages the beginning is shown.
 const TEXT_CHARACTERS: usize = 1500;

@@ -9,7 +9,7 @@ use super::text::VisibleText;
 use super::timeline::{Point, timeline};
 use crate::lineage::LineageReport;
 use crate::number::{count, counted, similarity};
-use cento::join::lineage::{Descent, DirectionBy};
+use cento_collections::lineage::{Descent, DirectionBy};
 
 /// A drawing of more documents is unreadable.
 const DRAWN_MAX: usize = 500;

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use cento::tune::{CurveBin, SettingReport, Share};
+use cento_collections::tune::{CurveBin, SettingReport, Share};
 
 /// The size of a plot, and of the area within its axes.
 const WIDTH: f64 = 720.0;

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use cento::search::Rank;
-use cento::tune::{SettingReport, Share};
+use cento_collections::tune::{SettingReport, Share};
 
 use super::plot;
 use super::text::VisibleText;

@@ -9,16 +9,16 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::lines::Lines;
 use crate::memory::{self, CollectionMemory};
-use cento::join::Scope;
-use cento::join::families::families;
-use cento::join::lineage::lineage;
-use cento::join::series::repeated_passages;
 use cento::runtime::ByteBudget;
 use cento::search::{Boilerplate, Searcher};
 use cento::{BoilerplateShare, Result, Stop};
 use cento_api::http::{
     FamiliesRequest, FamiliesSummary, HITS_MAX, LineageRequest, LineageSummary, ValueWithoutDate,
 };
+use cento_collections::Scope;
+use cento_collections::families::families;
+use cento_collections::lineage::lineage;
+use cento_collections::series::repeated_passages;
 
 /// Find the families of passages: each reused passage once, with all documents that carry it.
 ///

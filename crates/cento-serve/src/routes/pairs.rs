@@ -17,9 +17,6 @@ use cento::Error;
 use cento::Stop;
 use cento::Unseen;
 use cento::index::{Config, Document, IdSource, Index, SignedDocument, Snapshot, WriterOptions};
-use cento::join::hand_ins::{ComparedHandIns, HandIns};
-use cento::join::most_similar::MostSimilar;
-use cento::join::pairs::PairOptions;
 use cento::runtime::Permit;
 use cento::search::{Boilerplate, Searcher};
 use cento_api::http::{
@@ -27,6 +24,9 @@ use cento_api::http::{
     NotRead, PairsReportRequest, PairsRequest, PairsResponse,
 };
 use cento_api::{RepeatedPassage, Sources};
+use cento_collections::hand_ins::{ComparedHandIns, HandIns};
+use cento_collections::most_similar::MostSimilar;
+use cento_collections::pairs::PairOptions;
 use cento_report::{Joined, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE};
 
 /// Compare a few documents with each other.

@@ -19,9 +19,9 @@ use crate::command::Command;
 use crate::failure::Failure;
 use crate::matching::Matching;
 use crate::readable::Parameters;
-use cento::watch::{WatchReader, unknown};
 use cento_api::http::{EventsRequest, ListWatchesRequest, ListWatchesResponse, WatchRequest};
 use cento_api::{Watch, WatchEvents};
+use cento_collections::watch::{WatchReader, unknown};
 
 /// The number of watches, or of events, in an answer.
 const PAGE_DEFAULT: usize = 100;

@@ -8,12 +8,12 @@ use axum::extract::{Request, State};
 use crate::app::{App, StopOnDrop};
 use crate::command::Command;
 use crate::failure::Failure;
-use cento::join::withdraw::{self, Plan};
 use cento::{Error, Stop};
 use cento_api::http::{
     ForgetRequest, ForgetResponse, ListedWithdrawal, WithdrawRequest, WithdrawResponse,
     WithdrawalsResponse,
 };
+use cento_collections::withdraw::{self, Plan};
 
 /// Withdraw a document: with its copies, and the passages quoted from it.
 ///

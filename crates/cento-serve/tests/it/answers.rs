@@ -1,13 +1,13 @@
 //! Answers: to searches and comparisons, one by one and in batches, and reasons for refusals.
 
 use crate::common::{Ask, LINES, Routes, Service, body, fill, indexed, line, words};
-use cento::join::pairs::PairOptions;
 use cento::search::SearchOptions;
 use cento::{BoilerplateShare, CompareOptions, Error, Map, Reason};
 use cento_client::api::{
     CompareRequest, DocumentBody, DocumentBoilerplate, PairsRequest, PassagesRequest,
     SearchRequest, TextOrId,
 };
+use cento_collections::pairs::PairOptions;
 use serde_json::{Value, json};
 
 fn text(text: &str) -> SearchRequest {

@@ -2,12 +2,12 @@
 
 use crate::common::{Ask, Reply, Routes, Service, indexed, words, zip};
 use cento::index::Index;
-use cento::join::pairs::PairOptions;
 use cento::search::{SearchOptions, Thresholds};
 use cento::{CompareOptions, Origin, Stop};
 use cento_client::api::{
     Commit, CompareRequest, FileBody, FileReason, PairsRequest, SearchRequest, TextOrId,
 };
+use cento_collections::pairs::PairOptions;
 use cento_serve::Settings;
 #[cfg(target_os = "linux")]
 use cento_source::Readers;

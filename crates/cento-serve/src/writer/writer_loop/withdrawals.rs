@@ -5,9 +5,9 @@ use axum::http::StatusCode;
 use super::WriterLoop;
 use crate::failure::Failure;
 use cento::index::Writer;
-use cento::join::withdraw::{self, Plan};
 use cento::{Error, Result, Stop};
 use cento_api::http::{ForgetResponse, WithdrawRequest, WithdrawResponse};
+use cento_collections::withdraw::{self, Plan};
 
 impl WriterLoop {
     /// Withdraws a document, or completes a withdrawal that was cut off, and publishes the result.

@@ -1,0 +1,144 @@
+//! The documents of a collection, each with its pairs.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use super::PairOptions;
+use super::contenders::Contenders;
+use super::numbering::Numbering;
+use super::pair::Pair;
+use super::pair_search::{PairSearch, PairTexts, Wanted};
+use super::score::Scores;
+use cento::search::{QueryMemory, Searcher, StoredMemory};
+use cento_api::error::{Error, Result};
+use cento_text::runtime::Stop;
+use cento_text::runtime::ordered::Ordered;
+
+/// The inputs of a search for pairs.
+#[derive(Debug, Clone)]
+pub(super) struct Join {
+    pub searcher: Searcher,
+    pub against: Option<Searcher>,
+    pub options: PairOptions,
+    pub threads: usize,
+    pub stop: Stop,
+    pub documents: Range<u64>,
+    pub memory: Option<QueryMemory>,
+}
+
+impl Join {
+    /// Returns the searcher that finds the other document of a pair.
+    pub fn other(&self) -> &Searcher {
+        self.against.as_ref().unwrap_or(&self.searcher)
+    }
+
+    /// Returns the source of the memory for the documents of an archive, if it is bounded.
+    pub fn stored_memory(&self) -> Option<StoredMemory> {
+        let memory = self.memory.clone()?;
+        let numbering = Numbering::new(self.searcher.snapshot());
+        let has_archive = self.documents.end < numbering.end();
+        has_archive.then(|| StoredMemory { memory, first: numbering.address(self.documents.end) })
+    }
+
+    /// Finds the pairs of each document, in the order of the documents.
+    pub fn start(&self, wanted: Wanted) -> PairsByDocument {
+        let Join { searcher, against, threads, stop, documents, .. } = self.clone();
+        let memory = self.stored_memory();
+        let begun = Arc::<OnceLock<Begun>>::default();
+        let to_fill = begun.clone();
+        let found = Ordered::start(threads, &stop, move |stop, begin| {
+            let texts = PairTexts::new(&searcher, against.as_ref(), &wanted, memory);
+            let search = PairSearch::new(&searcher, &texts, &wanted, threads, stop)?;
+            let documents_without_field = search.documents_without_field();
+            let summary = JoinSummary { documents_without_field, estimated_pairs: 0 };
+            let _ = to_fill.set(Begun { summary, scores: search.scores() });
+            let end = search.end().min(documents.end);
+            begin(documents.start.min(end)..end, &|number| search.contenders(number));
+            Ok(())
+        });
+        PairsByDocument { found: Found::Begun(found), begun }
+    }
+}
+
+/// The pairs that one document gives.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct DocumentPairs {
+    /// The number of the next document: an interrupted search goes on with it
+    /// ([`Pairs::documents`](super::pairs::Pairs::documents)).
+    pub next: u64,
+    /// The pairs.
+    pub pairs: Vec<Pair>,
+}
+
+/// The documents of a collection, each with its pairs:
+/// [`Pairs::by_document`](super::pairs::Pairs::by_document).
+#[must_use = "an iterator finds nothing before the first call of `next`"]
+pub struct PairsByDocument {
+    found: Found,
+    begun: Arc<OnceLock<Begun>>,
+}
+
+/// What a search knows from its first document on.
+struct Begun {
+    summary: JoinSummary,
+    scores: Option<Arc<Scores>>,
+}
+
+enum Found {
+    Refused(Option<Error>),
+    Begun(Ordered<Contenders>),
+}
+
+impl std::fmt::Debug for PairsByDocument {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PairsByDocument").finish_non_exhaustive()
+    }
+}
+
+impl PairsByDocument {
+    /// Returns the iterator whose only item is this error.
+    pub(super) fn refused(error: Error) -> PairsByDocument {
+        PairsByDocument { found: Found::Refused(Some(error)), begun: Arc::default() }
+    }
+
+    /// Returns the next document, by its number, with its pairs and those that are not needed.
+    pub(super) fn next_found(&mut self) -> Option<Result<(u64, Contenders)>> {
+        match &mut self.found {
+            Found::Refused(error) => error.take().map(Err),
+            Found::Begun(found) => found.next(),
+        }
+    }
+
+    /// Returns facts about the collection, which are known from the first document on.
+    #[must_use]
+    pub fn summary(&self) -> JoinSummary {
+        self.begun.get().map(|begun| begun.summary).unwrap_or_default()
+    }
+
+    /// Returns the scores of pairs, if they are wanted and the first document has been found.
+    pub(super) fn scores(&self) -> Option<Arc<Scores>> {
+        self.begun.get()?.scores.clone()
+    }
+}
+
+impl Iterator for PairsByDocument {
+    type Item = Result<DocumentPairs>;
+
+    fn next(&mut self) -> Option<Result<DocumentPairs>> {
+        let found = self.next_found()?;
+        Some(found.map(|(number, found)| DocumentPairs { next: number + 1, pairs: found.pairs }))
+    }
+}
+
+/// Facts about a collection that result from finding its pairs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JoinSummary {
+    /// Documents without the field that decides: they are in no series, so that they are in all
+    /// pairs across series and in none within one.
+    pub documents_without_field: u64,
+    /// Pairs of a new document and one of an archive that were compared by their fingerprints
+    /// alone, because the archive has enough documents that resemble the new one more.
+    pub estimated_pairs: u64,
+}

@@ -1,0 +1,210 @@
+//! Which pairs of one document can be among the best?
+//!
+//! The pairs that no known one excludes are contenders; the others are counted.
+//! Which pairs are the best does not depend on when a thread learns that it can exclude one.
+//!
+//! Where new documents are compared with an archive, a new one resembles most of it a little, by
+//! code or phrases that everyone writes. So only those archived documents are compared by their
+//! texts that are the best by their fingerprints; the others are counted by these.
+
+use super::best::{Floor, order};
+use super::pair::Pair;
+use super::thresholds::PairThresholds;
+use super::{PairOptions, PairRank};
+use cento::index::DocAddress;
+use cento::search::{Neighbour, WeightedOverlap};
+use cento_api::overlap::Overlap;
+use cento_text::compare::Passages;
+use cento_text::sampling::{Sampling, Size};
+
+/// The least number of archived documents that are compared with a new one by their texts.
+const COMPARED_MIN: usize = 256;
+
+/// The best pairs that are requested.
+#[derive(Debug, Clone)]
+pub(super) struct Ranked {
+    pub rank: PairRank,
+    pub limit: usize,
+    pub floor: Floor,
+}
+
+/// The known facts about a pair when all are counted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    /// The symmetric similarity.
+    pub similarity: f64,
+    /// Whether it meets the thresholds.
+    pub is_met: bool,
+    /// Whether the similarity is that of the fingerprints alone.
+    pub is_estimated: bool,
+}
+
+impl Seen {
+    /// Returns the known facts about a pair that meets the thresholds.
+    pub fn met(pair: &Pair) -> Seen {
+        Seen { similarity: pair.similarity.symmetric(), is_met: true, is_estimated: false }
+    }
+}
+
+/// The pairs of a document.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Contenders {
+    /// Those that can be among the best, and meet the thresholds.
+    pub pairs: Vec<Pair>,
+    /// All others, in no order.
+    pub others: Vec<Seen>,
+}
+
+/// Tells whether a pair that was found without thresholds meets them; keeps only its passages
+/// that are long enough.
+pub(super) fn is_met(options: &PairOptions, pair: &mut Pair) -> bool {
+    let (least, weighted) = (options.thresholds, pair.weighted.as_ref());
+    let is_alike = pair.similarity.symmetric() >= options.min_similarity.unwrap_or(0.0)
+        && pair.overlap.shared >= least.overlap()
+        && least.meets(&pair.similarity)
+        && weighted.is_none_or(|weighted| {
+            let most = weighted.containment_of_a.max(weighted.containment_of_b);
+            most >= least.weighted_containment()
+                && weighted.resemblance >= least.weighted_resemblance()
+        })
+        && options.min_margin.is_none_or(|least| pair.margin.is_some_and(|margin| margin >= least));
+    let Some(tokens_min) = options.min_passage else { return is_alike };
+    let passages = pair.passages.take();
+    pair.passages = passages.map(|passages| passages.of_at_least(tokens_min));
+    is_alike && pair.passages.as_ref().is_some_and(Passages::may_have_any)
+}
+
+impl Ranked {
+    /// Divides the pairs of a document into those that can be among the best and all others.
+    pub fn divide(&self, mut pairs: Vec<Pair>) -> Contenders {
+        if pairs.len() > self.limit {
+            pairs.sort_unstable_by(|one, other| order(self.rank, one, other));
+        }
+        let mut found = Contenders::default();
+        for pair in pairs {
+            match found.pairs.len() < self.limit && !self.floor.excludes(self.rank, &pair) {
+                true => found.pairs.push(pair),
+                false => found.others.push(Seen::met(&pair)),
+            }
+        }
+        found
+    }
+}
+
+/// A document that may form a pair with the one that was searched for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate {
+    pub found: Neighbour,
+    pub size: Size,
+    pub weights: Option<WeightedOverlap>,
+}
+
+/// An archive that new documents are compared with, but not with itself.
+#[derive(Debug, Clone)]
+pub(super) struct Archive {
+    /// The number of its first document: the new ones come before.
+    pub first: u64,
+    /// What the pairs are ranked by, and which are requested.
+    pub options: PairOptions,
+    pub rank: PairRank,
+    /// The number of archived documents that are compared with a new one by their texts.
+    pub compared: usize,
+}
+
+impl Archive {
+    /// Describes an archive whose documents are compared with a new one by their texts if they are
+    /// among as many as are to be shown, at least [`COMPARED_MIN`].
+    pub fn new(first: u64, options: PairOptions, rank: PairRank, limit: usize) -> Archive {
+        Archive { first, options, rank, compared: limit.max(COMPARED_MIN) }
+    }
+
+    /// Removes the archived documents from the candidates of a new one that are not compared by
+    /// their texts. It keeps those that can meet the thresholds before others, and of these the
+    /// best by the rank that their fingerprints give.
+    pub fn leave_out(
+        &self,
+        (own, sampling): (Size, Sampling),
+        candidates: &mut Vec<Candidate>,
+        is_archived: impl Fn(DocAddress) -> bool,
+    ) -> Vec<Candidate> {
+        let all = candidates.drain(..);
+        let (mut archived, new): (Vec<_>, Vec<_>) =
+            all.partition(|candidate| is_archived(candidate.found.address));
+        let compared = self.compared;
+        let mut left_out = Vec::new();
+        if archived.len() > compared {
+            let mut rated: Vec<_> =
+                archived.drain(..).map(|one| (self.rate((own, sampling), &one), one)).collect();
+            rated.select_nth_unstable_by(compared, |(a, one), (b, other)| {
+                let by = |at: usize| b[at].total_cmp(&a[at]);
+                let address = |candidate: &Candidate| candidate.found.address;
+                by(0).then(by(1)).then(by(2)).then_with(|| address(one).cmp(&address(other)))
+            });
+            left_out.extend(rated.drain(compared..).map(|(_, one)| one));
+            archived.extend(rated.into_iter().map(|(_, one)| one));
+        }
+        candidates.extend(new);
+        candidates.extend(archived);
+        // Texts are read fastest in stored order.
+        candidates.sort_unstable_by_key(|candidate| candidate.found.address);
+        left_out
+    }
+
+    /// Returns what the fingerprints say of a candidate, the most important first.
+    fn rate(&self, (own, sampling): (Size, Sampling), candidate: &Candidate) -> [f64; 3] {
+        let overlap: Overlap = candidate.found.with(own.fingerprints);
+        let thresholds = self.options.thresholds;
+        let may_meet = thresholds.may_meet(sampling, overlap, [own, candidate.size]);
+        let shared = f64::from(overlap.shared);
+        let by_rank = match self.rank {
+            PairRank::Overlap | PairRank::Passages => shared,
+            PairRank::Weight => candidate.weights.map_or(0.0, |weights| weights.resemblance()),
+            PairRank::Similarity | PairRank::Margin | PairRank::Score => overlap.resemblance(),
+        };
+        [f64::from(u8::from(may_meet)), by_rank, shared]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn archived_documents_with_the_best_rank_are_compared(
+            shared in prop::collection::vec((1u32..20, 20u32..40), 0..40), new in 0u32..4,
+            compared in 0usize..20,
+            rank in prop::sample::select(vec![PairRank::Overlap, PairRank::Score]),
+        ) {
+            let size = |fingerprints| Size { fingerprints, is_all: true };
+            let of = |(doc, (overlap, fingerprints)): (u32, &(u32, u32))| {
+                let address = DocAddress { segment: 0, doc };
+                let found = Neighbour { address, overlap: *overlap, fingerprints: *fingerprints };
+                Candidate { found, size: size(*fingerprints), weights: None }
+            };
+            let all: Vec<Candidate> = (0u32..).zip(&shared).map(of).collect();
+            let options = PairOptions::default();
+            let archive = Archive { first: u64::from(new), options, rank, compared };
+            let mut kept = all.clone();
+            kept.reverse();
+            let left_out = archive.leave_out((size(30), Sampling::Unknown), &mut kept, |address| {
+                u64::from(address.doc) >= archive.first
+            });
+            let doc = |candidate: &Candidate| candidate.found.address.doc;
+            let resemblance = |candidate: &Candidate| candidate.found.with(30).resemblance();
+            let mut best: Vec<&Candidate> = all.iter().filter(|one| doc(one) >= new).collect();
+            best.sort_by(|one, other| match rank {
+                PairRank::Overlap => other.found.overlap.cmp(&one.found.overlap),
+                _ => resemblance(other).total_cmp(&resemblance(one))
+                    .then(other.found.overlap.cmp(&one.found.overlap)),
+            });
+            best.truncate(compared);
+            let mut expected: Vec<u32> = best.into_iter().map(doc).collect();
+            expected.extend(all.iter().map(doc).filter(|&doc| doc < new));
+            expected.sort_unstable();
+            prop_assert_eq!(kept.iter().map(doc).collect::<Vec<_>>(), expected);
+            prop_assert_eq!(kept.len() + left_out.len(), all.len());
+        }
+    }
+}

@@ -1,0 +1,505 @@
+//! The questions of benchmarks in memory, and the search of a document for them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::ops::Range;
+
+use super::finding::{AnswerFinding, Finding};
+use super::labels;
+use super::stretch::{self, Region, Stretch};
+use super::unescaped::Unescaped;
+use super::wanted::Wanted;
+use super::{BOILERPLATE_QUESTIONS, DecontaminateOptions, SHORT};
+use cento_api::error::Result;
+use cento_text::compare::place::places;
+use cento_text::hash::BuildKeyHasher;
+use cento_text::runtime::Stop;
+use cento_text::scheme::run_values;
+use cento_text::text::{Analyzer, Span, Tokens};
+
+/// A question of a benchmark.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Question {
+    /// The name of the benchmark.
+    pub benchmark: String,
+    /// The id of the question in it.
+    pub id: String,
+    /// The question.
+    pub text: String,
+    /// The answer, if there is one.
+    pub answer: Option<String>,
+}
+
+/// The reason why a question is not searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unusable {
+    /// It has no token.
+    Empty,
+    /// It has fewer tokens than a run.
+    Short,
+}
+
+impl Unusable {
+    /// Returns the reason as a clause.
+    #[must_use]
+    pub fn why(self) -> &'static str {
+        match self {
+            Unusable::Empty => "it has no words",
+            Unusable::Short => "it has fewer words than a run, so that it identifies no text",
+        }
+    }
+}
+
+/// The number of tokens after a question where its answer may begin.
+const ANSWER_WITHIN: usize = 20;
+
+/// The questions of benchmarks, ready to be found in documents.
+///
+/// ```
+/// use cento::Stop;
+/// use cento_collections::decontaminate::{Benchmarks, DecontaminateOptions, Question, Scratch};
+///
+/// let text = "Which planet of the solar system has the most moons?".to_owned();
+/// let question = Question { text, ..Question::default() };
+/// let benchmarks =
+///     Benchmarks::new(vec![question], &DecontaminateOptions::default(), Stop::NEVER)?;
+/// let page = "Quiz. WHICH PLANET of the\nsolar system has the most moons? Think!";
+/// let findings = benchmarks.findings(page, &mut Scratch::default(), Stop::NEVER)?;
+/// assert_eq!(findings[0].share, 1.0);
+/// assert_eq!(findings[0].bytes, (6, 57));
+/// # Ok::<(), cento::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Benchmarks {
+    questions: Vec<Question>,
+    analyzer: Analyzer,
+    k: usize,
+    /// The distinct texts of the questions.
+    texts: Vec<Text>,
+    /// The number of the text of each question.
+    text_of: Vec<std::result::Result<u32, Unusable>>,
+    answers: Vec<Option<Wanted>>,
+    finders: Finders,
+    /// All runs of the texts.
+    runs: HashSet<u64, BuildKeyHasher>,
+}
+
+/// A text that one or several questions have.
+#[derive(Debug)]
+struct Text {
+    wanted: Wanted,
+    /// The questions, ascending.
+    questions: Vec<u32>,
+    least_places: usize,
+}
+
+/// The runs that bring up a text.
+#[derive(Debug, Default)]
+struct Finders {
+    /// A bit for the highest bits of each run, which most runs of a document lack.
+    bits: Vec<u64>,
+    shift: u32,
+    /// The texts of each run: a part of `texts`.
+    ranges: HashMap<u64, (u32, u32), BuildKeyHasher>,
+    texts: Vec<u32>,
+}
+
+/// Memory that one document leaves to the next.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    tokens: Tokens,
+    runs: Vec<u64>,
+    /// The places near which each text may occur.
+    near: HashMap<u32, Near, BuildKeyHasher>,
+}
+
+/// The places near which a text may occur.
+#[derive(Debug, Default)]
+struct Near {
+    /// The last places with a run of the text, within its window.
+    recent: VecDeque<usize>,
+    /// Ascending ranges of places that do not touch.
+    regions: Vec<Range<usize>>,
+}
+
+impl Finders {
+    fn of(mut pairs: Vec<(u64, u32)>) -> Finders {
+        pairs.sort_unstable();
+        let bits = (pairs.len() * 16).next_power_of_two().max(64);
+        let mut finders = Finders {
+            bits: vec![0; bits / 64],
+            shift: 64 - bits.trailing_zeros(),
+            ranges: HashMap::default(),
+            texts: Vec::with_capacity(pairs.len()),
+        };
+        for group in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let run = group[0].0;
+            let start = finders.texts.len() as u32;
+            finders.texts.extend(group.iter().map(|(_, text)| *text));
+            finders.ranges.insert(run, (start, finders.texts.len() as u32));
+            let bit = run >> finders.shift;
+            finders.bits[bit as usize / 64] |= 1 << (bit % 64);
+        }
+        finders
+    }
+
+    /// Returns the texts that this run brings up.
+    #[inline]
+    fn texts(&self, run: u64) -> &[u32] {
+        let bit = run >> self.shift;
+        if self.bits[bit as usize / 64] >> (bit % 64) & 1 == 0 {
+            return &[];
+        }
+        self.ranges.get(&run).map_or(&[], |&(start, end)| &self.texts[start as usize..end as usize])
+    }
+}
+
+impl Near {
+    /// Notes a place with a run of the text.
+    fn add(&mut self, place: usize, wanted: &Wanted, least_places: usize) {
+        let window = wanted.window();
+        while self.recent.front().is_some_and(|first| first + window <= place) {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(place);
+        if self.recent.len() < least_places {
+            return;
+        }
+        // A stretch with these places begins and ends within a window of them.
+        let start = self.recent.front().map_or(place, |first| *first).saturating_sub(window);
+        match self.regions.last_mut() {
+            Some(last) if start <= last.end => last.end = place + window,
+            _ => self.regions.push(start..place + window),
+        }
+    }
+}
+
+impl Benchmarks {
+    /// Makes questions ready to be found.
+    ///
+    /// # Errors
+    /// When an option is out of bounds, or the analyzer is unknown;
+    /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
+    pub fn new(
+        questions: Vec<Question>,
+        options: &DecontaminateOptions,
+        stop: &Stop,
+    ) -> Result<Benchmarks> {
+        options.check()?;
+        // By the words that an analyzer leaves, questions about different numbers can be equal.
+        let analyzer = options.analyzer.parse::<Analyzer>()?.of_all_words_but_tags();
+        let (k, share) = (options.run as usize, options.min_share);
+        let mut tokens = Tokens::default();
+        let mut known: HashMap<Vec<u64>, u32> = HashMap::new();
+        let (mut texts, mut text_of, mut answers) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, question) in (0..).zip(&questions) {
+            analyzer.analyze(&question.text, &mut tokens, stop)?;
+            text_of.push(match tokens.hashes.len() {
+                0 => Err(Unusable::Empty),
+                len if len < k => Err(Unusable::Short),
+                _ => {
+                    let next = texts.len() as u32;
+                    let text = *known.entry(tokens.hashes.clone()).or_insert_with(|| {
+                        let wanted = Wanted::new(tokens.hashes.clone(), k, share);
+                        texts.push(Text { wanted, questions: Vec::new(), least_places: 1 });
+                        next
+                    });
+                    texts[text as usize].questions.push(number);
+                    Ok(text)
+                }
+            });
+            answers.push(match &question.answer {
+                Some(answer) => {
+                    analyzer.analyze(answer, &mut tokens, stop)?;
+                    is_told(answer, &tokens).then(|| Wanted::new(tokens.hashes.clone(), k, share))
+                }
+                None => None,
+            });
+        }
+        let finders = find_boilerplate(&mut texts, k, share);
+        let runs = texts.iter().flat_map(|text| text.wanted.runs()).copied().collect();
+        Ok(Benchmarks { questions, analyzer, k, texts, text_of, answers, finders, runs })
+    }
+
+    /// Returns the questions, in their order.
+    #[must_use]
+    pub fn questions(&self) -> &[Question] {
+        &self.questions
+    }
+
+    /// Returns the reason why the question of this number is not searched for, if it is not.
+    #[must_use]
+    pub fn unusable(&self, question: usize) -> Option<Unusable> {
+        self.text_of[question].err()
+    }
+
+    /// Returns the number of tokens of a question; 0 if it is not searched for.
+    #[must_use]
+    pub fn tokens(&self, question: usize) -> usize {
+        self.text_of[question].map_or(0, |text| self.texts[text as usize].wanted.tokens.len())
+    }
+
+    /// Returns whether the answer to a question is searched for: it has one, and of more than one
+    /// letter or digit.
+    #[must_use]
+    pub fn has_answer(&self, question: usize) -> bool {
+        self.answers[question].is_some()
+    }
+
+    /// Returns the memory that the search of a text of this many bytes takes.
+    #[must_use]
+    pub fn scratch_bytes(&self, text_bytes: usize) -> usize {
+        // A hash, a span and a run a token, and a token of at least two bytes; texts that are near.
+        // Without its escapes the text is shorter, and each has a place of four times its bytes.
+        self.analyzer.scratch_bytes(text_bytes) + text_bytes.saturating_mul(16 + 5)
+    }
+
+    /// Returns each place of a text where a question occurs, in the order of the questions, and
+    /// those of a question in the order of the text. They do not overlap. A text with escapes of
+    /// JSON or HTML is also searched without them, and one where labels of options, such as
+    /// `A.`, interrupt a question without these.
+    ///
+    /// # Errors
+    /// When the text is too large to be analyzed;
+    /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
+    pub fn findings(&self, text: &str, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
+        let mut findings = self.found_in(text, scratch, stop)?;
+        if let Some(unescaped) = Unescaped::of(text) {
+            let mut others = self.found_in(&unescaped.text, scratch, stop)?;
+            others.iter_mut().for_each(|other| other.move_to(|place| unescaped.original(place)));
+            findings = stronger(findings, others);
+        }
+        findings.sort_unstable_by_key(|finding| (finding.question, finding.bytes));
+        place_all(&mut findings, text);
+        self.mark_questions(&mut findings, stop)?;
+        Ok(findings)
+    }
+
+    /// Returns each place of a text where a question occurs, also without its labels of options.
+    fn found_in(&self, text: &str, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
+        self.analyzer.analyze(text, &mut scratch.tokens, stop)?;
+        let found = self.found_in_tokens(scratch, stop)?;
+        let seams = labels::remove(text, &mut scratch.tokens);
+        let hashes = &scratch.tokens.hashes;
+        // Lists are common, but a label seldom interrupts a run of a question.
+        let is_run_of_question = |seam: &usize| {
+            let around = seam.saturating_sub(self.k - 1)..hashes.len().min(seam + self.k - 1);
+            around.len() >= self.k
+                && run_values(&hashes[around], self.k).any(|run| self.runs.contains(&run))
+        };
+        Ok(match seams.iter().any(is_run_of_question) {
+            true => stronger(found, self.found_in_tokens(scratch, stop)?),
+            false => found,
+        })
+    }
+
+    /// Returns each place of the tokens where a question occurs.
+    fn found_in_tokens(&self, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
+        let Scratch { tokens, runs, near } = scratch;
+        runs.clear();
+        near.clear();
+        if tokens.hashes.len() < self.k {
+            return Ok(Vec::new());
+        }
+        runs.extend(run_values(&tokens.hashes, self.k));
+        for (place, &run) in runs.iter().enumerate() {
+            stop.check_at(place)?;
+            for &number in self.finders.texts(run) {
+                let text = &self.texts[number as usize];
+                near.entry(number).or_default().add(place, &text.wanted, text.least_places);
+            }
+        }
+        let mut findings = Vec::new();
+        for (&number, near) in near.iter() {
+            let text = &self.texts[number as usize];
+            for region in &near.regions {
+                let places = region.start..region.end.min(runs.len());
+                let region = Region { tokens: &tokens.hashes, runs, places };
+                for stretch in stretch::all(&text.wanted, region, self.k, stop)? {
+                    for &question in &text.questions {
+                        let found = self.finding(question as usize, &stretch, tokens, runs, stop);
+                        findings.push(found?);
+                    }
+                }
+            }
+        }
+        Ok(findings)
+    }
+
+    fn finding(
+        &self,
+        question: usize,
+        stretch: &Stretch,
+        tokens: &Tokens,
+        runs: &[u64],
+        stop: &Stop,
+    ) -> Result<Finding> {
+        let text = self.text_of[question].expect("only texts are found");
+        let wanted = &self.texts[text as usize].wanted;
+        let (matched, own) = stretch.matched;
+        let share = |count: u32, of: usize| f64::from(count) / of as f64;
+        let answer = match &self.answers[question] {
+            Some(answer) => {
+                let found = after(answer, stretch.tokens.end, tokens, runs, self.k, stop)?;
+                let bytes = found.map(|found| in_bytes(&tokens.spans, &found));
+                Some(AnswerFinding { found: bytes.is_some(), bytes })
+            }
+            None => None,
+        };
+        let has_boilerplate = wanted.has_boilerplate();
+        Ok(Finding {
+            question,
+            share: share(matched, wanted.tokens.len()),
+            own_share: has_boilerplate.then(|| share(own, wanted.own() as usize)),
+            tokens: matched,
+            bytes: in_bytes(&tokens.spans, &stretch.tokens),
+            page: None,
+            line: None,
+            answer,
+            of_document: stretch.of_document.iter().map(|r| in_bytes(&tokens.spans, r)).collect(),
+            // In tokens, until the question has been analyzed again.
+            of_question: stretch.of_text.iter().map(|r| (r.start as u32, r.end as u32)).collect(),
+        })
+    }
+
+    /// Turns the common tokens of questions into bytes.
+    fn mark_questions(&self, findings: &mut [Finding], stop: &Stop) -> Result<()> {
+        let mut tokens = Tokens::default();
+        for findings in findings.chunk_by_mut(|a, b| a.question == b.question) {
+            let question = &self.questions[findings[0].question];
+            self.analyzer.analyze(&question.text, &mut tokens, stop)?;
+            for range in findings.iter_mut().flat_map(|finding| &mut finding.of_question) {
+                *range = in_bytes(&tokens.spans, &(range.0 as usize..range.1 as usize));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Tells boilerplate from the questions' own tokens; returns the runs that bring up each text.
+fn find_boilerplate(texts: &mut Vec<Text>, k: usize, share: f64) -> Finders {
+    let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
+    for run in texts.iter().flat_map(|text| text.wanted.runs()) {
+        *counts.entry(*run).or_default() += 1;
+    }
+    let count = |run: u64| counts.get(&run).copied().unwrap_or(0);
+    let is_boilerplate = |run: u64| count(run) as usize >= BOILERPLATE_QUESTIONS;
+    let mut pairs = Vec::new();
+    let mut done = Vec::with_capacity(texts.len());
+    for (number, text) in (0..).zip(texts.drain(..)) {
+        let wanted = text.wanted.without(k, share, is_boilerplate);
+        let is_plain = !wanted.runs().iter().any(|run| is_boilerplate(*run));
+        let least_places = match wanted.has_boilerplate() || is_plain {
+            // Every own token is in runs that are no boilerplate only.
+            true => {
+                let own = wanted.runs().iter().filter(|run| !is_boilerplate(**run));
+                pairs.extend(own.map(|run| (*run, number)));
+                wanted.least_places(k)
+            }
+            // Boilerplate covers all, and so counts: the rarest runs, without which too little is
+            // left.
+            false => {
+                pairs.extend(rarest(&wanted, k, &count).into_iter().map(|run| (run, number)));
+                1
+            }
+        };
+        done.push(Text { wanted, least_places, ..text });
+    }
+    *texts = done;
+    Finders::of(pairs)
+}
+
+/// Returns the rarest runs of a text, so that all others together cover less of it than must occur
+/// in a document.
+fn rarest(wanted: &Wanted, k: usize, count: &dyn Fn(u64) -> u32) -> Vec<u64> {
+    let mut runs: Vec<u64> = wanted.runs().to_vec();
+    runs.sort_unstable_by_key(|run| (count(*run), *run));
+    let mut is_covered = vec![false; wanted.tokens.len()];
+    let mut covered = 0;
+    while let Some(run) = runs.last() {
+        let number = wanted.number_of(*run).expect("it is one of its runs");
+        for token in wanted.places(number).iter().flat_map(|&at| at as usize..at as usize + k) {
+            covered += u32::from(!std::mem::replace(&mut is_covered[token], true));
+        }
+        if covered >= wanted.least().0 {
+            break;
+        }
+        runs.pop();
+    }
+    runs
+}
+
+/// Returns whether an answer differs from other words: a letter or digit alone does not.
+fn is_told(answer: &str, tokens: &Tokens) -> bool {
+    let is_char = |span: &Span| answer[span.start as usize..span.end as usize].chars().count() < 2;
+    match &tokens.spans[..] {
+        [] => false,
+        [one] => !is_char(one),
+        _ => true,
+    }
+}
+
+/// Returns the tokens of a document after `end` where the answer occurs.
+fn after(
+    answer: &Wanted,
+    end: usize,
+    tokens: &Tokens,
+    runs: &[u64],
+    k: usize,
+    stop: &Stop,
+) -> Result<Option<Range<usize>>> {
+    let len = answer.tokens.len();
+    if len < SHORT {
+        let last = (end + ANSWER_WITHIN + len).min(tokens.hashes.len());
+        let at = tokens.hashes[end.min(last)..last].windows(len).position(|w| w == answer.tokens);
+        return Ok(at.map(|at| end + at..end + at + len));
+    }
+    let places = end.min(runs.len())..(end + ANSWER_WITHIN + answer.window()).min(runs.len());
+    let region = Region { tokens: &tokens.hashes, runs, places };
+    Ok(stretch::all(answer, region, k, stop)?.into_iter().next().map(|found| found.tokens))
+}
+
+/// Returns the bytes of a range of tokens that is not empty.
+fn in_bytes(spans: &[Span], tokens: &Range<usize>) -> (u32, u32) {
+    let spans = &spans[tokens.clone()];
+    let end = spans.iter().map(|span| span.end).max().unwrap_or_default();
+    (spans.first().map_or(0, |span| span.start), end)
+}
+
+/// Returns the findings of both; of those of a question that overlap, the one with more tokens, or
+/// else the one with the answer, or the first.
+fn stronger(mut findings: Vec<Finding>, others: Vec<Finding>) -> Vec<Finding> {
+    findings.extend(others);
+    findings.sort_by_key(|finding| Reverse((finding.tokens, finding.has_answer())));
+    // The end of each place that is kept, by its start.
+    let mut kept: HashMap<usize, BTreeMap<u32, u32>> = HashMap::new();
+    findings.retain(|finding| {
+        let (start, end) = finding.bytes;
+        let kept = kept.entry(finding.question).or_default();
+        // The kept ones do not overlap, so the last that begins before the end is nearest.
+        let is_free = kept.range(..end).next_back().is_none_or(|(_, other)| *other <= start);
+        if is_free {
+            kept.insert(start, end);
+        }
+        is_free
+    });
+    findings
+}
+
+/// Makes the places of findings in a text whole letters, because tokens may be bytes, and sets
+/// their pages and lines.
+fn place_all(findings: &mut [Finding], text: &str) {
+    if findings.is_empty() {
+        return;
+    }
+    let whole = |(start, end): (u32, u32)| {
+        let end = text.ceil_char_boundary(end as usize);
+        (text.floor_char_boundary(start as usize) as u32, end as u32)
+    };
+    findings.iter_mut().for_each(|finding| finding.move_to(whole));
+    let starts: Vec<u32> = findings.iter().map(|finding| finding.bytes.0).collect();
+    for (finding, (page, line)) in findings.iter_mut().zip(places(text, &starts)) {
+        (finding.page, finding.line) = (page, line);
+    }
+}

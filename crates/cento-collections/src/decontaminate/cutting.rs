@@ -1,0 +1,76 @@
+//! A document without the questions that occur in it.
+
+use cento_api::Part;
+
+use super::benchmarks::{Benchmarks, Scratch};
+use crate::cutting::{around, cut_out, whole_letters};
+use cento::index::Document;
+use cento_api::error::Result;
+use cento_text::runtime::Stop;
+
+impl Benchmarks {
+    /// Returns the text of a document without its passages where questions occur, of those that
+    /// `is_cut` names by their numbers, and its parts; `None` if no such question occurs.
+    ///
+    /// No question occurs in the rest: it is searched again after each cut, because words that come
+    /// together can make a question.
+    ///
+    /// ```
+    /// use cento_collections::decontaminate::{Benchmarks, DecontaminateOptions, Question, Scratch};
+    /// use cento::{Document, Stop};
+    ///
+    /// let text = "Which planet of the solar system has the most moons?".to_owned();
+    /// let question = Question { text, ..Question::default() };
+    /// let benchmarks =
+    ///     Benchmarks::new(vec![question], &DecontaminateOptions::default(), Stop::NEVER)?;
+    /// let page = "Quiz. Which planet of the solar system has the most moons? Think! Again: which \
+    ///             planet of the solar system has the most moons?";
+    /// let (document, mut scratch) = (Document::new("page", page), Scratch::default());
+    /// let cut = benchmarks.cut_out(&document, |_| true, &mut scratch, Stop::NEVER)?;
+    /// assert_eq!(cut.unwrap().0, "Quiz. ? Think! Again: ?");
+    /// # Ok::<(), cento::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the text is too large to be analyzed;
+    /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
+    pub fn cut_out(
+        &self,
+        document: &Document,
+        is_cut: impl Fn(usize) -> bool,
+        scratch: &mut Scratch,
+        stop: &Stop,
+    ) -> Result<Option<(String, Vec<Part>)>> {
+        let mut rest: Option<Document> = None;
+        for round in 0.. {
+            let before = rest.as_ref().unwrap_or(document);
+            let findings = self.findings(&before.text, scratch, stop)?;
+            let found = findings.iter().filter(|finding| is_cut(finding.question));
+            let passages = apart(found.map(|finding| finding.bytes), around(round), &before.text);
+            let (text, parts) = cut_out(before, &passages);
+            // The line feeds between parts stay, whatever is found there.
+            if text.len() == before.text.len() {
+                break;
+            }
+            rest = Some(Document { text, parts, ..Document::new("", "") });
+        }
+        Ok(rest.map(|rest| (rest.text, rest.parts)))
+    }
+}
+
+/// Returns these passages, each with as many bytes `around` it, as ascending ranges of whole
+/// letters that do not overlap.
+fn apart(passages: impl Iterator<Item = (u32, u32)>, around: u32, text: &str) -> Vec<(u32, u32)> {
+    let wider = |(start, end): (u32, u32)| {
+        (start.saturating_sub(around), end.saturating_add(around).min(text.len() as u32))
+    };
+    let mut passages: Vec<(u32, u32)> = passages.map(wider).collect();
+    passages.sort_unstable();
+    let mut at = 0;
+    for (start, end) in &mut passages {
+        *start = (*start).max(at);
+        *end = (*end).max(*start);
+        at = *end;
+    }
+    whole_letters(text, &passages)
+}

@@ -1,0 +1,263 @@
+//! The counts of a run over a corpus.
+
+use serde::Serialize;
+
+use super::DecontaminateOptions;
+use super::benchmarks::Benchmarks;
+use super::finding::Finding;
+use cento_text::hash::Digest;
+use cento_text::text::is_white_space;
+
+/// Counts the documents where each question occurs, and keeps the strongest evidence.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    documents: u64,
+    digest: Digest,
+    /// For each question.
+    counts: Vec<Count>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Count {
+    documents: u64,
+    with_answer: u64,
+    best: Option<Evidence>,
+}
+
+/// The strongest evidence that a question occurs in the corpus.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Evidence {
+    /// The document.
+    pub document: String,
+    /// The finding.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// The text of the document around it.
+    pub excerpt: String,
+    /// The place of the excerpt in the document.
+    #[serde(skip)]
+    pub excerpt_start: u32,
+}
+
+/// The counts of a question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct QuestionCounts {
+    /// The benchmark.
+    pub benchmark: String,
+    /// The id of the question.
+    pub id: String,
+    /// The number of its tokens.
+    pub tokens: usize,
+    /// What became of it: `clean`, `contaminated`, `common`, `too_short` or `empty`.
+    pub verdict: &'static str,
+    /// The number of documents where it occurs.
+    pub documents: u64,
+    /// The number of them where its answer follows, if there is one to search for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_answer: Option<u64>,
+    /// The strongest evidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+}
+
+/// The counts of a benchmark.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+#[non_exhaustive]
+pub struct BenchmarkCounts {
+    /// Its name.
+    pub benchmark: String,
+    /// The number of its questions.
+    pub questions: u64,
+    /// Those that occur in a document and are no common phrases.
+    pub contaminated: u64,
+    /// Those of the contaminated ones whose answers follow in a document.
+    pub with_answer: u64,
+    /// Those with an answer that was searched for.
+    pub answers: u64,
+    /// Those that are common phrases: short, and in very many documents.
+    pub common: u64,
+    /// Those that are too short to be searched for.
+    pub too_short: u64,
+    /// Those without a word.
+    pub empty: u64,
+    /// The share of the questions searched for that are contaminated.
+    pub rate: f64,
+    /// A digest of the ids, texts and answers of its questions, in their order (XXH3, 128 bits).
+    pub digest: String,
+}
+
+/// The counts of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct DecontaminationCounts {
+    /// The number of documents.
+    pub documents: u64,
+    /// A digest of their ids and texts, in their order (XXH3, 128 bits).
+    pub digest: String,
+    /// A question of a few tokens in more documents is a common phrase.
+    pub common_documents: u64,
+    /// The benchmarks, in the order of their first questions.
+    pub benchmarks: Vec<BenchmarkCounts>,
+    /// The questions, in their order.
+    #[serde(skip)]
+    pub questions: Vec<QuestionCounts>,
+}
+
+/// The number of bytes to show before and after a passage, and at most of the passage.
+const CONTEXT_BYTES: usize = 160;
+const PASSAGE_BYTES_MAX: usize = 4 << 10;
+
+impl Tally {
+    /// Begins to count.
+    #[must_use]
+    pub fn new(benchmarks: &Benchmarks) -> Tally {
+        Tally {
+            documents: 0,
+            digest: Digest::default(),
+            counts: vec![Count::default(); benchmarks.questions().len()],
+        }
+    }
+
+    /// Counts a document with its findings, in the returned order.
+    pub fn add(&mut self, id: &str, text: &str, findings: &[Finding]) {
+        self.documents += 1;
+        self.digest =
+            Digest::of_parts(&[&self.digest.to_le_bytes(), id.as_bytes(), text.as_bytes()]);
+        for findings in findings.chunk_by(|a, b| a.question == b.question) {
+            let count = &mut self.counts[findings[0].question];
+            count.documents += 1;
+            count.with_answer += u64::from(findings.iter().any(Finding::has_answer));
+            for finding in findings {
+                let is_better = |best: &Evidence| finding.strength() > best.finding.strength();
+                if count.best.as_ref().is_none_or(is_better) {
+                    count.best = Some(Evidence::of(id, text, finding));
+                }
+            }
+        }
+    }
+
+    /// Returns the digest of the ids and texts of the documents so far, in their order.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Returns the number of documents so far.
+    #[must_use]
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// Tells for each question whether it is a common phrase among the documents so far.
+    #[must_use]
+    pub fn common(&self, benchmarks: &Benchmarks, options: &DecontaminateOptions) -> Vec<bool> {
+        let most = options.common_of(self.documents);
+        let is_common = |(number, count): (usize, &Count)| {
+            let tokens = benchmarks.tokens(number);
+            tokens <= DecontaminateOptions::COMMON_TOKENS_MAX as usize && count.documents > most
+        };
+        self.counts.iter().enumerate().map(is_common).collect()
+    }
+
+    /// Returns the counts.
+    #[must_use]
+    pub fn finish(
+        self,
+        benchmarks: &Benchmarks,
+        options: &DecontaminateOptions,
+    ) -> DecontaminationCounts {
+        let common = self.common(benchmarks, options);
+        let documents = self.documents;
+        let mut of_benchmarks: Vec<BenchmarkCounts> = Vec::new();
+        let mut digests: Vec<Digest> = Vec::new();
+        let mut place_of = std::collections::HashMap::new();
+        let mut questions = Vec::with_capacity(self.counts.len());
+        for (number, (count, is_common)) in self.counts.into_iter().zip(common).enumerate() {
+            let question = &benchmarks.questions()[number];
+            let verdict = match benchmarks.unusable(number) {
+                Some(super::Unusable::Empty) => "empty",
+                Some(super::Unusable::Short) => "too_short",
+                None if is_common => "common",
+                None if count.documents > 0 => "contaminated",
+                None => "clean",
+            };
+            let at = *place_of.entry(question.benchmark.clone()).or_insert_with(|| {
+                let benchmark = question.benchmark.clone();
+                of_benchmarks.push(BenchmarkCounts { benchmark, ..BenchmarkCounts::default() });
+                digests.push(Digest::default());
+                of_benchmarks.len() - 1
+            });
+            let of = &mut of_benchmarks[at];
+            let answer = question.answer.as_deref().unwrap_or_default();
+            let parts = [&*question.id, &*question.text, answer].map(str::as_bytes);
+            digests[at] =
+                Digest::of_parts(&[&[&digests[at].to_le_bytes()[..]], &parts[..]].concat());
+            let has_answer = benchmarks.has_answer(number);
+            of.questions += 1;
+            of.answers += u64::from(has_answer && benchmarks.unusable(number).is_none());
+            match verdict {
+                "empty" => of.empty += 1,
+                "too_short" => of.too_short += 1,
+                "common" => of.common += 1,
+                "contaminated" => of.contaminated += 1,
+                _ => {}
+            }
+            of.with_answer += u64::from(verdict == "contaminated" && count.with_answer > 0);
+            questions.push(QuestionCounts {
+                benchmark: question.benchmark.clone(),
+                id: question.id.clone(),
+                tokens: benchmarks.tokens(number),
+                verdict,
+                documents: count.documents,
+                with_answer: has_answer.then_some(count.with_answer),
+                evidence: count.best,
+            });
+        }
+        for (of, digest) in of_benchmarks.iter_mut().zip(digests) {
+            of.digest = shown(digest);
+            let searched = of.questions - of.too_short - of.empty;
+            of.rate = of.contaminated as f64 / searched.max(1) as f64;
+        }
+        DecontaminationCounts {
+            documents,
+            digest: shown(self.digest),
+            common_documents: options.common_of(documents),
+            benchmarks: of_benchmarks,
+            questions,
+        }
+    }
+}
+
+/// Writes a digest in hexadecimal digits.
+fn shown(digest: Digest) -> String {
+    format!("{:016x}{:016x}", digest.high, digest.low)
+}
+
+impl Evidence {
+    fn of(id: &str, text: &str, finding: &Finding) -> Evidence {
+        let (start, end) = (finding.bytes.0 as usize, finding.bytes.1 as usize);
+        // To the answer, if it is near.
+        let end = finding.answer.and_then(|answer| answer.bytes).map_or(end, |(_, e)| e as usize);
+        let end = end.min(start + PASSAGE_BYTES_MAX);
+        let first = text.floor_char_boundary(start.saturating_sub(CONTEXT_BYTES));
+        let last = text.ceil_char_boundary((end + CONTEXT_BYTES).min(text.len()));
+        // The context begins and ends with whole words.
+        let first = match first {
+            0 => 0,
+            first => text[first..start].find(is_white_space).map_or(start, |at| first + at),
+        };
+        let end = text.floor_char_boundary(end);
+        let last = match last == text.len() {
+            true => last,
+            false => text[end..last].rfind(is_white_space).map_or(end, |at| end + at),
+        };
+        Evidence {
+            document: id.to_owned(),
+            finding: finding.clone(),
+            excerpt: text[first..last].to_owned(),
+            excerpt_start: first as u32,
+        }
+    }
+}

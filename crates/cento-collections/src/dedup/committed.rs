@@ -1,0 +1,463 @@
+//! Comparison of a batch with the documents before it, and with other indexes.
+//!
+//! This is the larger part of the work, and is independent of the order: many threads do it at the
+//! same time.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use super::super::verify::{OWN_WORDS_OF_DUPLICATE, Own, Verifier, is_exact, of_signatures};
+use super::identity::{EarlierDocuments, StoredVersion};
+use super::recent::{Recent, RecentDocuments};
+use super::spool::Spool;
+use super::unwritten::place_of;
+use super::verdict::{Holder, Reason};
+use super::{Record, Settings};
+use cento::index::{ByteLru, DocAddress, MaxDf, Owner, SignedDocument};
+use cento::search::{RunMaker, Searcher, StoredRuns, kept_runs};
+use cento_api::error::{Error, Result};
+use cento_api::overlap::Overlap;
+use cento_api::similarity::Similarity;
+use cento_text::compare::runs::RunSet;
+use cento_text::hash::Digest;
+use cento_text::runtime::Stop;
+use cento_text::runtime::ordered::in_order;
+use cento_text::sampling::Sampling;
+use cento_text::scheme::distinct_keys;
+
+/// The maximum number of documents that are searched for passages: those that share most.
+const SOURCES_MAX: usize = 16;
+
+/// The choice of stop-fingerprints depends on how much has been committed, and verdicts must not.
+const NO_STOPS: MaxDf = MaxDf::Documents(u64::MAX);
+
+/// The documents with a verdict from before the batch.
+pub struct Committed<'a> {
+    /// Those that this run and earlier ones have kept and committed.
+    pub own: &'a Searcher,
+    /// Other indexes.
+    pub against: &'a [Searcher],
+    /// The verifiers that compare texts with those of each of these, the own ones first.
+    pub verifiers: Vec<Verifier<'a>>,
+    /// The options.
+    pub options: &'a Settings,
+    /// The reader of the texts of documents that are not committed.
+    pub texts: &'a RecentTexts,
+}
+
+/// The texts of documents that this run has kept, if texts decide.
+pub struct RecentTexts {
+    /// The maker of their runs; `None` if their texts do not decide.
+    pub maker: Option<RunMaker>,
+    /// The maker of the runs of the document to decide upon; `None` if no texts decide.
+    pub own: Option<RunMaker>,
+    /// The texts.
+    pub spool: Arc<Spool>,
+    /// The most recently used runs.
+    pub kept: Arc<ByteLru<RunSet>>,
+    /// The owner of the documents that are not committed, by their numbers.
+    pub owner: Owner,
+}
+
+impl RecentTexts {
+    /// Creates the texts of a new run. `own` makes the runs of a text, if any decide; those of the
+    /// run itself do if they `are_at_hand`.
+    pub fn new(own: Option<RunMaker>, are_at_hand: bool) -> RecentTexts {
+        let (kept, maker) = (kept_runs(), own.clone().filter(|_| are_at_hand));
+        RecentTexts { maker, own, spool: Arc::default(), owner: kept.owner(), kept }
+    }
+
+    /// Creates the texts of the documents after a commit; texts that `are_stored` now need not be
+    /// spooled any longer.
+    pub fn after_commit(&self, are_stored: bool) -> RecentTexts {
+        RecentTexts {
+            maker: self.maker.clone(),
+            own: self.own.clone(),
+            spool: if are_stored { Arc::default() } else { self.spool.clone() },
+            owner: self.kept.owner(),
+            kept: self.kept.clone(),
+        }
+    }
+
+    /// Returns the runs of a document with this number, which is not committed.
+    fn runs(&self, number: usize, recent: &Recent) -> Result<Option<Arc<RunSet>>> {
+        let Some((maker, place)) = self.maker.as_ref().zip(recent.place) else { return Ok(None) };
+        let read = || maker.of_text(&self.spool.read(place)?, Stop::NEVER);
+        self.kept.get(self.owner, number as u32, read).map(Some)
+    }
+}
+
+/// A document, prepared before those of its batch are looked at.
+pub struct Prepared {
+    /// Its distinct fingerprints, ascending.
+    pub keys: Vec<u64>,
+    /// Its runs, if they have been needed.
+    pub runs: Option<Arc<RunSet>>,
+    /// The reason to drop it, if it is a document before the batch.
+    pub reason: Option<Reason>,
+    /// The committed documents that may have passages of it, each with the number of shared
+    /// fingerprints.
+    pub sources: Vec<(u32, Source)>,
+    /// What the indexes have of the document itself.
+    pub stored: Stored,
+}
+
+/// What indexes have of a document itself, which is no reason to drop it.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// Its versions.
+    pub versions: Vec<StoredVersion>,
+    /// The document of its id in the index of the run, as it was before the run.
+    pub earlier: Option<DocAddress>,
+}
+
+impl Stored {
+    /// Returns the version in the index of the run.
+    pub fn own(&self) -> Option<&StoredVersion> {
+        self.versions.iter().find(|version| version.is_own())
+    }
+
+    /// Returns whether the index of the run has this text, with this digest, of the document.
+    pub fn has_own(&self, text: Digest) -> bool {
+        self.own().is_some_and(|own| own.text == text)
+    }
+
+    /// Returns whether an index has this text of the document.
+    pub fn has(&self, text: Digest) -> bool {
+        self.versions.iter().any(|version| version.text == text)
+    }
+
+    fn is_at(&self, searcher: usize, address: DocAddress) -> bool {
+        self.versions.iter().any(|own| (own.searcher, own.address) == (searcher, address))
+    }
+}
+
+/// A committed document.
+#[derive(Debug, Clone, Copy)]
+pub struct Source {
+    /// The place of its searcher.
+    pub searcher: usize,
+    /// Its address there.
+    pub address: DocAddress,
+}
+
+impl<'a> Committed<'a> {
+    /// Creates the set from `own`, the searcher of the run, and others.
+    pub fn new(
+        own: &'a Searcher,
+        against: &'a [Searcher],
+        options: &'a Settings,
+        texts: &'a RecentTexts,
+    ) -> Committed<'a> {
+        let stores_text = own.snapshot().config().store_text;
+        let own_runs = texts.maker.as_ref().and_then(|maker| match stores_text {
+            true => own.stored_runs(Some(maker.clone()), &texts.kept, None),
+            false => Some(spooled_runs(own, maker, texts)),
+        });
+        let others = against.iter().map(|other| {
+            let maker = other.verdict_maker().filter(|_| texts.own.is_some());
+            Verifier::new(other, other.stored_runs(maker, &texts.kept, None))
+        });
+        let verifiers = [Verifier::new(own, own_runs)].into_iter().chain(others).collect();
+        Committed { own, against, verifiers, options, texts }
+    }
+}
+
+/// Reads the runs of the documents of a temporary index, whose texts are spooled.
+fn spooled_runs<'a>(own: &'a Searcher, maker: &RunMaker, texts: &'a RecentTexts) -> StoredRuns<'a> {
+    let snapshot = own.snapshot();
+    let read = |address| {
+        let place = place_of(snapshot, address)?
+            .ok_or_else(|| Error::internal("dedup", "a document has lost the place of its text"))?;
+        texts.spool.read(place)
+    };
+    StoredRuns::new(snapshot, maker.clone(), Box::new(read), &texts.kept)
+}
+
+impl Committed<'_> {
+    fn searchers(&self) -> impl Iterator<Item = &Searcher> {
+        [self.own].into_iter().chain(self.against)
+    }
+
+    /// Returns the document with this id in the index of the searcher at this place; if there are
+    /// several other indexes, this one is named by its path.
+    fn holder(&self, searcher: usize, id: String) -> Holder {
+        let others = Some(self.against).filter(|others| others.len() > 1);
+        let other = searcher.checked_sub(1).and_then(|at| others?.get(at));
+        let path = other.map(|other| other.snapshot().index().path().display().to_string());
+        Holder { id, index: path }
+    }
+
+    /// Searches for all signed documents of a batch, also among the recent ones before it.
+    ///
+    /// # Errors
+    /// When an index cannot be read; [`Error::Cancelled`] soon after `stop`.
+    pub fn look_up(
+        &self,
+        batch: &[Record],
+        (recent, earlier): (&RecentDocuments, &EarlierDocuments),
+        stop: &Stop,
+    ) -> Result<Vec<Option<Prepared>>> {
+        let mut prepared = Vec::with_capacity(batch.len());
+        let are_repeated = earlier.repeated(batch);
+        let work = |at: u64| match &batch[at as usize] {
+            Record::Document(signed) => {
+                let stored = self.stored(signed, earlier, are_repeated[at as usize])?;
+                self.look_up_one(signed, (recent, earlier), stored).map(Some)
+            }
+            _ => Ok(None),
+        };
+        let threads = self.options.threads;
+        in_order(threads, 0..batch.len() as u64, stop, &work, &mut |_, one| {
+            prepared.push(one);
+            Ok(())
+        })?;
+        Ok(prepared)
+    }
+
+    /// Returns the relation of shared fingerprints to the texts that this run keeps.
+    pub fn sampling(&self) -> Sampling {
+        self.verifiers[0].sampling()
+    }
+
+    /// Returns the reason if it is one: a program needs words in common, too, and a text that
+    /// repeats itself the same runs as often.
+    fn with_evidence(
+        &self,
+        reason: Option<Reason>,
+        own: &mut Own<'_>,
+        runs: impl FnOnce() -> Result<Option<Arc<RunSet>>>,
+    ) -> Result<Option<Reason>> {
+        if reason.is_none() {
+            return Ok(None);
+        }
+        let is_evident = if self.own.snapshot().config().analyzer.is_of_programs() {
+            let least = OWN_WORDS_OF_DUPLICATE;
+            own.shares_words(runs()?.as_deref(), least, Stop::NEVER)?.unwrap_or(false)
+        } else if own.repeats_itself(Stop::NEVER)? {
+            let counted = own.counting_repeats(runs()?.as_deref(), Stop::NEVER)?;
+            counted.is_none_or(|similarity| self.options.is_met(&similarity))
+        } else {
+            true
+        };
+        Ok(reason.filter(|_| is_evident))
+    }
+
+    /// Returns a document to decide upon, with these keys.
+    pub fn own<'b>(&'b self, signed: &'b SignedDocument, keys: &'b [u64]) -> Own<'b> {
+        Own::signed(signed, keys, self.sampling(), self.texts.own.as_ref())
+    }
+
+    /// Finds what the indexes have of a document itself; of one that `is_repeated` in its batch
+    /// only other indexes have something.
+    fn stored(
+        &self,
+        signed: &SignedDocument,
+        earlier: &EarlierDocuments,
+        is_repeated: bool,
+    ) -> Result<Stored> {
+        let document = &signed.document;
+        let earlier = if is_repeated { None } else { earlier.find(&document.id)? };
+        let mut versions = Vec::new();
+        for (at, searcher) in self.searchers().enumerate() {
+            if at > 0 || earlier.is_some() {
+                let snapshot = searcher.snapshot();
+                versions.extend(StoredVersion::find(at, snapshot, document, signed.digest)?);
+            }
+        }
+        Ok(Stored { versions, earlier })
+    }
+
+    /// Searches for a signed document, also among the recent ones. What indexes have of the
+    /// document itself does not count, and if the index of the run has its text, nothing else there
+    /// does: it was kept.
+    ///
+    /// # Errors
+    /// When an index cannot be read.
+    pub fn look_up_one(
+        &self,
+        signed: &SignedDocument,
+        (recent, earlier): (&RecentDocuments, &EarlierDocuments),
+        stored: Stored,
+    ) -> Result<Prepared> {
+        let mut keys = distinct_keys(&signed.signature);
+        if let Some(boilerplate) = &self.options.boilerplate {
+            keys.retain(|&key| !boilerplate.has(key));
+        }
+        let mut sources = Vec::new();
+        let mut own = self.own(signed, &keys);
+        let mut reason = None;
+        let is_itself = |at: usize, address| {
+            stored.is_at(at, address) || (at == 0 && earlier.is_replaced(address))
+        };
+        let is_kept = stored.has_own(signed.digest);
+        for (at, searcher) in self.searchers().enumerate().skip(usize::from(is_kept)) {
+            let other = |address| !is_itself(at, address);
+            if let Some(id) = searcher.snapshot().find_digest_among(signed.digest, other)? {
+                reason = Reason::better(reason, Some(Reason::exact(self.holder(at, id))));
+            }
+        }
+        for at in usize::from(is_kept)..self.verifiers.len() {
+            // Nothing is better than the same text, and all documents have been searched for it.
+            if reason.as_ref().is_none_or(|reason: &Reason| !reason.is_exact()) {
+                let is_itself = |address| is_itself(at, address);
+                let found = self.look_up_in(at, &mut own, &mut sources, is_itself)?;
+                reason = Reason::better(reason, found);
+            }
+        }
+        if !is_kept && reason.as_ref().is_none_or(|reason| !reason.is_exact()) {
+            reason = Reason::better(reason, self.among_recent(signed, &mut own, recent, 0)?);
+        }
+        let runs = own.made_runs();
+        Ok(Prepared { keys, runs, reason, sources, stored })
+    }
+
+    /// Returns the best reason to drop a document because of one in the index at this place that is
+    /// not the document itself; adds the documents that may have its passages.
+    fn look_up_in(
+        &self,
+        at: usize,
+        own: &mut Own<'_>,
+        sources: &mut Vec<(u32, Source)>,
+        is_itself: impl Fn(DocAddress) -> bool,
+    ) -> Result<Option<Reason>> {
+        let verifier = &self.verifiers[at];
+        let searcher = verifier.searched();
+        let (snapshot, sampling) = (searcher.snapshot(), verifier.sampling());
+        let seeks_passages = self.options.cut_passages.is_some();
+        let (keys, size) = (own.keys(), own.size);
+        let least = if seeks_passages { Some(1) } else { self.options.overlap_min(sampling, size) };
+        let Some(least) = least.filter(|_| size.fingerprints > 0) else { return Ok(None) };
+        let mut verification = verifier.begin();
+        let mut reason = None;
+        for found in searcher.neighbours(keys, least, Some(NO_STOPS), None, Stop::NEVER)? {
+            if is_itself(found.address) {
+                continue;
+            }
+            let of = || Ok(self.holder(at, snapshot.id(found.address)?));
+            let other = verification.size(found)?;
+            let overlap = found.with(size.fingerprints);
+            if self.options.may_drop(sampling, overlap, [size, other]) {
+                let similarity = verification.with(own, (found, other), Stop::NEVER)?;
+                let other = Reason::of(self.options, &similarity, &of)?;
+                let runs = || verification.runs(found.address, Stop::NEVER);
+                let other = self.with_evidence(other, own, runs)?;
+                reason = Reason::better(reason, other);
+            }
+            if seeks_passages {
+                sources.push((found.overlap, Source { searcher: at, address: found.address }));
+            }
+        }
+        Ok(reason)
+    }
+
+    /// Returns the best reason to drop a document because of one that is not committed, from the
+    /// number `from` on.
+    ///
+    /// # Errors
+    /// When a text cannot be read.
+    pub fn among_recent(
+        &self,
+        signed: &SignedDocument,
+        own: &mut Own<'_>,
+        recent: &RecentDocuments,
+        from: usize,
+    ) -> Result<Option<Reason>> {
+        if let Some(recent) = recent.find_digest(signed.digest) {
+            return Ok(Some(Reason::exact(Holder::own(&recent.id))));
+        }
+        let (sampling, size) = (self.sampling(), own.size);
+        let least = self.options.overlap_min(sampling, size);
+        let Some(least) = least.filter(|_| size.fingerprints > 0) else { return Ok(None) };
+        let prefix = self.options.prefix(sampling, size, least);
+        let mut reason = None;
+        let admitted = |other| self.options.may_fit(sampling, [size, other]);
+        let found = recent.neighbours(from, own.keys(), (prefix, least), admitted);
+        for (number, other, shared) in found {
+            let overlap = Overlap::new(shared, size.fingerprints, other.size.fingerprints);
+            if !self.options.may_drop(sampling, overlap, [size, other.size]) {
+                continue;
+            }
+            let similarity = self.with_recent(signed, own, (number, other), overlap)?;
+            let of = || Ok(Holder::own(&other.id));
+            let found = similarity.map(|found| Reason::of(self.options, &found, &of));
+            let runs = || self.texts.runs(number, other);
+            let found = self.with_evidence(found.transpose()?.flatten(), own, runs)?;
+            reason = Reason::better(reason, found);
+        }
+        Ok(reason)
+    }
+
+    /// Returns the similarity with a document that is not committed; `None` if it is certainly no
+    /// reason.
+    fn with_recent(
+        &self,
+        signed: &SignedDocument,
+        own: &mut Own<'_>,
+        (number, recent): (usize, &Recent),
+        overlap: Overlap,
+    ) -> Result<Option<Similarity>> {
+        if is_exact(self.sampling(), own.size, recent.size) {
+            return Ok(Some(Similarity::exact(overlap)));
+        }
+        if let Some(other) = self.texts.runs(number, recent)?
+            && let Some(own) = own.runs(Stop::NEVER)?
+        {
+            let runs = match self
+                .options
+                .min_resemblance
+                .filter(|_| self.options.min_containment.is_none())
+            {
+                Some(near) => own.resembling(&other, near),
+                None => Some(own.overlap(&other)),
+            };
+            return Ok(runs.map(Similarity::exact));
+        }
+        let first = ((signed.token_count, &signed.signature[..]), own.keys());
+        let other = (recent.signature(), &recent.keys[..]);
+        Ok(Some(of_signatures(self.own.estimator(), overlap, first, other)))
+    }
+
+    /// Returns the documents, with their texts, that are searched for passages: of committed and
+    /// recent ones those that share most, and of equal ones the first ids.
+    ///
+    /// # Errors
+    /// When a document cannot be read.
+    pub fn texts(
+        &self,
+        mut sources: Vec<(u32, Source)>,
+        recent: Vec<(usize, &Recent, u32)>,
+    ) -> Result<Vec<(Holder, String)>> {
+        let mut overlaps: Vec<u32> = sources.iter().map(|source| source.0).collect();
+        overlaps.extend(recent.iter().map(|recent| recent.2));
+        overlaps.sort_unstable_by_key(|&overlap| Reverse(overlap));
+        let least = overlaps.get(SOURCES_MAX - 1).copied().unwrap_or(0);
+        sources.retain(|source| source.0 >= least);
+        let searchers: Vec<&Searcher> = self.searchers().collect();
+        let mut chosen: Vec<(u32, String, Option<Source>, &str)> = Vec::new();
+        for (overlap, source) in sources {
+            let id = searchers[source.searcher].snapshot().id(source.address)?;
+            chosen.push((overlap, id, Some(source), ""));
+        }
+        for (_, recent, overlap) in recent.into_iter().filter(|recent| recent.2 >= least) {
+            let text = recent.text.as_deref().unwrap_or_default();
+            chosen.push((overlap, recent.id.clone(), None, text));
+        }
+        chosen.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        chosen.truncate(SOURCES_MAX);
+        let text = |(_, id, source, text): (u32, String, Option<Source>, &str)| {
+            let text = match source {
+                None => text.to_owned(),
+                Some(Source { searcher, address }) => {
+                    searchers[searcher].snapshot().document(address)?.text.unwrap_or_default()
+                }
+            };
+            let holder = match source {
+                None => Holder { id, index: None },
+                Some(Source { searcher, .. }) => self.holder(searcher, id),
+            };
+            Ok((holder, text))
+        };
+        chosen.into_iter().map(text).collect()
+    }
+}

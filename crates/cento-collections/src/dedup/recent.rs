@@ -1,0 +1,319 @@
+//! Recently kept documents that share fingerprints with a document.
+//!
+//! An index of documents that are not yet committed: in memory, for a few thousand documents at a
+//! time. Sets of m and n elements that share t have l in common among the first m - t + l of the
+//! one and n - t + l of the other, in any order that is the same for all (prefix filtering; Wang,
+//! Li and Feng 2012). Here it is that of the keys, which are hashes. So half of the fingerprints
+//! are not looked up, of the others the l - 1 most frequent are not followed, and the documents'
+//! own lists then give the exact number of shared ones.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cento_text::hash::{BuildKeyHasher, Digest};
+use cento_text::sampling::Size;
+use cento_text::scheme::Fingerprint;
+
+/// A document that was kept.
+#[derive(Debug)]
+pub struct Recent {
+    /// Its id.
+    pub id: String,
+    /// Its distinct fingerprints, ascending.
+    pub keys: Vec<u64>,
+    /// The number of its fingerprints, and whether they are all of its runs.
+    pub size: Size,
+    /// The number of its tokens.
+    pub tokens: u32,
+    /// Its fingerprints by position, if similarity is estimated.
+    pub signature: Option<Arc<Vec<Fingerprint>>>,
+    /// The place of its spooled text, if texts decide.
+    pub place: Option<u64>,
+    /// The number of its fingerprints, the first ones, that are indexed to find it.
+    pub indexed: usize,
+    /// Its text, if passages are looked for.
+    pub text: Option<String>,
+}
+
+impl Recent {
+    /// Returns the number of its tokens, and its fingerprints by position, if they are kept.
+    pub fn signature(&self) -> (u32, &[Fingerprint]) {
+        (self.tokens, self.signature.as_ref().map_or(&[], |signature| &signature[..]))
+    }
+}
+
+/// The documents that were kept since the last commit.
+#[derive(Debug, Default)]
+pub struct RecentDocuments {
+    documents: Vec<Recent>,
+    /// By the digest of the text, the first document that has it.
+    digests: HashMap<Digest, u32, BuildKeyHasher>,
+    /// By fingerprint, the documents that have it.
+    lists: HashMap<u64, List, BuildKeyHasher>,
+    /// The documents of lists with more than one, in their order.
+    longer: Vec<Vec<u32>>,
+    bytes: usize,
+    /// For each document the number of fingerprints that it shares, all 0 between searches: one
+    /// list for each thread that searches.
+    counters: Mutex<Vec<Vec<u32>>>,
+}
+
+/// The documents that have a fingerprint; most have one, which needs no list of its own.
+#[derive(Debug, Clone, Copy)]
+struct List {
+    count: u32,
+    /// The document, or the place of its list among the longer ones.
+    place: u32,
+}
+
+/// The part of a document's fingerprints that is searched for.
+#[derive(Debug, Clone, Copy)]
+pub struct Prefix {
+    /// The number of its fingerprints, the first ones, that are looked up.
+    pub probed: usize,
+    /// The minimum number of them that another document has; not 0.
+    pub needed: usize,
+}
+
+/// The approximate size of an indexed fingerprint, in bytes: its posting, and a part of a place in
+/// the map.
+const BYTES_A_POSTING: usize = 32;
+
+/// The initial capacity of a list of more than one document.
+const LIST_ROOM: usize = 4;
+
+impl RecentDocuments {
+    /// Returns the approximate memory that they take, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Adds a document whose text has this digest.
+    pub fn add(&mut self, recent: Recent, digest: Digest) {
+        let (doc, indexed) = (self.documents.len() as u32, recent.indexed);
+        self.digests.entry(digest).or_insert(doc);
+        for &key in &recent.keys[..indexed] {
+            let list = self.lists.entry(key).or_insert(List { count: 0, place: doc });
+            list.count += 1;
+            if list.count == 2 {
+                let mut documents = Vec::with_capacity(LIST_ROOM);
+                documents.push(list.place);
+                list.place = self.longer.len() as u32;
+                self.longer.push(documents);
+            }
+            if list.count > 1 {
+                self.longer[list.place as usize].push(doc);
+            }
+        }
+        let text = recent.text.as_ref().map_or(0, String::len);
+        self.bytes += recent.keys.len() * 8 + indexed * BYTES_A_POSTING;
+        self.bytes += text + recent.id.len() + 200;
+        self.bytes += size_of_val(recent.signature().1);
+        self.documents.push(recent);
+    }
+
+    /// Returns their number.
+    pub fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Finds the document whose text has this digest.
+    pub fn find_digest(&self, digest: Digest) -> Option<&Recent> {
+        self.digests.get(&digest).map(|&doc| &self.documents[doc as usize])
+    }
+
+    /// Finds the documents from the one with the number `from` on that have `needed`, which is not
+    /// 0, of the first `probed` of the ascending `keys` among their indexed ones, and at least
+    /// `overlap_min` of all. Returns each with its number and the number of keys that it has, in
+    /// the order of addition. Others with that overlap may be among them. Those of a size that is
+    /// not `admitted` are left out.
+    pub fn neighbours(
+        &self,
+        from: usize,
+        keys: &[u64],
+        (Prefix { probed, needed }, overlap_min): (Prefix, u32),
+        admitted: impl Fn(Size) -> bool,
+    ) -> Vec<(usize, &Recent, u32)> {
+        let lists = keys[..probed].iter().filter_map(|key| self.lists.get(key).copied());
+        let mut lists: Vec<List> = lists.collect();
+        // A document with `needed` of them has one that is not among the most frequent.
+        let read = (lists.len() + 1).saturating_sub(needed);
+        if read < lists.len() {
+            lists.select_nth_unstable_by_key(read, |list| list.count);
+        }
+        let mut counters = self.spare_counters();
+        let mut touched = Vec::new();
+        for list in &lists[..read] {
+            let documents = self.documents_of(list);
+            let first = documents.partition_point(|&doc| (doc as usize) < from);
+            for &doc in &documents[first..] {
+                let count = &mut counters[doc as usize];
+                if *count == 0 {
+                    touched.push(doc);
+                }
+                *count += 1;
+            }
+        }
+        touched.sort_unstable();
+        let is_all_read = read == lists.len() && probed == keys.len();
+        let mut found = Vec::new();
+        for doc in touched {
+            let counted = std::mem::take(&mut counters[doc as usize]);
+            if !self.has_enough(doc, needed.saturating_sub(counted as usize), &lists[read..]) {
+                continue;
+            }
+            let recent = &self.documents[doc as usize];
+            if !admitted(recent.size) {
+                continue;
+            }
+            // The count is complete if all lists were read, and all keys of the document are
+            // indexed.
+            let overlap = match is_all_read && recent.indexed == recent.keys.len() {
+                true => counted,
+                false => common(keys, &recent.keys, overlap_min),
+            };
+            if overlap >= overlap_min {
+                found.push((doc as usize, recent, overlap));
+            }
+        }
+        self.leave_counters(counters);
+        found
+    }
+
+    /// Tells whether the document is on at least `needed` of these lists.
+    fn has_enough(&self, doc: u32, needed: usize, lists: &[List]) -> bool {
+        // Most documents share hardly more than the fingerprints that brought them up: the first
+        // lists decide.
+        let mut may_miss = match lists.len().checked_sub(needed) {
+            None => return false,
+            Some(may_miss) => may_miss,
+        };
+        let mut found = 0;
+        for list in lists {
+            if found == needed {
+                return true;
+            }
+            if self.documents_of(list).binary_search(&doc).is_ok() {
+                found += 1;
+            } else if may_miss == 0 {
+                return false;
+            } else {
+                may_miss -= 1;
+            }
+        }
+        true
+    }
+
+    fn documents_of<'a>(&'a self, list: &'a List) -> &'a [u32] {
+        match list.count {
+            1 => std::slice::from_ref(&list.place),
+            _ => &self.longer[list.place as usize],
+        }
+    }
+
+    fn spare_counters(&self) -> Vec<u32> {
+        let spare = self.counters.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut counters = spare.unwrap_or_default();
+        counters.resize(self.documents.len(), 0);
+        counters
+    }
+
+    fn leave_counters(&self, counters: Vec<u32>) {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner).push(counters);
+    }
+}
+
+/// Counts the common elements of two ascending sets; the count is too low if it is less than
+/// `least`.
+fn common(a: &[u64], b: &[u64], least: u32) -> u32 {
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    let least = least as usize;
+    while i < a.len() && j < b.len() && count + (a.len() - i).min(b.len() - j) >= least {
+        count += usize::from(a[i] == b[j]);
+        (i, j) = (i + usize::from(a[i] <= b[j]), j + usize::from(b[j] <= a[i]));
+    }
+    count as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dedup::Settings;
+    use cento_text::sampling::Sampling;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// Returns digests that differ in their high halves only.
+    fn digest(high: u64) -> Digest {
+        Digest { low: 7, high }
+    }
+
+    proptest! {
+        #[test]
+        fn neighbours_are_those_of_brute_force(
+            documents in prop::collection::vec(prop::collection::btree_set(0u64..40, 0..25), 0..30),
+            queries in prop::collection::vec(prop::collection::btree_set(0u64..40, 1..25), 1..5),
+            tenths in 1u32..11,
+        ) {
+            // Found by all of their fingerprints, and by those that a share of them leaves.
+            let options = |contained: Option<f64>| Settings {
+                min_resemblance: Some(f64::from(tenths) / 10.0),
+                min_containment: contained,
+                cut_passages: None,
+                boilerplate: None,
+                threads: 1,
+                memory_bytes: 0,
+                resumable: false,
+                temporary: false,
+                strict: false,
+            };
+            let (near, both) = (options(None), options(Some(f64::from(tenths) / 10.0)));
+            let sampling = Sampling::Sketches;
+            let size = |len: usize| Size { fingerprints: len as u32, is_all: false };
+            let (mut whole, mut short) = (RecentDocuments::default(), RecentDocuments::default());
+            for (i, keys) in documents.iter().enumerate() {
+                let keys: Vec<u64> = keys.iter().copied().collect();
+                let recent = |indexed| Recent {
+                    indexed,
+                    id: i.to_string(),
+                    keys: keys.clone(),
+                    size: size(keys.len()),
+                    tokens: 0,
+                    signature: None,
+                    place: None,
+                    text: None,
+                };
+                whole.add(recent(both.indexed(sampling, size(keys.len()))), digest(i as u64 / 2));
+                short.add(recent(near.indexed(sampling, size(keys.len()))), digest(i as u64 / 2));
+            }
+            for query in queries {
+                let keys: Vec<u64> = query.iter().copied().collect();
+                let own = size(keys.len());
+                let least = near.overlap_min(sampling, own).unwrap();
+                let overlap = |keys: &BTreeSet<u64>| keys.intersection(&query).count() as u32;
+                let ids = |found: Vec<(usize, &Recent, u32)>| -> Vec<(usize, u32)> {
+                    found.into_iter().map(|(_, recent, o)| (recent.id.parse().unwrap(), o)).collect()
+                };
+                let all = documents.iter().map(&overlap).enumerate();
+                let found = ids(whole.neighbours(0, &keys, (both.prefix(sampling, own, least), least), |_| true));
+                let expected: Vec<(usize, u32)> = all.clone().filter(|found| found.1 >= least).collect();
+                prop_assert_eq!(found, expected);
+                let mut found = ids(short.neighbours(0, &keys, (near.prefix(sampling, own, least), least), |_| true));
+                // Those that do not resemble it may be there or not.
+                let resembles = |&(i, o): &(usize, u32)| {
+                    f64::from(o) / f64::from(own.fingerprints + documents[i].len() as u32 - o) >= near.min_resemblance.unwrap()
+                };
+                found.retain(resembles);
+                prop_assert_eq!(&found, &all.filter(resembles).collect::<Vec<_>>());
+                let mut late = ids(short.neighbours(7, &keys, (near.prefix(sampling, own, least), least), |_| true));
+                late.retain(resembles);
+                found.retain(|found| found.0 >= 7);
+                prop_assert_eq!(late, found);
+            }
+            for digest in 0..20u64 {
+                let first = (digest * 2 < documents.len() as u64).then(|| (digest * 2).to_string());
+                prop_assert_eq!(whole.find_digest(self::digest(digest)).map(|recent| recent.id.clone()), first);
+            }
+        }
+    }
+}

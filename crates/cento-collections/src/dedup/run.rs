@@ -1,0 +1,582 @@
+//! The course of a run: batches, decisions, commits.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::committed::{Committed, Prepared, RecentTexts, Source, Stored};
+use super::identity::{EarlierDocuments, numbered};
+use super::passages::{CutExtent, Rest};
+use super::recent::{Prefix, Recent, RecentDocuments};
+use super::unwritten::Unwritten;
+use super::verdict::{Decision, Holder, Reason, Verdict};
+use super::{Event, Progress, Record, Settings, check_others, no_texts};
+use crate::verify::check_all_words;
+use cento::index::{
+    Document, Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Withdrawals, Writer, WriterOptions,
+    digest_of_hex, hex_of,
+};
+use cento::search::Searcher;
+use cento_api::error::{Error, Result};
+use cento_text::hash::{Digest, mix64};
+use cento_text::runtime::Stop;
+use cento_text::sampling::{Sampling, Size};
+use cento_text::text::Analyzer;
+
+/// The maximum size of a batch of documents that are looked up together: their number and their
+/// bytes of text.
+const BATCH: usize = 1024;
+const BATCH_BYTES: usize = 4 << 20;
+
+fn changed() -> Error {
+    Error::argument(
+        "resume",
+        "the documents differ from those of the interrupted run; resume with the same documents, \
+         or give that run up",
+    )
+}
+
+/// Returns the hash of all records up to this one, from the hash of those before.
+fn next_hash(hash: u64, record: &Record) -> u64 {
+    let document = |id: &str, digest: Digest| {
+        Digest::of_parts(&[b"document", id.as_bytes(), &digest.to_le_bytes()])
+    };
+    let own = match record {
+        Record::Document(signed) => document(&signed.document.id, signed.digest),
+        Record::Skipped { place, .. } => Digest::of_parts(&[b"skipped", place.as_bytes()]),
+        Record::Failed(error) => Digest::of_parts(&[b"failed", error.to_string().as_bytes()]),
+    };
+    mix64(hash ^ own.low)
+}
+
+/// The note of a commit: the progress, and what a resumed run needs beside it.
+#[derive(Serialize)]
+struct CommitNote {
+    #[serde(flatten)]
+    progress: Progress,
+    #[serde(flatten)]
+    wholes: Wholes,
+}
+
+/// The digests of the whole texts of documents that passages were cut from, with their ids.
+#[derive(Default, Serialize, Deserialize)]
+struct Wholes {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    wholes: Vec<(String, String)>,
+}
+
+impl Wholes {
+    /// Returns those of the run of the last commit of an index.
+    fn of(index: &Index) -> Result<HashMap<Digest, String>> {
+        let note = index.note()?.and_then(|note| serde_json::from_str::<Wholes>(&note).ok());
+        let wholes = note.unwrap_or_default().wholes.into_iter();
+        Ok(wholes.filter_map(|(digest, id)| Some((digest_of_hex(&digest)?, id))).collect())
+    }
+
+    /// Lists these, in an order that is the same for all runs.
+    fn listing(wholes: &HashMap<Digest, String>) -> Wholes {
+        let mut wholes: Vec<_> =
+            wholes.iter().map(|(digest, id)| (hex_of(*digest), id.clone())).collect();
+        wholes.sort_unstable();
+        Wholes { wholes }
+    }
+}
+
+/// Returns a searcher that ignores boilerplate.
+fn without(snapshot: &Snapshot, options: &Settings) -> Result<Searcher> {
+    let searcher = Searcher::new(snapshot.clone());
+    match &options.boilerplate {
+        None => Ok(searcher),
+        Some(boilerplate) => searcher.excluding(boilerplate.clone(), Stop::NEVER),
+    }
+}
+
+/// A run: its decisions so far, and the records that wait for one.
+pub(super) struct Run {
+    writer: Writer,
+    /// The searcher over the committed documents.
+    own: Searcher,
+    against: Arc<[Searcher]>,
+    /// The documents that the indexes of `against` refuse.
+    refused: Vec<Withdrawals>,
+    options: Arc<Settings>,
+    /// The analyzer whose tokens are cut: it leaves out no word.
+    all_words: Analyzer,
+    recent: RecentDocuments,
+    /// The documents that the index had before the run.
+    earlier: EarlierDocuments,
+    texts: Arc<RecentTexts>,
+    /// The unwritten documents of a temporary index.
+    unwritten: Unwritten,
+    batch: Vec<Record>,
+    /// The bytes of text in the batch.
+    batch_bytes: usize,
+    progress: Progress,
+    read: u64,
+    /// The hash of the records that an earlier run has decided upon.
+    hash: u64,
+    /// The documents that passages were cut from, by the digests of their whole texts, which the
+    /// index does not have.
+    wholes: HashMap<Digest, String>,
+    /// The last number given to an id that was taken.
+    numbers: HashMap<String, u32>,
+    /// The progress of an interrupted run: these records are taken again and not decided again.
+    from: Progress,
+    /// The events that have not been given yet.
+    events: VecDeque<Event>,
+    /// The error that comes after these events.
+    failure: Option<Error>,
+    /// Whether the last event announced a commit, which is to be made.
+    commits: bool,
+    is_over: bool,
+    stop: Stop,
+}
+
+impl Run {
+    /// Begins a run, or resumes one at `from`.
+    ///
+    /// # Errors
+    /// When an index signs otherwise, cannot be read or written, or keeps no texts to search for
+    /// passages.
+    pub fn new(
+        index: &Index,
+        against: Vec<Searcher>,
+        options: Settings,
+        from: Progress,
+        stop: &Stop,
+    ) -> Result<Run> {
+        let config = index.config();
+        let name = (!options.temporary).then(|| index.path());
+        check_others((config, name), &against, options.cut_passages.is_some())?;
+        if options.cut_passages.is_some() && !config.store_text {
+            return Err(no_texts(index.path()));
+        }
+        let decides = options.min_resemblance.is_some() || options.min_containment.is_some();
+        let refused = against.iter().map(|other| other.snapshot().index().withdrawals());
+        let refused = refused.collect::<Result<Vec<_>>>()?;
+        let memory_bytes = options.memory_bytes / 4;
+        let mut writer = index.writer(WriterOptions::default().memory_bytes(memory_bytes))?;
+        let own = without(writer.committed()?, &options)?;
+        if decides {
+            let is_at_hand = options.temporary || config.store_text;
+            check_all_words(&own, is_at_hand)?;
+            against.iter().try_for_each(|other| check_all_words(other, other.stores_texts()))?;
+        }
+        let maker = own.verdict_maker().filter(|_| decides);
+        let texts = RecentTexts::new(maker, options.temporary || config.store_text);
+        let wholes = if from.records == 0 { HashMap::new() } else { Wholes::of(index)? };
+        let earlier = EarlierDocuments::new(writer.committed()?.clone());
+        let mut run = Run {
+            own,
+            writer,
+            against: against.into(),
+            refused,
+            options: Arc::new(options),
+            all_words: config.analyzer.of_all_words(),
+            recent: RecentDocuments::default(),
+            earlier,
+            texts: Arc::new(texts),
+            unwritten: Unwritten::default(),
+            batch: Vec::new(),
+            batch_bytes: 0,
+            progress: from.clone(),
+            read: 0,
+            hash: 0,
+            numbers: HashMap::new(),
+            wholes,
+            from,
+            events: VecDeque::new(),
+            failure: None,
+            commits: false,
+            is_over: false,
+            stop: stop.clone(),
+        };
+        if run.from.records == 0 {
+            // From now on the run can be resumed, whatever it has written.
+            run.events.push_back(Event::Committing);
+        }
+        Ok(run)
+    }
+
+    /// Sets the caller's note of the next commit.
+    pub fn set_note(&mut self, note: Value) {
+        self.progress.note = note;
+    }
+
+    /// Tells whether there will be no more events.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Returns the next event; `None` if more records are needed, or the run is over.
+    ///
+    /// # Errors
+    /// When a commit that was announced cannot be made; the error of the records so far.
+    pub fn next_event(&mut self) -> Result<Option<Event>> {
+        if std::mem::take(&mut self.commits) {
+            self.commit()?;
+        }
+        let Some(event) = self.events.pop_front() else {
+            return self.failure.take().map_or(Ok(None), Err);
+        };
+        self.commits = matches!(event, Event::Committing);
+        Ok(Some(event))
+    }
+
+    /// Ends the run, whose last commit has been made.
+    ///
+    /// # Errors
+    /// When the index cannot be written.
+    pub fn finish(self) -> Result<()> {
+        if self.options.temporary { Ok(()) } else { self.writer.finish() }
+    }
+
+    /// Processes the next record.
+    ///
+    /// # Errors
+    /// When the records are not those of the run that is resumed, or an index cannot be read or
+    /// written.
+    pub fn push(&mut self, record: Record) -> Result<()> {
+        self.read += 1;
+        if self.read <= self.from.records {
+            self.hash = next_hash(self.hash, &record);
+            if let Record::Document(signed) = &record {
+                self.earlier.meet_again(signed)?;
+            }
+            let is_last = self.read == self.from.records;
+            return if is_last && self.hash != self.from.hash { Err(changed()) } else { Ok(()) };
+        }
+        self.batch_bytes += match &record {
+            Record::Document(signed) => signed.document.text.len(),
+            _ => 0,
+        };
+        self.batch.push(record);
+        let is_full = self.batch.len() == BATCH || self.batch_bytes >= BATCH_BYTES;
+        if is_full { self.decide_batch() } else { Ok(()) }
+    }
+
+    /// Decides upon the remaining documents, and announces the last commit.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn end(&mut self) -> Result<()> {
+        if self.read < self.from.records {
+            return Err(changed());
+        }
+        if !self.batch.is_empty() {
+            // A commit may come before the last one.
+            return self.decide_batch();
+        }
+        self.progress.done = true;
+        self.events.push_back(Event::Committing);
+        Ok(())
+    }
+
+    /// Decides upon all documents of the batch.
+    fn decide_batch(&mut self) -> Result<()> {
+        let batch = std::mem::take(&mut self.batch);
+        self.batch_bytes = 0;
+        let (own, against) = (self.own.clone(), self.against.clone());
+        let options = self.options.clone();
+        let texts = self.texts.clone();
+        let committed = Committed::new(&own, &against, &options, &texts);
+        self.earlier.begin_batch();
+        let before = (&self.recent, &self.earlier);
+        let prepared = committed.look_up(&batch, before, &self.stop)?;
+        let first = self.recent.len();
+        for (record, prepared) in batch.into_iter().zip(prepared) {
+            self.progress.hash = next_hash(self.progress.hash, &record);
+            match (record, prepared) {
+                (Record::Document(signed), Some(prepared)) => {
+                    self.decide((&committed, first), signed, prepared)?
+                }
+                (Record::Skipped { place, why }, _) => {
+                    self.events.push_back(Event::Skipped { place, why });
+                }
+                (Record::Failed(error), _) if self.options.strict => {
+                    self.failure = Some(error);
+                    return Ok(());
+                }
+                (Record::Failed(error), _) => {
+                    self.events.push_back(Event::Failed(error));
+                }
+                // Every document is prepared.
+                (Record::Document(_), None) => {}
+            }
+            self.progress.records += 1;
+        }
+        // Commit before the writer does so by itself, without the note.
+        let uncommitted = self.writer.uncommitted() + self.unwritten.len();
+        let bytes = self.recent.bytes() + self.unwritten.bytes();
+        if uncommitted + BATCH >= UNCOMMITTED_MAX || bytes > self.options.memory_bytes / 2 {
+            self.events.push_back(Event::Committing);
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.is_over = self.progress.done;
+        if self.options.temporary && (self.progress.done || self.unwritten.len() == 0) {
+            return Ok(());
+        }
+        self.unwritten.write(&mut self.writer)?;
+        let done = self.progress.done || !self.options.resumable;
+        let progress = Progress { done, ..self.progress.clone() };
+        let wholes = if done { Wholes::default() } else { Wholes::listing(&self.wholes) };
+        let note = serde_json::to_string(&CommitNote { progress, wholes });
+        let note = note.expect("numbers are JSON");
+        self.writer.commit_with(&note)?;
+        self.own = without(self.writer.committed()?, &self.options)?;
+        self.recent = RecentDocuments::default();
+        self.earlier.after_commit();
+        let are_stored = self.own.snapshot().config().store_text;
+        self.texts = Arc::new(self.texts.after_commit(are_stored));
+        Ok(())
+    }
+
+    /// Decides upon a document, after all before it: those from the number `first` on that are not
+    /// committed are of its own batch.
+    fn decide(
+        &mut self,
+        (committed, first): (&Committed<'_>, usize),
+        signed: SignedDocument,
+        prepared: Prepared,
+    ) -> Result<()> {
+        let Prepared { mut keys, runs, mut reason, sources, stored } =
+            self.renewed(committed, &signed, prepared)?;
+        if let Some(verdict) = self.withdrawn(&signed)? {
+            self.earlier.meet(&signed, stored.earlier, None)?;
+            self.tell(signed.document, verdict);
+            return Ok(());
+        }
+        let own = committed.own(&signed, &keys);
+        let size = own.size;
+        let is_stored = stored.has_own(signed.digest);
+        if !is_stored && reason.as_ref().is_none_or(|reason| !reason.is_exact()) {
+            let mut own = own.with_runs(runs);
+            let found = committed.among_recent(&signed, &mut own, &self.recent, first)?;
+            reason = Reason::better(reason, found);
+        }
+        let whole = self.wholes.get(&signed.digest).filter(|_| !is_stored);
+        reason = Reason::better(reason, whole.map(|id| Reason::exact(Holder::own(id))));
+        let itself = self.earlier.meet(&signed, stored.earlier, reason.as_ref())?;
+        let kept_as = itself.clone().filter(|itself| *itself != signed.document.id);
+        let mut rest = None;
+        let cut_passages = self.options.cut_passages.filter(|_| !is_stored);
+        let mut verdict = match (reason, cut_passages) {
+            _ if itself.is_some() => Verdict::Unchanged { cut: Vec::new(), kept_as },
+            (Some(reason), _) => reason.verdict(),
+            (None, None) => Verdict::Kept { cut: Vec::new(), kept_as: None, replaces: false },
+            (None, Some(len_min)) => {
+                let found = (keys, sources, &stored);
+                let verdict;
+                (verdict, keys, rest) =
+                    self.without_passages(committed, &signed.document, found, len_min)?;
+                verdict
+            }
+        };
+        if signed.token_count == 0 {
+            self.events.push_back(Event::Empty(signed.document.id.clone()));
+        }
+        if itself.is_some() || !verdict.is_kept() {
+            self.tell(signed.document, verdict);
+            return Ok(());
+        }
+        let text = rest.as_ref().map_or(signed.digest, |rest| rest.digest);
+        let id = self.identify(&signed.document.id, text, &stored, &mut verdict)?;
+        if rest.is_some() {
+            self.wholes.insert(signed.digest, id.clone());
+        }
+        self.tell(signed.document.clone(), verdict);
+        let size = rest.as_ref().map_or(size, |rest| committed.own(rest, &keys).size);
+        let mut signed = rest.unwrap_or(signed);
+        signed.document.id = id;
+        self.store(signed, &stored, keys, (committed.sampling(), size))
+    }
+
+    /// Returns the findings for a document of the batch; found again, if it is an old version of
+    /// a document that has been replaced since.
+    fn renewed(
+        &self,
+        committed: &Committed<'_>,
+        signed: &SignedDocument,
+        mut prepared: Prepared,
+    ) -> Result<Prepared> {
+        if prepared.reason.as_ref().is_some_and(|reason| self.earlier.is_stale(reason)) {
+            let before = (&self.recent, &self.earlier);
+            return committed.look_up_one(signed, before, prepared.stored);
+        }
+        let is_current =
+            |source: &Source| source.searcher != 0 || !self.earlier.is_replaced(source.address);
+        prepared.sources.retain(|(_, source)| is_current(source));
+        Ok(prepared)
+    }
+
+    fn tell(&mut self, document: Document, verdict: Verdict) {
+        self.events.push_back(Event::Decided(Decision { document, verdict }));
+    }
+
+    /// Completes the verdict on a document that is kept, with this text: whether an index has it
+    /// already. Returns the id that it has in the index of the run.
+    fn identify(
+        &mut self,
+        id: &str,
+        text: Digest,
+        stored: &Stored,
+        verdict: &mut Verdict,
+    ) -> Result<String> {
+        let has_own = stored.own().is_some();
+        let given = if has_own { id.to_owned() } else { self.free_id(id)? };
+        let cut = verdict.cut().to_vec();
+        let kept_as = (given != id).then(|| given.clone());
+        *verdict = match stored.has(text) {
+            true => Verdict::Unchanged { cut, kept_as },
+            false => Verdict::Kept { cut, kept_as, replaces: has_own },
+        };
+        Ok(given)
+    }
+
+    /// Puts a document of this size into the index, in the place of an old version.
+    fn store(
+        &mut self,
+        signed: SignedDocument,
+        stored: &Stored,
+        keys: Vec<u64>,
+        (sampling, size): (Sampling, Size),
+    ) -> Result<()> {
+        let Some(own) = stored.own() else { return self.keep(signed, keys, (sampling, size)) };
+        if own.text != signed.digest {
+            self.earlier.replace(&signed.document.id, own.address);
+            return self.keep(signed, keys, (sampling, size));
+        }
+        // Its meta object or its parts may have changed.
+        if own.is_replaceable {
+            self.writer.add_signed(signed)?;
+        }
+        Ok(())
+    }
+
+    /// Cuts out of a document the passages that earlier ones have, and treats the rest like another
+    /// document, until nothing is cut: parts that meet can make a passage, or a duplicate.
+    /// It begins with the fingerprints and the committed sources of the document. Returns the
+    /// verdict, the fingerprints of the document to keep, and the rest if something was cut.
+    fn without_passages(
+        &self,
+        committed: &Committed<'_>,
+        document: &Document,
+        (mut keys, mut sources, stored): (Vec<u64>, Vec<(u32, Source)>, &Stored),
+        len_min: usize,
+    ) -> Result<(Verdict, Vec<u64>, Option<SignedDocument>)> {
+        let config = self.writer.index().config();
+        let boilerplate = self.options.boilerplate.as_deref();
+        let (mut rest, mut kept) = (Rest::of(document), None);
+        loop {
+            let all = Prefix { probed: keys.len(), needed: 1 };
+            let recent = self.recent.neighbours(0, &keys, (all, 1), |_| true);
+            let texts = committed.texts(sources, recent)?;
+            match rest.cut((&self.all_words, boilerplate), &texts, len_min, &self.stop)? {
+                CutExtent::Nothing => {
+                    let cut = rest.into_cuts();
+                    let verdict = Verdict::Kept { cut, kept_as: None, replaces: false };
+                    return Ok((verdict, keys, kept));
+                }
+                CutExtent::All => {
+                    let verdict = Verdict::Passages { cut: rest.into_cuts() };
+                    return Ok((verdict, Vec::new(), None));
+                }
+                CutExtent::Part => {}
+            }
+            let left = SignedDocument::new(rest.document().clone(), config, &self.stop)?;
+            // Whole letters are cut, and parts that meet can be a comment: no token may be left.
+            if left.token_count == 0 {
+                let verdict = Verdict::Passages { cut: rest.into_cuts() };
+                return Ok((verdict, Vec::new(), None));
+            }
+            if let Some(verdict) = self.withdrawn(&left)? {
+                return Ok((verdict, Vec::new(), None));
+            }
+            let before = (&self.recent, &self.earlier);
+            let found = committed.look_up_one(&left, before, stored.clone())?;
+            if let Some(reason) = found.reason {
+                return Ok((reason.verdict(), Vec::new(), None));
+            }
+            (keys, sources, kept) = (found.keys, found.sources, Some(left));
+        }
+    }
+
+    /// Returns the verdict on a document that one of the indexes refuses because it was withdrawn.
+    fn withdrawn(&self, signed: &SignedDocument) -> Result<Option<Verdict>> {
+        let (config, text) = (self.writer.index().config(), signed.checked_text());
+        for withdrawals in std::iter::once(self.writer.withdrawals()).chain(&self.refused) {
+            if let Some(found) = withdrawals.refused_for(config, text)? {
+                let (of, withdrawn) = (found.id.clone(), found.withdrawn.clone());
+                return Ok(Some(Verdict::Withdrawn { of, withdrawn }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the id itself, or the id with a number if it is taken.
+    fn free_id(&mut self, id: &str) -> Result<String> {
+        let is_taken =
+            |id: &str| -> Result<bool> { Ok(self.unwritten.has(id) || self.writer.has(id)?) };
+        if !is_taken(id)? {
+            return Ok(id.to_owned());
+        }
+        let number = self.numbers.entry(id.to_owned()).or_insert(1);
+        loop {
+            *number += 1;
+            let numbered = numbered(id, *number);
+            if !is_taken(&numbered)? {
+                return Ok(numbered);
+            }
+        }
+    }
+
+    /// Puts a document of this size into the index.
+    fn keep(
+        &mut self,
+        signed: SignedDocument,
+        keys: Vec<u64>,
+        (sampling, size): (Sampling, Size),
+    ) -> Result<()> {
+        let is_compared =
+            self.options.min_resemblance.is_some() || self.options.min_containment.is_some();
+        let texts_decide = self.texts.maker.is_some();
+        let place =
+            texts_decide.then(|| self.texts.spool.push(&signed.document.text)).transpose()?;
+        let text = self.options.cut_passages.map(|_| signed.document.text.clone());
+        let signature = (is_compared && !texts_decide).then(|| signed.signature.clone());
+        let (id, tokens) = (signed.document.id.clone(), signed.token_count);
+        let indexed = self.options.indexed(sampling, size);
+        let recent = Recent { id, keys, size, tokens, signature, place, indexed, text };
+        self.recent.add(recent, signed.digest);
+        if self.options.temporary {
+            self.unwritten.push(signed, self.writer.index().config().store_text, place);
+        } else {
+            self.writer.add_signed(signed)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_that_change_places_with_their_ids_are_other_records() {
+        let known = |id: &str, text: &str| {
+            let document = Document::new(id, text);
+            let digest = Digest::of(text.as_bytes());
+            Record::Document(SignedDocument::of(document, digest, 0, Vec::new()))
+        };
+        assert_ne!(next_hash(0, &known("a", "b")), next_hash(0, &known("b", "a")));
+        assert_ne!(next_hash(0, &known("a", "a")), next_hash(0, &known("b", "b")));
+        let skipped = Record::Skipped { place: "a".into(), why: "" };
+        let failed = Record::Failed(Error::input("a", ""));
+        assert_ne!(next_hash(0, &skipped), next_hash(0, &failed));
+    }
+}

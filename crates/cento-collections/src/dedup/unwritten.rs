@@ -1,0 +1,105 @@
+//! Kept documents that the writer does not have yet.
+//!
+//! An index that is removed after the run serves only to find documents that no longer fit in
+//! memory. So its documents wait here until their memory is needed, and mostly nothing is ever
+//! written.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use cento::index::{DocAddress, Document, SignedDocument, Snapshot, Writer};
+use cento_api::error::Result;
+use cento_text::hash::{BuildKeyHasher, Digest};
+
+/// Kept documents, in their order, without the parts that are never read again: meta objects,
+/// records, and texts that the index does not store.
+#[derive(Debug, Default)]
+pub struct Unwritten {
+    documents: Vec<SignedDocument>,
+    /// The place of each text, if it is spooled.
+    places: Vec<Option<u64>>,
+    /// Digests of their ids.
+    ids: HashSet<Digest, BuildKeyHasher>,
+    bytes: usize,
+}
+
+/// The member of a document's meta object with the place of its spooled text.
+const PLACE: &str = "spooled_at";
+
+/// Returns the place of the spooled text of a document of the temporary index.
+///
+/// # Errors
+/// When its meta object cannot be read.
+pub fn place_of(snapshot: &Snapshot, address: DocAddress) -> Result<Option<u64>> {
+    Ok(snapshot.meta(address)?.get(PLACE).and_then(serde_json::Value::as_u64))
+}
+
+impl Unwritten {
+    /// Adds a document whose id no other has; its text only if it is to be stored. `place` is the
+    /// place of the spooled text, if it is spooled.
+    pub fn push(&mut self, mut signed: SignedDocument, stores_text: bool, place: Option<u64>) {
+        let Document { id, text, parts: _, meta: _, record: _, id_source: _ } = signed.document;
+        signed.document = Document::new(id, if stores_text { text } else { String::new() });
+        self.ids.insert(Digest::of(signed.document.id.as_bytes()));
+        self.bytes += signed.document.text.len() + 200;
+        // A shared signature is counted by its other holder too.
+        if Arc::strong_count(&signed.signature) == 1 {
+            self.bytes += size_of_val(&signed.signature[..]);
+        }
+        self.documents.push(signed);
+        self.places.push(place);
+    }
+
+    /// Returns the approximate memory that they take, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns their number.
+    pub fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Returns whether one of them has this id.
+    pub fn has(&self, id: &str) -> bool {
+        !self.ids.is_empty() && self.ids.contains(&Digest::of(id.as_bytes()))
+    }
+
+    /// Writes them.
+    ///
+    /// # Errors
+    /// When the writer cannot write one.
+    pub fn write(&mut self, writer: &mut Writer) -> Result<()> {
+        let Unwritten { documents, places, .. } = std::mem::take(self);
+        for (mut signed, place) in documents.into_iter().zip(places) {
+            signed.document.meta.extend(place.map(|place| (PLACE.into(), place.into())));
+            writer.add_signed(signed)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_without_a_reader_is_not_held() {
+        let meta = serde_json::json!({ "a": 1 });
+        let meta = meta.as_object().expect("it is one").clone();
+        let mut document = Document::new("a", "some text").with_meta(meta);
+        document.record = Some("the whole line".into());
+        for stores_text in [false, true] {
+            let mut unwritten = Unwritten::default();
+            let digest = Digest::of(document.text.as_bytes());
+            unwritten.push(
+                SignedDocument::of(document.clone(), digest, 2, Vec::new()),
+                stores_text,
+                None,
+            );
+            let text = if stores_text { "some text" } else { "" };
+            assert_eq!(unwritten.documents[0].document, Document::new("a", text));
+            assert!(unwritten.has("a") && !unwritten.has("b"));
+        }
+    }
+}

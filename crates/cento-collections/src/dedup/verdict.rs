@@ -1,0 +1,438 @@
+//! Verdicts on documents, and their reasons.
+
+use cento_api::Part;
+use serde::Serialize;
+
+use super::Settings;
+use super::recent::Prefix;
+use crate::cut_out;
+use cento::index::Document;
+use cento_api::error::Result;
+use cento_api::overlap::Overlap;
+use cento_api::similarity::{Similarity, is_false};
+use cento_text::sampling::{Sampling, Size};
+
+/// The verdict on a document.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "verdict", rename_all = "lowercase")]
+pub enum Verdict {
+    /// It is kept, without these passages.
+    Kept {
+        /// The passages that were cut out, in the order of the text.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        cut: Vec<Cut>,
+        /// The id that it has in the index, if another document has its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        kept_as: Option<String>,
+        /// Whether it takes the place of an earlier version, with another text, in the index.
+        #[serde(skip_serializing_if = "is_false")]
+        replaces: bool,
+    },
+    /// It is kept, and no index learns anything new from it: one has it already under its id, with
+    /// the same text, from before the run.
+    Unchanged {
+        /// The passages that were cut out, in the order of the text.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        cut: Vec<Cut>,
+        /// The id that it has in the index, if another document has its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        kept_as: Option<String>,
+    },
+    /// Its text, or the rest of it without passages of others, is that of another document.
+    /// `Near` and `Contained` are verdicts on the same text.
+    Exact {
+        /// The id of that document.
+        of: String,
+        /// The index that has it, if there are several to compare with.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        index: Option<String>,
+    },
+    /// It resembles another document.
+    Near {
+        /// The id of that document.
+        of: String,
+        /// The index that has it, if there are several to compare with.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        index: Option<String>,
+        /// The resemblance of the texts.
+        resemblance: f64,
+        /// The evidence for the resemblance.
+        #[serde(flatten)]
+        evidence: Evidence,
+    },
+    /// It is contained in another document.
+    Contained {
+        /// The id of that document.
+        of: String,
+        /// The index that has it, if there are several to compare with.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        index: Option<String>,
+        /// The share of the text that the other document contains.
+        containment: f64,
+        /// The evidence for the containment.
+        #[serde(flatten)]
+        evidence: Evidence,
+    },
+    /// All of it consists of passages of other documents.
+    Passages {
+        /// The passages that were cut out.
+        cut: Vec<Cut>,
+    },
+    /// The index, or one that it is compared with, refuses it: it was withdrawn, or is a copy of a
+    /// document that was.
+    Withdrawn {
+        /// The id of the withdrawn document.
+        of: String,
+        /// When that was withdrawn, as RFC 3339.
+        withdrawn: String,
+    },
+}
+
+/// The evidence for the similarity of a document with another.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Evidence {
+    /// Whether both texts were compared.
+    pub exact: bool,
+    /// The standard error of the resemblance if it is an estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
+    /// Whether the similarity is that of sketches.
+    #[serde(skip_serializing_if = "is_false")]
+    pub of_sketches: bool,
+}
+
+impl Evidence {
+    fn of(similarity: &Similarity) -> Evidence {
+        let Similarity { exact, standard_error, of_sketches, .. } = *similarity;
+        Evidence { exact, standard_error: standard_error.filter(|_| !exact), of_sketches }
+    }
+}
+
+/// A passage that was cut out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Cut {
+    /// The bytes of the text, half-open.
+    pub bytes: (u32, u32),
+    /// The tokens in it.
+    pub tokens: u32,
+    /// A document that has it.
+    pub of: String,
+    /// The index that has that document, if there are several to compare with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<String>,
+}
+
+impl Verdict {
+    /// Tells whether the document is kept, with or without all of its passages.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        matches!(self, Verdict::Kept { .. } | Verdict::Unchanged { .. })
+    }
+
+    /// Returns the name of the verdict, as JSON has it: `kept`, `unchanged`, `exact`, `near`,
+    /// `contained`, `passages` or `withdrawn`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Verdict::Kept { .. } => "kept",
+            Verdict::Unchanged { .. } => "unchanged",
+            Verdict::Exact { .. } => "exact",
+            Verdict::Near { .. } => "near",
+            Verdict::Contained { .. } => "contained",
+            Verdict::Passages { .. } => "passages",
+            Verdict::Withdrawn { .. } => "withdrawn",
+        }
+    }
+
+    /// Returns the id of the document that this one duplicates, if a single one does.
+    #[must_use]
+    pub fn of(&self) -> Option<&str> {
+        match self {
+            Verdict::Exact { of, .. }
+            | Verdict::Near { of, .. }
+            | Verdict::Contained { of, .. } => Some(of),
+            Verdict::Kept { .. }
+            | Verdict::Unchanged { .. }
+            | Verdict::Passages { .. }
+            | Verdict::Withdrawn { .. } => None,
+        }
+    }
+
+    /// Returns the passages that were cut out, in the order of the text.
+    #[must_use]
+    pub fn cut(&self) -> &[Cut] {
+        match self {
+            Verdict::Kept { cut, .. }
+            | Verdict::Unchanged { cut, .. }
+            | Verdict::Passages { cut } => cut,
+            _ => &[],
+        }
+    }
+}
+
+/// A document and its verdict.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// The document, with the id and the text that it came with.
+    pub document: Document,
+    /// Its verdict.
+    pub verdict: Verdict,
+}
+
+impl Decision {
+    /// Returns the text that is kept, the whole text without the passages that were cut out, and
+    /// its parts.
+    #[must_use]
+    pub fn kept_text(&self) -> (String, Vec<Part>) {
+        let cut: Vec<_> = self.verdict.cut().iter().map(|cut| cut.bytes).collect();
+        cut_out(&self.document, &cut)
+    }
+}
+
+/// A document whose text another one repeats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// Its id.
+    pub id: String,
+    /// Its index, if there are several to compare with.
+    pub index: Option<String>,
+}
+
+impl Holder {
+    /// Creates the holder for a document that this run has kept.
+    pub fn own(id: &str) -> Holder {
+        Holder { id: id.to_owned(), index: None }
+    }
+}
+
+/// The reason to drop a document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reason {
+    /// 2 for the same text, 1 for resemblance, 0 for containment; more is better.
+    rank: u8,
+    similarity: f64,
+    evidence: Evidence,
+    of: Holder,
+}
+
+/// Returns the number of additional fingerprints to find a document by, if it must share `least`
+/// with others: with more of them, the lists that are followed are rarer.
+fn longer(least: u32) -> usize {
+    (least as usize * 5 / 8).max(1)
+}
+
+impl Settings {
+    /// Returns the number of fingerprints that must be indexed of a document of this size.
+    pub(super) fn indexed(&self, sampling: Sampling, own: Size) -> usize {
+        let size = own.fingerprints as usize;
+        match self.min_resemblance {
+            // A passage in common may be anywhere in a document.
+            _ if self.min_containment.is_some() || self.cut_passages.is_some() => size,
+            Some(near) if size > 0 => {
+                let least = sampling.least_shared(near, own);
+                (size - (least as usize).min(size) + longer(least)).min(size)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Returns the prefix of its fingerprints to search with for a document of this size, if it
+    /// must have `least` in common with the documents found.
+    pub(super) fn prefix(&self, sampling: Sampling, own: Size, least: u32) -> Prefix {
+        let size = own.fingerprints;
+        let probed = ((size - least.min(size)) as usize + longer(least)).min(size as usize);
+        let needed = match self.min_resemblance {
+            // The other may be smaller, and found by fewer. It has `least` itself.
+            Some(near) if self.indexed(sampling, own) < size as usize => {
+                let smallest = Size { fingerprints: least, is_all: false };
+                longer(sampling.least_shared(near, smallest)).min(longer(least))
+            }
+            _ => longer(least),
+        };
+        Prefix { probed, needed }
+    }
+
+    /// Returns the least overlap of a document of this size with another that can be a reason to
+    /// drop it; `None` if only the same text can be one.
+    pub(super) fn overlap_min(&self, sampling: Sampling, own: Size) -> Option<u32> {
+        let least = self.min_resemblance.into_iter().chain(self.min_containment).reduce(f64::min);
+        least.map(|share| sampling.least_shared(share, own))
+    }
+
+    /// Tells whether texts of these sizes may share as many fingerprints as a reason to drop the
+    /// first requires.
+    pub(super) fn may_fit(&self, sampling: Sampling, [own, other]: [Size; 2]) -> bool {
+        let Some(near) = self.min_resemblance.filter(|_| self.min_containment.is_none()) else {
+            return true;
+        };
+        let (a, b) = (own.fingerprints, other.fingerprints);
+        let most = Overlap::new(a.min(b), a, b);
+        sampling.may_resemble(near, most, [own.is_all, other.is_all])
+    }
+
+    /// Tells whether texts of these sizes with this overlap may be a reason to drop the first.
+    pub(super) fn may_drop(&self, sampling: Sampling, overlap: Overlap, of: [Size; 2]) -> bool {
+        let all = of.map(|size| size.is_all);
+        self.min_resemblance.is_some_and(|near| sampling.may_resemble(near, overlap, all))
+            || self.min_containment.is_some_and(|share| sampling.may_contain_a(share, overlap, all))
+    }
+
+    /// Returns the rank and the value of this similarity as a reason to drop the first of two
+    /// documents, if it is one.
+    fn met(&self, similarity: &Similarity) -> Option<(u8, f64)> {
+        let near = self.min_resemblance.filter(|&near| similarity.resembles(near));
+        if near.is_some() {
+            return Some((1, similarity.resemblance));
+        }
+        let contained = self.min_containment.filter(|&share| similarity.contains_a(share));
+        contained.map(|_| (0, similarity.containment_of_a))
+    }
+
+    /// Tells whether this similarity is a reason to drop the first of two documents.
+    pub(super) fn is_met(&self, similarity: &Similarity) -> bool {
+        self.met(similarity).is_some()
+    }
+}
+
+impl Reason {
+    /// Creates the reason of having the same text as the document `of`.
+    pub fn exact(of: Holder) -> Reason {
+        let evidence = Evidence { exact: true, standard_error: None, of_sketches: false };
+        Reason { rank: 2, similarity: 1.0, evidence, of }
+    }
+
+    /// Returns the reason to drop a document, the first, for another, called `of`, if there is one.
+    pub fn of(
+        options: &Settings,
+        similarity: &Similarity,
+        of: &dyn Fn() -> Result<Holder>,
+    ) -> Result<Option<Reason>> {
+        let Some((rank, value)) = options.met(similarity) else { return Ok(None) };
+        let evidence = Evidence::of(similarity);
+        Ok(Some(Reason { rank, similarity: value, evidence, of: of()? }))
+    }
+
+    /// Returns the id of the document that another one repeats, if the index of the run may have
+    /// it.
+    pub fn of_own(&self) -> Option<&str> {
+        self.of.index.is_none().then_some(&self.of.id)
+    }
+
+    /// Returns whether the document has the same text as another.
+    pub fn is_exact(&self) -> bool {
+        self.rank == 2
+    }
+
+    /// Returns the better of two; of equal ones, that of the first id.
+    pub fn better(a: Option<Reason>, b: Option<Reason>) -> Option<Reason> {
+        let (Some(first), Some(second)) = (&a, &b) else { return a.or(b) };
+        let order = first.rank.cmp(&second.rank);
+        let order = order.then(first.similarity.total_cmp(&second.similarity));
+        if order.then_with(|| second.of.id.cmp(&first.of.id)).is_ge() { a } else { b }
+    }
+
+    /// Returns the verdict on the document.
+    pub fn verdict(self) -> Verdict {
+        let Reason { rank, similarity, evidence, of: Holder { id: of, index } } = self;
+        match rank {
+            2 => Verdict::Exact { of, index },
+            1 => Verdict::Near { of, index, resemblance: similarity, evidence },
+            _ => Verdict::Contained { of, index, containment: similarity, evidence },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_kind_of_a_verdict_is_its_name_in_json() {
+        let (of, index) = (String::from("a"), None);
+        let evidence = Evidence { exact: true, standard_error: None, of_sketches: false };
+        let (resemblance, containment) = (0.9, 0.9);
+        for (verdict, other) in [
+            (Verdict::Kept { cut: Vec::new(), kept_as: None, replaces: false }, None),
+            (Verdict::Unchanged { cut: Vec::new(), kept_as: None }, None),
+            (Verdict::Exact { of: of.clone(), index: index.clone() }, Some("a")),
+            (
+                Verdict::Near { of: of.clone(), index: index.clone(), resemblance, evidence },
+                Some("a"),
+            ),
+            (Verdict::Contained { of, index, containment, evidence }, Some("a")),
+            (Verdict::Passages { cut: Vec::new() }, None),
+        ] {
+            assert_eq!(serde_json::to_value(&verdict).unwrap()["verdict"], verdict.kind());
+            assert_eq!(verdict.is_kept(), matches!(verdict.kind(), "kept" | "unchanged"));
+            assert_eq!(verdict.of(), other);
+        }
+    }
+
+    fn reason() -> impl Strategy<Value = Option<Reason>> {
+        let evidence = Evidence { exact: true, standard_error: None, of_sketches: false };
+        let reason = (0u8..3, 0u32..3, "[ab]").prop_map(move |(rank, tenths, id)| Reason {
+            rank,
+            similarity: f64::from(tenths) / 10.0,
+            evidence,
+            of: Holder::own(&id),
+        });
+        prop::option::of(reason)
+    }
+
+    proptest! {
+        #[test]
+        fn the_best_reason_is_found_in_any_order(reasons in prop::collection::vec(reason(), 0..6)) {
+            let all = reasons.iter().flatten();
+            // The same text, then resemblance, then containment; the more similar; the first id.
+            let best = all.min_by(|a, b| {
+                let by_rank = b.rank.cmp(&a.rank);
+                let by_similarity = by_rank.then(b.similarity.total_cmp(&a.similarity));
+                by_similarity.then_with(|| a.of.id.cmp(&b.of.id))
+            });
+            let forwards = reasons.iter().cloned().fold(None, Reason::better);
+            let backwards = reasons.iter().rev().cloned().fold(None, Reason::better);
+            let all = reasons.iter().cloned();
+            let from_right = all.rfold(None, |best, next| Reason::better(next, best));
+            for found in [forwards, backwards, from_right] {
+                prop_assert_eq!(found.as_ref(), best);
+            }
+        }
+
+        #[test]
+        fn documents_whose_sizes_do_not_fit_are_no_reason(
+            (in_a, in_b) in (1u32..60, 1u32..60), all: [bool; 2], shared in 1u32..60,
+            near in prop::option::of(1u32..11), contained in prop::option::of(1u32..11),
+        ) {
+            let share = |tenths: Option<u32>| tenths.map(|tenths| f64::from(tenths) / 10.0);
+            let settings = Settings {
+                min_resemblance: share(near),
+                min_containment: share(contained),
+                cut_passages: None,
+                boilerplate: None,
+                threads: 1,
+                memory_bytes: 0,
+                resumable: false,
+                temporary: false,
+                strict: false,
+            };
+            let overlap = Overlap::new(shared.min(in_a).min(in_b), in_a, in_b);
+            let of = [(in_a, all[0]), (in_b, all[1])]
+                .map(|(fingerprints, is_all)| Size { fingerprints, is_all });
+            let estimator = cento_text::scheme::parse("winnow").unwrap().estimator().unwrap();
+            let of_runs =
+                [Sampling::Runs, Sampling::Rest, Sampling::Other].map(|of| of(estimator));
+            for sampling in [Sampling::Sketches, Sampling::Unknown].into_iter().chain(of_runs) {
+                if settings.may_drop(sampling, overlap, of) {
+                    prop_assert!(settings.may_fit(sampling, of), "{sampling:?}");
+                    let least = settings.overlap_min(sampling, of[0]);
+                    let has_least = least.is_some_and(|least| overlap.shared >= least);
+                    prop_assert!(has_least, "{sampling:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The places of the passages that two documents have in common.
+
+use std::collections::HashSet;
+
+use super::request::Request;
+use crate::chronology::Chronology;
+use cento::search::Texts;
+use cento_api::error::{Error, Result};
+use cento_text::compare::passages::tokens_in;
+use cento_text::compare::{Passage, Passages, Unit};
+use cento_text::runtime::ordered::in_order;
+use cento_text::text::Tokens;
+
+/// A half-open range of bytes.
+pub type Place = (u32, u32);
+
+/// A passage that two documents have in common: their ranks, and its place in each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Link {
+    /// The ranks of the documents, ascending.
+    pub documents: [u32; 2],
+    pub places: [Place; 2],
+    /// The words of the passage that both places have, in per cent, at least [`MATCHED_MIN`]: fewer
+    /// of a rewritten passage, whose places are whole sentences. See [`Matched`].
+    pub matched: u8,
+}
+
+impl Link {
+    /// Returns the share of the words that both places have.
+    pub fn matched_share(&self) -> f64 {
+        f64::from(self.matched) / 100.0
+    }
+}
+
+/// The links of a collection.
+#[derive(Debug, Default)]
+pub struct Links {
+    pub links: Vec<Link>,
+    /// The pairs of documents that were compared.
+    pub pairs: u64,
+    /// Those whose search for passages was cut short.
+    pub cut_pairs: u64,
+    /// The documents of such pairs.
+    pub cut: HashSet<u32>,
+}
+
+/// The memory that grouping takes for a link: itself, and an entry for each of its documents, with
+/// the place.
+const LINK_BYTES: usize = size_of::<Link>() + 2 * size_of::<(Place, u32, u32)>();
+
+/// Of a passage with a smaller matched part, in per cent, neither place carries the other: less
+/// than half of its words are in both. Places of rewritten text can be as unlike.
+const MATCHED_MIN: u32 = 50;
+
+/// The matched words of a passage are at least this many different ones, as a part of the least
+/// number of its words: else it is a row of numbers or a line of a table, as any other text may
+/// have.
+const DIFFERENT_MIN: f64 = 0.6;
+
+/// The words of a passage that its other place has too.
+///
+/// Different words are counted, beside all of them: a table and any other table have most of their
+/// noughts and ones in common, and that says nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Matched {
+    /// How many different words there are.
+    pub different: usize,
+    /// The part of all words of the place, and of the different ones: the lesser of both.
+    pub share: f64,
+}
+
+impl Matched {
+    /// Counts the words of the query of a passage that `of`, a place around it, has.
+    pub fn new(passage: &Passage, of: Place, query: &Tokens) -> Matched {
+        let different = |places: &mut dyn Iterator<Item = Place>| {
+            let places = places.map(|place| tokens_in(query, place));
+            let mut words: Vec<u64> = places
+                .flat_map(|place| &query.hashes[place.start as usize..place.end as usize])
+                .copied()
+                .collect();
+            let count = words.len();
+            words.sort_unstable();
+            words.dedup();
+            (count, words.len())
+        };
+        let (all, all_different) = different(&mut std::iter::once(of));
+        let (_, different) = different(&mut passage.matched_in_query().iter().copied());
+        let share = |matched: usize, all: usize| (matched as f64 / all.max(1) as f64).min(1.0);
+        let share = share(passage.matched as usize, all).min(share(different, all_different));
+        Matched { different, share }
+    }
+
+    /// Tells whether they make a passage of at least this many words.
+    pub fn is_passage(&self, min_passage: u32) -> bool {
+        self.share * 100.0 >= f64::from(MATCHED_MIN)
+            && self.different as f64 >= DIFFERENT_MIN * f64::from(min_passage)
+    }
+}
+
+/// The number of pairs that are compared at a time.
+const PAIRS_AT_ONCE: usize = 16;
+
+/// Compares these pairs of documents, and finds their links; calls `progress` with the number of
+/// documents compared so far.
+///
+/// # Errors
+/// When the links take too much memory, or a file is damaged;
+/// [`Error::Cancelled`] soon after `stop`.
+pub fn links(
+    request: &Request<'_>,
+    documents: &Chronology,
+    pairs: &[(u32, u32)],
+    progress: &mut dyn FnMut(u64),
+) -> Result<Links> {
+    let Request { searcher, options, threads, stop, .. } = *request;
+    let (mut found, mut failed) = (Links::default(), None);
+    let work = |at: u64| {
+        let first = at as usize * PAIRS_AT_ONCE;
+        let some = &pairs[first..pairs.len().min(first + PAIRS_AT_ONCE)];
+        let mut texts = Texts::new(searcher, searcher);
+        let passages = |&(a, b): &(u32, u32)| {
+            let [one, other] = [a, b].map(|rank| documents.address(rank));
+            let passages = texts.passages(one, other, stop)?.of_at_least(options.min_passage);
+            let query = texts.query();
+            let links = query.map(|query| of_pair((a, b), &passages, query, options.min_passage));
+            Ok(((a, b), passages.complete, links.unwrap_or_default()))
+        };
+        some.iter().map(passages).collect::<Result<Vec<_>>>()
+    };
+    let parts = pairs.len().div_ceil(PAIRS_AT_ONCE) as u64;
+    in_order(threads, 0..parts, stop, &work, &mut |_, some| {
+        for (pair, is_complete, links) in some {
+            found.pairs += 1;
+            if !is_complete {
+                found.cut_pairs += 1;
+                found.cut.extend([pair.0, pair.1]);
+            }
+            found.links.extend(links);
+            progress(pair.0.into());
+        }
+        found.check(request.memory_bytes).map_err(|error| {
+            failed = Some(error);
+            Error::Cancelled
+        })
+    })
+    .map_err(|error| failed.take().unwrap_or(error))?;
+    progress(documents.len() as u64);
+    found.links.sort_unstable();
+    found.links.dedup();
+    Ok(found)
+}
+
+/// Returns the links of a pair of ranks by its passages, the first of the pair as their query.
+pub fn of_pair(
+    (a, b): (u32, u32),
+    passages: &Passages,
+    query: &Tokens,
+    min_passage: u32,
+) -> Vec<Link> {
+    let link = |passage: &Passage| {
+        let (places, matched) =
+            ([passage.query, passage.hit], Matched::new(passage, passage.query, query));
+        let is_link =
+            places.iter().all(|place| place.0 < place.1) && matched.is_passage(min_passage);
+        let matched = (matched.share * 100.0) as u8;
+        is_link.then_some(Link { documents: [a, b], places, matched })
+    };
+    passages.found.iter().filter(|found| found.unit == Unit::Bytes).filter_map(link).collect()
+}
+
+impl Links {
+    /// Refuses more links than there is memory for.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn check(&self, memory_bytes: usize) -> Result<()> {
+        // A list that grows takes the old memory and the new.
+        let bytes = 2 * self.links.len() * LINK_BYTES;
+        match bytes > memory_bytes || self.links.len() > u32::MAX as usize / 2 {
+            true => Err(Error::memory("finding families", bytes, memory_bytes)),
+            false => Ok(()),
+        }
+    }
+
+    /// Notes that the search for passages of some documents was cut short.
+    pub fn cut(&mut self, documents: impl IntoIterator<Item = u32>) {
+        self.cut.extend(documents);
+    }
+}

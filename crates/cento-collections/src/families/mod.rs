@@ -1,0 +1,216 @@
+//! Families of passages: each reused passage once, with all documents that carry it.
+//!
+//! The passages that pairs of documents have in common (`partners` chooses the pairs) become places
+//! in documents, all of them where a document has a passage twice (`twice`), and these become
+//! families (`grow`). The carriers of a family are in
+//! the order of a date, and each is compared with those before it (`version`).
+//!
+//! Nothing is stored: families follow from the documents that are in the index. A question about
+//! one document, or about those that were added since an earlier answer, compares the carriers of
+//! their fingerprints only, and its families are those that have a place in one of them.
+
+mod describe;
+mod end_words;
+mod ends;
+mod grow;
+mod held;
+mod link;
+mod partners;
+mod places;
+mod repeated;
+mod request;
+mod settle;
+mod twice;
+mod version;
+
+use super::chronology::{Chronology, NoDate};
+use super::job::{Job, Judge, Resources};
+use super::pair_search::check_texts;
+use cento::search::Searcher;
+use cento_api::error::Result;
+use cento_text::runtime::ordered::Begin;
+use describe::{Describing, document_count};
+use link::{Links, Place, links};
+use request::{Request, Tuning};
+use settle::Settling;
+use std::cmp::Reverse;
+use std::sync::OnceLock;
+
+pub use cento_api::{Carrier, Change, DateRelation, DirectionBy, Family, FamilyOptions};
+
+/// The default of [`Families::memory_bytes`].
+const MEMORY_BYTES: usize = 1 << 30;
+
+/// Finds the families of passages of an index, those of most documents first; equal ones by the
+/// length of the passage, then in the order of their first carriers.
+///
+/// The iterator begins at the first call of [`next`](Iterator::next), and ends its threads when it
+/// is dropped.
+///
+/// ```
+/// use cento_collections::families::{FamilyOptions, families};
+/// use cento::{Config, Document, Index, Searcher, WriterOptions};
+/// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// # let mut writer = index.writer(WriterOptions::default())?;
+/// # let meta = |date: &str| [("date".to_owned(), date.into())].into_iter().collect();
+/// # let text = "a text of a few words that two documents have, one of them with a change";
+/// # writer.add(Document::new("late", text).with_meta(meta("1901")))?;
+/// # writer.add(Document::new("early", text).with_meta(meta("1900")))?;
+/// # writer.finish()?;
+///
+/// let searcher = Searcher::new(index.snapshot()?);
+/// let options = FamilyOptions::default().date("date").min_passage(12u32);
+/// for family in families(&searcher, &options) {
+///     let family = family?;
+///     assert_eq!((family.carriers[0].id.as_str(), family.first_is_certain), ("early", true));
+/// }
+/// # Ok::<(), cento::Error>(())
+/// ```
+///
+/// # Errors
+/// The iterator gives an error, and ends, when an option is out of bounds, the index stores no
+/// texts, no document has a date in the field, the passages take too much memory, or a file is
+/// damaged; [`Error::Cancelled`](cento::Error::Cancelled) after it was stopped.
+pub fn families(searcher: &Searcher, options: &FamilyOptions) -> Families {
+    let options = options.clone();
+    let judge = FamilyJudge { options, memory_bytes: MEMORY_BYTES, tuning: Tuning::default() };
+    Job::new(searcher, judge)
+}
+
+/// Facts about a search for families.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FamilySummary {
+    /// The number of families, those beyond the limit too.
+    pub families: u64,
+    /// The pairs of documents whose passages were compared.
+    pub pairs: u64,
+    /// Those whose search for passages was cut short: carriers may be missing.
+    pub cut_pairs: u64,
+    /// Documents without a date, if dates decide: they come last.
+    pub undated: u64,
+    /// The id of the first of them that has a value that is no date, and the value.
+    pub no_date: Option<(String, String)>,
+    /// What `since` takes to find the families of documents that are added later.
+    pub cursor: u64,
+}
+
+/// The families of a collection: [`families`].
+pub type Families = Job<FamilyJudge>;
+
+/// Decides which passages are a family.
+#[derive(Debug)]
+pub struct FamilyJudge {
+    options: FamilyOptions,
+    memory_bytes: usize,
+    tuning: Tuning,
+}
+
+impl Families {
+    /// Lets the passages take this much memory, instead of 1 GiB.
+    pub fn memory_bytes(self, bytes: usize) -> Families {
+        self.with_judge(|judge| judge.memory_bytes = bytes)
+    }
+
+    /// Chooses the pairs that are compared by these sizes.
+    #[cfg(test)]
+    fn tuning(self, tuning: Tuning) -> Families {
+        self.with_judge(|judge| judge.tuning = tuning)
+    }
+
+    /// Returns facts about the search, which are known from the first family on.
+    #[must_use]
+    pub fn summary(&self) -> FamilySummary {
+        self.facts().map(|(summary, _)| summary.clone()).unwrap_or_default()
+    }
+
+    /// Returns the memory, in bytes, that the families to come take at most, by an estimate, which
+    /// is known from the first family on: the links between documents, which take most, are not
+    /// held any more then.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.facts().map_or(0, |&(_, bytes)| bytes)
+    }
+}
+
+/// A family as its places, by the ranks of their documents.
+type Settled = Vec<(u32, Place)>;
+
+impl Judge for FamilyJudge {
+    type Item = Family;
+    /// The summary, and the memory of the families to come, in bytes.
+    type Facts = (FamilySummary, usize);
+
+    fn run(
+        self,
+        Resources { searcher, threads, stop, progress }: Resources<'_>,
+        found: &OnceLock<(FamilySummary, usize)>,
+        begin: Begin<'_, Family>,
+    ) -> Result<()> {
+        let FamilyJudge { options, memory_bytes, tuning } = self;
+        options.check()?;
+        let snapshot = searcher.snapshot();
+        let documents = Chronology::new(snapshot, options.date.as_deref(), stop)?;
+        let request = Request { searcher, options: &options, threads, memory_bytes, tuning, stop };
+        let searched_for = request.searched_for(&documents)?;
+        check_texts(snapshot, snapshot)?;
+        let Links { links, pairs, cut_pairs, mut cut } = {
+            let pairs = partners::pairs(&request, &documents, searched_for.as_deref())?;
+            let mut links = links(&request, &documents, &pairs, progress)?;
+            twice::divide(&mut links, &request, &documents)?;
+            links
+        };
+        let mut texts = Settling::new(snapshot, &documents, options.min_passage, stop);
+        let grown = grow::grow(&links, documents.len(), &mut texts, stop)?;
+        cut.extend(texts.cut());
+        drop(links);
+        let places = |claims: Vec<grow::Claim>| {
+            let mut places: Settled =
+                claims.iter().map(|claim| (claim.document, claim.place)).collect();
+            places.sort_unstable();
+            places
+        };
+        let mut settled: Vec<Settled> = grown.into_iter().map(places).collect();
+        let is_wanted = |places: &Settled| {
+            let has =
+                |wanted: &[u32]| places.iter().any(|(rank, _)| wanted.binary_search(rank).is_ok());
+            document_count(places) >= options.min_documents
+                && searched_for.as_deref().is_none_or(has)
+        };
+        settled.retain(is_wanted);
+        settled.sort_by_key(|places| {
+            let length = places.first().map(|&(_, place)| places::length(place));
+            (Reverse(document_count(places)), Reverse(length), places.first().copied())
+        });
+        repeated::remove(&mut settled, stop)?;
+        let Chronology { undated, ref no_date, cursor, .. } = documents;
+        let summary = FamilySummary {
+            families: settled.len() as u64,
+            pairs,
+            cut_pairs,
+            undated,
+            no_date: no_date.clone().map(|NoDate { id, value }| (id, value)),
+            cursor,
+        };
+        settled.truncate(options.limit.unwrap_or(usize::MAX));
+        settled.shrink_to_fit();
+        let held = held::bytes(&settled, &cut, threads).saturating_add(documents.bytes());
+        let _ = found.set((summary, held));
+        let requested = options.document.as_ref().and(searched_for.as_deref());
+        let describing = Describing {
+            snapshot,
+            documents: &documents,
+            requested: requested.and_then(|ranks| ranks.first().copied()),
+            cut_short: &cut,
+            stop,
+        };
+        begin(0..settled.len() as u64, &|at| {
+            let family = describing.family(&settled[at as usize])?;
+            Ok(Family { family: at + 1, ..family })
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

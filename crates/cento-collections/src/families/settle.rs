@@ -1,0 +1,133 @@
+//! Projected places, settled by the texts.
+
+use std::collections::HashSet;
+
+use super::grow::Texts;
+use super::link::{Matched, Place};
+use super::places::{SHARE_MIN, length};
+use crate::chronology::Chronology;
+use cento::index::Snapshot;
+use cento_api::error::Result;
+use cento_text::compare::passages::{Genre, Passages, Prepared, between_prepared};
+use cento_text::runtime::Stop;
+use cento_text::text::{Analyzer, Side, Tokens};
+
+/// Looks for passages of founders in texts.
+pub struct Settling<'a> {
+    snapshot: &'a Snapshot,
+    documents: &'a Chronology,
+    min_passage: u32,
+    stop: &'a Stop,
+    /// The founder that was looked for last.
+    wanted: Option<((u32, Place), Wanted)>,
+    /// The documents of the founders whose passages may be elsewhere too, because a search for them
+    /// was cut short.
+    cut: HashSet<u32>,
+}
+
+impl Texts for Settling<'_> {
+    fn find(
+        &mut self,
+        founder: (u32, Place),
+        estimate: (u32, Place),
+    ) -> Result<Option<(Place, f64)>> {
+        let wanted = match self.wanted.take() {
+            Some((known, wanted)) if known == founder => wanted,
+            _ => self.wanted(founder)?,
+        };
+        let text = self.read(estimate.0)?;
+        // The estimate may be off by as much as the passage was edited.
+        let margin = length(estimate.1).max(length(founder.1)) / 2;
+        let window = cut_wider(&text, estimate.1, margin);
+        let (found, is_complete) = wanted.find(&text[window.0..window.1], self)?;
+        self.wanted = Some((founder, wanted));
+        if !is_complete {
+            self.cut.insert(founder.0);
+        }
+        let moved = |(start, end)| (window.0 as u32 + start, window.0 as u32 + end);
+        Ok(found.map(|(place, kept)| (moved(place), kept)))
+    }
+}
+
+impl<'a> Settling<'a> {
+    /// Looks for places of at least `min_passage` tokens.
+    pub fn new(
+        snapshot: &'a Snapshot,
+        documents: &'a Chronology,
+        min_passage: u32,
+        stop: &'a Stop,
+    ) -> Settling<'a> {
+        Settling { snapshot, documents, min_passage, stop, wanted: None, cut: HashSet::new() }
+    }
+
+    /// Returns the documents of the founders whose carriers may be more than those that were found.
+    pub fn cut(self) -> HashSet<u32> {
+        self.cut
+    }
+
+    fn read(&self, rank: u32) -> Result<String> {
+        Ok(self.snapshot.text(self.documents.address(rank))?.unwrap_or_default())
+    }
+
+    /// Prepares the passage of a founder to be found in texts.
+    fn wanted(&self, (rank, place): (u32, Place)) -> Result<Wanted> {
+        let text = cut(&self.read(rank)?, place).to_owned();
+        let config = self.snapshot.config();
+        let (analyzer, genre) = (config.analyzer.of_passages(), Genre::of(&config.analyzer));
+        let tokens = tokens(&analyzer, &text, self.stop)?;
+        let side = Side { text: &text, tokens: &tokens, parts: &[] };
+        let prepared = Prepared::new(side, genre, self.stop)?;
+        Ok(Wanted { text, tokens, prepared, analyzer })
+    }
+}
+
+/// The passage of a family, to be found in texts.
+struct Wanted {
+    text: String,
+    tokens: Tokens,
+    prepared: Prepared,
+    analyzer: Analyzer,
+}
+
+impl Wanted {
+    /// Returns the place in a text that has most of the passage, and the share of its words that it
+    /// has, if one has at least half of it; and whether the search for places was complete.
+    fn find(&self, text: &str, by: &Settling<'_>) -> Result<(Option<(Place, f64)>, bool)> {
+        let Wanted { text: passage, tokens: own, prepared, analyzer } = self;
+        let other = tokens(analyzer, text, by.stop)?;
+        let query = Side { text: passage, tokens: own, parts: &[] };
+        let document = Side { text, tokens: &other, parts: &[] };
+        let Passages { found, complete, .. } =
+            between_prepared((query, prepared), document, by.stop)?.of_at_least(by.min_passage);
+        let whole = (0, passage.len() as u32);
+        let found = found
+            .into_iter()
+            .map(|found| (Matched::new(&found, found.query, own), found))
+            .filter(|(matched, found)| {
+                let has_most =
+                    f64::from(length(found.query)) >= SHARE_MIN * f64::from(length(whole));
+                has_most && matched.is_passage(by.min_passage)
+            });
+        let best = found.max_by_key(|(_, found)| (found.matched, std::cmp::Reverse(found.hit)));
+        let best = best.map(|(_, found)| (found.hit, Matched::new(&found, whole, own).share));
+        Ok((best, complete))
+    }
+}
+
+pub fn tokens(analyzer: &Analyzer, text: &str, stop: &Stop) -> Result<Tokens> {
+    let mut tokens = Tokens::default();
+    analyzer.analyze(text, &mut tokens, stop)?;
+    Ok(tokens)
+}
+
+/// Returns the text of a place.
+pub fn cut(text: &str, place: Place) -> &str {
+    text.get(place.0 as usize..place.1 as usize).unwrap_or_default()
+}
+
+/// Returns the range of a place with this margin, between characters.
+fn cut_wider(text: &str, (start, end): Place, margin: u32) -> (usize, usize) {
+    let start = text.floor_char_boundary(start.saturating_sub(margin) as usize);
+    let end = text.ceil_char_boundary((end.saturating_add(margin) as usize).min(text.len()));
+    (start.min(end), end)
+}

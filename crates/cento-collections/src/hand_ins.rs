@@ -1,0 +1,189 @@
+//! Hand-ins: documents that are compared with each other, and with an archive.
+//!
+//! A class hands in forty essays, and a newsroom forty articles: which of them are alike, which are
+//! in the archive already, and what does each have from where? The new documents are in an index of
+//! their own, which need not be kept; the archive is not changed.
+
+use cento_api::{BoilerplateShare, Sources};
+
+use super::PairOptions;
+use super::known::{WithKnown, with_known};
+use super::most_similar::MostSimilar;
+use super::pairs::{Pairs, document_count, pairs};
+use super::series::repeated_passages;
+use cento::index::Snapshot;
+use cento::search::{Boilerplate, QueryMemory, RepeatedPassages, Searcher};
+use cento_api::error::Result;
+use cento_text::runtime::Stop;
+
+/// Documents that were handed in, and how they are to be compared.
+///
+/// ```
+/// use cento_collections::hand_ins::HandIns;
+/// use cento_collections::pairs::PairOptions;
+/// use cento::{Config, Document, Index, WriterOptions};
+///
+/// # fn main() -> cento::Result<()> {
+/// let index_of = |documents: &[(&str, &str)]| {
+///     let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+///     let mut writer = index.writer(WriterOptions::default())?;
+///     for (id, text) in documents {
+///         writer.add(Document::new(*id, *text))?;
+///     }
+///     writer.finish()?;
+///     index.snapshot()
+/// };
+/// let text = "a text of some words that was handed in last year and again this year";
+/// let archive = index_of(&[("last year", text)])?;
+/// let new = index_of(&[("ann", text), ("bob", "and another text that nobody has seen before")])?;
+///
+/// let hand_ins = HandIns::new(&new, &PairOptions::default()).against(&archive, "archive")?;
+/// let compared = hand_ins.with_sources(true).compare()?;
+/// let pair = &compared.most_similar.pairs[0].pair;
+/// assert_eq!((&*pair.a, &*pair.b), ("ann", "last year"));
+/// assert_eq!(pair.index_b.as_deref(), Some("archive"));
+/// assert_eq!(compared.sources[0].known, Some(compared.sources[0].tokens));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct HandIns {
+    new: Snapshot,
+    archive: Option<WithKnown>,
+    options: PairOptions,
+    boilerplate: Option<Boilerplate>,
+    counts_sources: bool,
+    threads: usize,
+    stop: Stop,
+    memory: Option<QueryMemory>,
+}
+
+/// Hand-ins that were compared.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ComparedHandIns {
+    /// The searcher over all documents, the new ones first.
+    pub searcher: Searcher,
+    /// The most similar pairs with at least one new document.
+    pub most_similar: MostSimilar,
+    /// What each new document has from where, if that was requested and the index stores texts.
+    pub sources: Vec<Sources>,
+}
+
+impl HandIns {
+    /// Prepares the comparison of the documents of a snapshot with each other.
+    #[must_use]
+    pub fn new(documents: &Snapshot, options: &PairOptions) -> HandIns {
+        HandIns {
+            new: documents.clone(),
+            archive: None,
+            options: options.clone(),
+            boilerplate: None,
+            counts_sources: false,
+            threads: cento::available_threads(),
+            stop: Stop::default(),
+            memory: None,
+        }
+    }
+
+    /// Also compares them with the documents of an archive. Earlier versions of new documents are
+    /// left out. `name` is that of the archive, unless it is a union already.
+    ///
+    /// # Errors
+    /// When the archive signs texts in another way, or an id cannot be read.
+    pub fn against(self, archive: &Snapshot, name: &str) -> Result<HandIns> {
+        let archive = Some(with_known(&self.new, archive, name)?);
+        Ok(HandIns { archive, ..self })
+    }
+
+    /// Returns the ids of new documents that have an earlier version in the archive: a document
+    /// with the same id, from the same place.
+    #[must_use]
+    pub fn earlier_versions(&self) -> &[String] {
+        self.archive.as_ref().map_or(&[], |archive| &archive.earlier)
+    }
+
+    /// Returns the ids of new documents that the archive has from another place.
+    #[must_use]
+    pub fn ids_from_elsewhere(&self) -> &[String] {
+        self.archive.as_ref().map_or(&[], |archive| &archive.elsewhere)
+    }
+
+    /// Ignores text that does not count, such as that of an assignment.
+    #[must_use]
+    pub fn without(self, boilerplate: Option<Boilerplate>) -> HandIns {
+        HandIns { boilerplate, ..self }
+    }
+
+    /// Finds the passages that at least this share of the new documents have; a group counts once.
+    ///
+    /// # Errors
+    /// Those of [`repeated_passages`].
+    pub fn repeated_passages(&self, share: BoilerplateShare) -> Result<RepeatedPassages> {
+        repeated_passages(&self.new, &self.options.scope()?, share, self.threads, &self.stop)
+    }
+
+    /// Also ignores these passages of the new documents.
+    ///
+    /// # Errors
+    /// When a text cannot be read.
+    pub fn without_repeated(mut self, repeated: &RepeatedPassages) -> Result<HandIns> {
+        if !repeated.passages.is_empty() {
+            let mut boilerplate = match self.boilerplate.take() {
+                Some(boilerplate) => boilerplate,
+                None => Boilerplate::new(self.new.config())?,
+            };
+            repeated.add_to(&mut boilerplate, &self.new, &self.stop)?;
+            self.boilerplate = Some(boilerplate);
+        }
+        Ok(self)
+    }
+
+    /// Also counts what each new document has from where ([`Pairs::sources`]).
+    #[must_use]
+    pub fn with_sources(self, counts_sources: bool) -> HandIns {
+        HandIns { counts_sources, ..self }
+    }
+
+    /// Searches with this number of threads instead of as many as there are processors.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> HandIns {
+        HandIns { threads, ..self }
+    }
+
+    /// Ends soon after `stop` is set, with [`Error::Cancelled`](cento::Error::Cancelled).
+    #[must_use]
+    pub fn stop(self, stop: &Stop) -> HandIns {
+        HandIns { stop: stop.clone(), ..self }
+    }
+
+    /// Takes the memory for the texts of the archive from this budget ([`Pairs::memory`]).
+    #[must_use]
+    pub fn memory(self, memory: Option<QueryMemory>) -> HandIns {
+        HandIns { memory, ..self }
+    }
+
+    /// Compares the documents.
+    ///
+    /// # Errors
+    /// Those of [`Pairs::most_similar`] and [`Pairs::sources`].
+    pub fn compare(self) -> Result<ComparedHandIns> {
+        let HandIns { new, archive, options, boilerplate, threads, stop, memory, .. } = self;
+        let all = archive.map_or_else(|| new.clone(), |archive| archive.snapshot);
+        let mut searcher = Searcher::new(all);
+        if let Some(boilerplate) = boilerplate.filter(|boilerplate| !boilerplate.is_empty()) {
+            searcher = searcher.excluding(boilerplate, &stop)?;
+        }
+        let number_of_new = document_count(&Searcher::new(new.clone()));
+        let join = || -> Pairs {
+            let join = pairs(&searcher, &options).threads(threads).stop(&stop);
+            join.documents(0..number_of_new).memory(memory.clone())
+        };
+        let most_similar = join().most_similar()?;
+        let sources = match self.counts_sources {
+            true => join().sources(&new, &most_similar.pairs)?,
+            false => Vec::new(),
+        };
+        Ok(ComparedHandIns { searcher, most_similar, sources })
+    }
+}

@@ -1,0 +1,598 @@
+//! The pairs of one document.
+//!
+//! How they are found, and why none is lost, is described in [`pairs`](super::pairs).
+
+use std::sync::Arc;
+
+use super::contenders::{Archive, Candidate, Contenders, Ranked, Seen, is_met};
+use super::copies::Copies;
+use super::margin::Margins;
+use super::numbering::Numbering;
+use super::pair::{Pair, is_too_short};
+use super::program_texts::{ProgramTexts, ScoredTexts};
+use super::score::Scores;
+use super::series::{Scope, Series};
+use super::thresholds::PairThresholds;
+use super::verify::{Own, Verifier};
+use super::weights::{Weights, candidates};
+use super::{PairOptions, PairRank, Thresholds, WeightedPair};
+use cento::index::{DocAddress, MaxDf, Snapshot};
+use cento::search::{
+    Neighbour, RunMaker, Searcher, StoredMemory, StoredRuns, Texts, Weigh, WeightedOverlap,
+    kept_runs,
+};
+use cento_api::error::{Error, Result};
+use cento_api::overlap::Overlap;
+use cento_api::similarity::Similarity;
+use cento_text::compare::Passages;
+use cento_text::runtime::Stop;
+use cento_text::sampling::{Sampling, Size};
+
+/// What documents that are versions of each other have in common: enough text that few documents
+/// have, or nearly all.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Versions {
+    /// Fingerprints in more documents are common.
+    pub common_df: u64,
+    /// The least share of the others that either document has of the other.
+    pub min_share: f64,
+    /// The least resemblance that needs no such share.
+    pub min_resemblance: f64,
+}
+
+/// The conditions for the pairs of each document: [`PairOptions`] without rank and limit.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub thresholds: Thresholds,
+    /// The least symmetric similarity.
+    pub min_similarity: f64,
+    /// What versions have in common beyond the thresholds, if only such pairs are wanted.
+    pub versions: Option<Versions>,
+    pub scope: Scope,
+    /// The series of the scope, if they have been read; else the search reads them.
+    pub series: Option<Arc<Series>>,
+    pub max_df: Option<MaxDf>,
+    /// Whether the best pairs have margins, which take a second search for every document of a
+    /// pair.
+    pub margins: bool,
+    /// Whether to compute scores, which takes the texts of all documents.
+    pub scores: bool,
+    /// Whether texts are compared as for a verdict: no word is left out.
+    pub by_verdicts: bool,
+    /// The least margin of a pair, if margins decide: too few documents are then an error.
+    pub min_margin: Option<f64>,
+    /// Whether to weigh fingerprints even if no threshold does.
+    pub weighted: bool,
+    /// Whether to find passages, which takes the texts of both documents of each pair.
+    pub passages: bool,
+    pub min_passage: Option<u32>,
+    /// The best pairs that are requested, if not all.
+    pub ranked: Option<Ranked>,
+    /// The conditions for the best pairs, where all pairs are counted.
+    pub met: Option<PairOptions>,
+    /// The documents that are not compared with each other, if some are not.
+    pub archive: Option<Archive>,
+}
+
+/// The room for errors of rounding where a similarity becomes a resemblance.
+const ROUNDING: f64 = 1e-9;
+
+impl Wanted {
+    /// Returns what these options look for.
+    ///
+    /// # Errors
+    /// When the options contradict each other or are out of bounds.
+    pub fn of(options: &PairOptions) -> Result<Wanted> {
+        options.check()?;
+        let mut thresholds = options.effective_thresholds();
+        let min_similarity = options.min_similarity.unwrap_or(0.0);
+        if min_similarity > 0.0 {
+            // So that few candidates are brought up; the similarity itself decides in the end.
+            let resemblance = min_similarity / (2.0 - min_similarity) * (1.0 - ROUNDING);
+            thresholds = thresholds.min_resemblance(resemblance.max(thresholds.resemblance()));
+        }
+        Ok(Wanted {
+            thresholds,
+            min_similarity,
+            versions: None,
+            scope: options.scope()?,
+            series: None,
+            max_df: options.max_df,
+            margins: false,
+            scores: false,
+            by_verdicts: false,
+            min_margin: options.min_margin,
+            weighted: options.weighted,
+            passages: options.passages || options.min_passage.is_some(),
+            min_passage: options.min_passage,
+            ranked: None,
+            met: None,
+            archive: None,
+        })
+    }
+
+    /// Returns the weights of the documents of `searched`, if fingerprints are weighed.
+    fn weights<'a>(&self, searched: &'a Searcher) -> Option<Weights<'a>> {
+        match self.versions {
+            Some(versions) => Some(Weights::by(searched, Weigh::counting(versions.common_df))),
+            None => {
+                let is_weighed = self.weighted || self.thresholds.is_weighed();
+                is_weighed.then(|| Weights::new(searched))
+            }
+        }
+    }
+
+    /// Tells whether versions, if only they are wanted, may have these fingerprints in common.
+    fn may_be_versions(
+        &self,
+        sampling: Sampling,
+        overlap: Overlap,
+        of: [Size; 2],
+        weights: Option<WeightedOverlap>,
+    ) -> bool {
+        self.versions.is_none_or(|versions| {
+            weights.is_some_and(|weights| weights.max_containment() >= versions.min_share)
+                || sampling.may_resemble(
+                    versions.min_resemblance,
+                    overlap,
+                    of.map(|size| size.is_all),
+                )
+        })
+    }
+
+    /// Tells whether documents of this similarity are versions, if only they are wanted.
+    fn are_versions(&self, similarity: &Similarity, weights: Option<WeightedOverlap>) -> bool {
+        self.versions.is_none_or(|versions| {
+            weights.is_some_and(|weights| weights.max_containment() >= versions.min_share)
+                || similarity.resemblance >= versions.min_resemblance
+        })
+    }
+}
+
+/// Checks that there are texts to find passages in.
+pub fn check_texts(snapshot: &Snapshot, other: &Snapshot) -> Result<()> {
+    let Some(without) = [snapshot, other].into_iter().find(|one| !one.config().store_text) else {
+        return Ok(());
+    };
+    // A client of a service may read this, so it has no path.
+    let (path, is_one) = (without.index().path(), snapshot.index().path() == other.index().path());
+    let index = match path.file_name().filter(|_| !is_one) {
+        Some(name) => format!("`{}`", name.to_string_lossy()),
+        None => "the index".to_owned(),
+    };
+    let what = format!("passages are found by comparing texts, but {index} stores none");
+    Err(Error::argument("passages", what))
+}
+
+/// The comparison of the texts of pairs.
+pub(super) struct PairTexts<'a> {
+    against: Option<&'a Searcher>,
+    /// Reads the runs of the documents that are searched for, if texts decide; within one index
+    /// these are the runs of the verifier.
+    own: Option<StoredRuns<'a>>,
+    verifier: Verifier<'a>,
+    /// The texts of programs, if they have scores.
+    scored: Option<ScoredTexts>,
+    /// The source of the memory for the texts of an archive, if it is bounded.
+    memory: Option<StoredMemory>,
+}
+
+impl<'a> PairTexts<'a> {
+    /// Opens the texts of `searcher`, and those of `against`, for the pairs that are wanted. The
+    /// memory for those of `searcher` is taken from a source, if it is bounded.
+    pub fn new(
+        searcher: &'a Searcher,
+        against: Option<&'a Searcher>,
+        wanted: &Wanted,
+        memory: Option<StoredMemory>,
+    ) -> PairTexts<'a> {
+        let kept = kept_runs();
+        let scored = wanted.scores.then(|| ScoredTexts::new(searcher, against, memory.clone()));
+        let maker = |searcher: &Searcher| match wanted.by_verdicts {
+            true => searcher.verdict_maker(),
+            false => searcher.pair_maker(),
+        };
+        let runs = |searcher: &'a Searcher, texts: Option<&Arc<ProgramTexts>>| match texts {
+            None => searcher.stored_runs(maker(searcher), &kept, memory.clone()),
+            Some(texts) => {
+                let texts = texts.clone();
+                let make = move |at, by: &RunMaker, stop: &Stop| texts.set(at, by, stop);
+                searcher.stored_runs_by(maker(searcher), Box::new(make), &kept)
+            }
+        };
+        let own = runs(searcher, scored.as_ref().map(|texts| &texts.a));
+        let Some(other) = against else {
+            let verifier = Verifier::new(searcher, own);
+            return PairTexts { against, own: None, verifier, scored, memory };
+        };
+        // Texts decide if both documents have them.
+        let runs = runs(other, scored.as_ref().map(ScoredTexts::other));
+        let runs = runs.filter(|_| own.is_some());
+        let own = own.filter(|_| runs.is_some());
+        PairTexts { against, own, verifier: Verifier::new(other, runs), scored, memory }
+    }
+
+    fn own_runs(&self) -> Option<&StoredRuns<'a>> {
+        self.own.as_ref().or_else(|| self.verifier.runs())
+    }
+}
+
+/// A search for the pairs of each document.
+pub(super) struct PairSearch<'a> {
+    searcher: &'a Searcher,
+    against: Option<&'a Searcher>,
+    wanted: &'a Wanted,
+    thresholds: Thresholds,
+    texts: &'a PairTexts<'a>,
+    sampling: Sampling,
+    numbering: Numbering,
+    /// The numbering of the index that is searched for documents.
+    other: Numbering,
+    series: Option<Arc<Series>>,
+    copies: Copies,
+    margins: Option<Margins<'a>>,
+    scores: Option<Arc<Scores>>,
+    is_of_programs: bool,
+    /// The weights of the documents of the index that is searched, if fingerprints are weighed.
+    weights: Option<Weights<'a>>,
+    /// The least overlap that a document of the other index needs to be contained in one that is
+    /// searched for.
+    contained_min: u32,
+    stop: &'a Stop,
+}
+
+impl<'a> PairSearch<'a> {
+    /// Prepares the search.
+    ///
+    /// # Errors
+    /// When the indexes sign texts differently or store none to find passages in, no document has
+    /// the field of the scope, margins decide and there are too few documents, scores are wanted of
+    /// documents without texts, or a file is damaged.
+    pub fn new(
+        searcher: &'a Searcher,
+        texts: &'a PairTexts<'a>,
+        wanted: &'a Wanted,
+        threads: usize,
+        stop: &'a Stop,
+    ) -> Result<PairSearch<'a>> {
+        let against = texts.against;
+        let snapshot = searcher.snapshot();
+        let other = against.unwrap_or(searcher).snapshot();
+        let (own_name, path) = (snapshot.index().path().display(), other.index().path());
+        snapshot.config().check_signs_alike(own_name, other.config(), path)?;
+        if wanted.passages {
+            check_texts(snapshot, other)?;
+        }
+        let snapshots = if against.is_some() { vec![snapshot, other] } else { vec![snapshot] };
+        let (numbering, other_numbering) = (Numbering::new(snapshot), Numbering::new(other));
+        let sampling = texts.verifier.sampling();
+        let thresholds = wanted.thresholds;
+        let contained_min = match against {
+            Some(against) => contained_min(against, &other_numbering, thresholds, sampling, stop)?,
+            None => u32::MAX,
+        };
+        let series = match &wanted.series {
+            Some(series) => Some(series.clone()),
+            None => {
+                let documents = snapshots.iter().map(|snapshot| snapshot.documents()).sum();
+                let series = Series::read(&wanted.scope, &snapshots)?;
+                series.as_ref().map_or(Ok(()), |series| series.check_has_pairs(documents))?;
+                series.map(Arc::new)
+            }
+        };
+        let has_margins = wanted.min_margin.is_some();
+        let margins =
+            has_margins.then(|| Margins::new(searcher, against, wanted.max_df, series.as_ref()));
+        let margins = margins.flatten();
+        if wanted.min_margin.is_some() && margins.is_none() {
+            let what = Margins::too_few(searcher, against, series.as_ref());
+            return Err(Error::argument("min_margin", what));
+        }
+        let scores = |texts: &ScoredTexts| {
+            let new = wanted.archive.as_ref().map_or(0, |archive| archive.first);
+            Scores::new((texts.clone(), new), threads, stop)
+        };
+        let scores = texts.scored.as_ref().map(scores).transpose()?.map(Arc::new);
+        let copies = Copies::new(searcher, against, wanted.max_df, series.as_deref(), stop)?;
+        Ok(PairSearch {
+            searcher,
+            against,
+            wanted,
+            thresholds,
+            texts,
+            sampling,
+            numbering,
+            other: other_numbering,
+            series,
+            copies,
+            margins,
+            scores,
+            is_of_programs: snapshot.config().analyzer.is_of_programs(),
+            weights: wanted.weights(against.unwrap_or(searcher)),
+            contained_min,
+            stop,
+        })
+    }
+
+    /// Returns the least overlap that a document of this size needs to find the others of its
+    /// pairs.
+    fn overlap_min(&self, own: Size) -> u32 {
+        let thresholds = self.thresholds;
+        match self.against {
+            None => self.thresholds.overlap_min(self.sampling, own),
+            // From this side alone the other document may be the one that is contained.
+            Some(_) => {
+                let contained = thresholds.min_resemblance(None);
+                let alike = thresholds.min_containment(None);
+                let least = contained.overlap_min(self.sampling, own).min(self.contained_min);
+                least.max(alike.overlap_min(self.sampling, own))
+            }
+        }
+    }
+
+    /// Returns the documents that share enough fingerprints with one that has these keys, and the
+    /// weights of both.
+    fn candidates(
+        &self,
+        own: DocAddress,
+        keys: &[u64],
+        overlap_min: u32,
+    ) -> Result<Vec<(Neighbour, Option<WeightedOverlap>)>> {
+        let searched = self.against.unwrap_or(self.searcher);
+        let except = self.against.is_none().then_some(own);
+        // From the documents of one index alone the lighter one may be the other.
+        let share_min = match self.against {
+            None => self.thresholds.weight_share_min(),
+            Some(_) => self.thresholds.weighted_resemblance(),
+        };
+        let (by, least) = ((searched, self.weights.as_ref()), (overlap_min, share_min));
+        candidates(by, keys, least, self.wanted.max_df, except, self.stop)
+    }
+
+    /// Returns the number after that of the last document.
+    pub fn end(&self) -> u64 {
+        self.numbering.end()
+    }
+
+    /// Returns the number of documents without the field of the scope.
+    pub fn documents_without_field(&self) -> u64 {
+        self.series.as_deref().map_or(0, Series::documents_without_field)
+    }
+
+    /// Returns the scores of pairs, if they are wanted.
+    pub fn scores(&self) -> Option<Arc<Scores>> {
+        self.scores.clone()
+    }
+
+    /// Returns the pairs of the document with this number; if they are ranked, those that can be
+    /// among the best.
+    ///
+    /// # Errors
+    /// When a file is damaged; [`Error::Cancelled`] after the search was stopped.
+    pub fn contenders(&self, number: u64) -> Result<Contenders> {
+        let address = self.numbering.address(number);
+        let snapshot = self.searcher.snapshot();
+        if !snapshot.segment(address).is_alive(address.doc) {
+            return Ok(Contenders::default());
+        }
+        let keys = self.searcher.keys_of(address, self.stop)?;
+        let runs = self.texts.own_runs();
+        let mut own = Own::stored((self.searcher, address), &keys, self.sampling, runs)?;
+        let overlap_min = self.overlap_min(own.size);
+        let mut verification = self.texts.verifier.begin();
+        let mut candidates = Vec::new();
+        for (found, weights) in self.candidates(address, &keys, overlap_min)? {
+            let size = verification.size(found)?;
+            let may_be = (own.size, size);
+            if let Some(weights) = self.may_pair(number, may_be, (found, weights))? {
+                candidates.push(Candidate { found, size, weights });
+            }
+        }
+        let others = self.leave_out(number, own.size, &mut candidates);
+        let mut pairs: Vec<Pair> = Vec::new();
+        for Candidate { found, size, weights } in candidates {
+            let similarity = verification.with(&mut own, (found, size), self.stop)?;
+            if self.thresholds.meets(&similarity)
+                && similarity.symmetric() >= self.wanted.min_similarity
+                && self.wanted.are_versions(&similarity, weights)
+            {
+                let overlap = found.with(own.size.fingerprints);
+                pairs.push(self.pair(number, found.address, (overlap, similarity), weights));
+            }
+        }
+        self.add_copies(number, &own, &mut pairs)?;
+        pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
+        if self.wanted.min_margin.is_some() {
+            self.add_margins(&mut pairs)?;
+            let least = self.wanted.min_margin.unwrap_or(f64::NEG_INFINITY);
+            pairs.retain(|pair| pair.margin.is_some_and(|margin| margin >= least));
+        }
+        if self.is_of_programs {
+            for pair in &mut pairs {
+                pair.too_short = Some(self.is_too_short(pair)?);
+            }
+        }
+        if self.wanted.passages {
+            self.add_passages(&mut pairs)?;
+        }
+        let mut contenders = self.choose(pairs)?;
+        contenders.others.extend(others);
+        Ok(contenders)
+    }
+
+    /// Removes the candidates that are not compared by their texts, and returns what their
+    /// fingerprints say of them.
+    fn leave_out(&self, number: u64, own: Size, candidates: &mut Vec<Candidate>) -> Vec<Seen> {
+        let Some(archive) = &self.wanted.archive else { return Vec::new() };
+        let is_archived = |address| self.other.number(address) >= archive.first;
+        let left_out = archive.leave_out((own, self.sampling), candidates, is_archived);
+        let seen = left_out.into_iter().map(|Candidate { found, weights, .. }| {
+            let overlap = found.with(own.fingerprints);
+            let by = (overlap, Similarity::of_sketches(overlap));
+            let mut pair = self.pair(number, found.address, by, weights);
+            let similarity = pair.similarity.symmetric();
+            Seen { similarity, is_met: is_met(&archive.options, &mut pair), is_estimated: true }
+        });
+        seen.collect()
+    }
+
+    /// Chooses the pairs that can be among the best; all, if they are not ranked.
+    fn choose(&self, mut pairs: Vec<Pair>) -> Result<Contenders> {
+        let Some(ranked) = &self.wanted.ranked else {
+            return Ok(Contenders { pairs, others: Vec::new() });
+        };
+        let mut others = Vec::new();
+        if let Some(options) = &self.wanted.met {
+            pairs.retain_mut(|pair| {
+                let similarity = pair.similarity.symmetric();
+                let is_met = is_met(options, pair);
+                if !is_met {
+                    others.push(Seen { similarity, is_met, is_estimated: false });
+                }
+                is_met
+            });
+        }
+        if ranked.rank == PairRank::Passages {
+            for pair in &mut pairs {
+                pair.passage_tokens = pair.passages.as_ref().map(Passages::tokens);
+            }
+        }
+        let scores = self.scores.as_ref().filter(|_| ranked.rank == PairRank::Score);
+        if let Some(scores) = scores {
+            for pair in &mut pairs {
+                pair.score = Some(scores.of((pair.a, pair.b), self.stop)?);
+            }
+        }
+        let mut contenders = ranked.divide(pairs);
+        contenders.others.extend(others);
+        Ok(contenders)
+    }
+
+    fn add_margins(&self, pairs: &mut [Pair]) -> Result<()> {
+        let Some(margins) = &self.margins else { return Ok(()) };
+        for pair in pairs {
+            pair.margin = Some(margins.of((pair.a, pair.b), pair.overlap, self.stop)?);
+        }
+        Ok(())
+    }
+
+    fn add_passages(&self, pairs: &mut Vec<Pair>) -> Result<()> {
+        let searched = self.against.unwrap_or(self.searcher);
+        let texts = Texts::new(self.searcher, searched);
+        let mut texts = texts.within(self.texts.memory.clone());
+        let tokens_min = self.wanted.min_passage.unwrap_or(0);
+        for pair in &mut *pairs {
+            let passages = texts.passages(pair.a, pair.b, self.stop)?;
+            pair.passages = Some(passages.of_at_least(tokens_min));
+        }
+        if self.wanted.min_passage.is_some() {
+            pairs.retain(|pair| pair.passages.as_ref().is_some_and(Passages::may_have_any));
+        }
+        Ok(())
+    }
+
+    /// Tells whether a program of a pair has too few tokens for meaningful numbers.
+    fn is_too_short(&self, pair: &Pair) -> Result<bool> {
+        let other = self.against.unwrap_or(self.searcher);
+        Ok(is_too_short(self.searcher, pair.a)? || is_too_short(other, pair.b)?)
+    }
+
+    /// Adds the pairs with copies that no fingerprint brings up, if copies are a pair.
+    fn add_copies(&self, number: u64, own: &Own<'_>, pairs: &mut Vec<Pair>) -> Result<()> {
+        let of = own.size.fingerprints;
+        let overlap = Overlap::new(of, of, of);
+        let others: Vec<u64> = self.copies.of(number).collect();
+        if others.is_empty() || !self.thresholds.meet_copies(of) {
+            return Ok(());
+        }
+        let similarity = Similarity::exact(overlap);
+        let weights = match &self.weights {
+            Some(weights) => {
+                let all = weights.of_keys(own.keys(), self.stop)?.into_iter().sum();
+                Some(WeightedOverlap { shared: all, in_query: all, in_document: all })
+            }
+            None => None,
+        };
+        pairs.extend(others.into_iter().map(|other| {
+            self.pair(number, self.other.address(other), (overlap, similarity), weights)
+        }));
+        Ok(())
+    }
+
+    /// Tells whether the document with this number may form a pair with one that was found, to be
+    /// returned here; if so, returns the weights of both.
+    fn may_pair(
+        &self,
+        number: u64,
+        (own, size): (Size, Size),
+        (found, weights): (Neighbour, Option<WeightedOverlap>),
+    ) -> Result<Option<Option<WeightedOverlap>>> {
+        let overlap = found.with(own.fingerprints);
+        let other = self.other.number(found.address);
+        if !self.thresholds.may_meet(self.sampling, overlap, [own, size])
+            || self.series.as_ref().is_some_and(|series| !series.keeps(number, other))
+        {
+            return Ok(None);
+        }
+        let complete = |by: &Weights<'_>, weights| by.complete(weights, found.address, self.stop);
+        let weights = self.weights.as_ref().zip(weights).map(|(by, weights)| complete(by, weights));
+        let weights = weights.transpose()?;
+        if weights.is_some_and(|weights| !self.thresholds.meets_weighted(weights))
+            || !self.wanted.may_be_versions(self.sampling, overlap, [own, size], weights)
+        {
+            return Ok(None);
+        }
+        let other_finds_it = || {
+            let swapped = weights.map(WeightedOverlap::swapped);
+            self.thresholds.finds(self.sampling, found.overlap, size, swapped)
+        };
+        let is_given = self.against.is_some() || other > number || !other_finds_it();
+        Ok(is_given.then_some(weights))
+    }
+
+    /// Makes the pair with a document that was found.
+    fn pair(
+        &self,
+        number: u64,
+        other: DocAddress,
+        (overlap, similarity): (Overlap, Similarity),
+        weights: Option<WeightedOverlap>,
+    ) -> Pair {
+        let pair = Pair {
+            a: self.numbering.address(number),
+            b: other,
+            overlap,
+            similarity,
+            margin: None,
+            score: None,
+            too_short: None,
+            weighted: weights.map(WeightedPair::from),
+            passage_tokens: None,
+            passages: None,
+        };
+        let is_first = self.against.is_some() || self.other.number(other) > number;
+        if is_first { pair } else { pair.swapped() }
+    }
+}
+
+/// Returns the least overlap that a document of this index needs to find one that contains it.
+fn contained_min(
+    searcher: &Searcher,
+    numbering: &Numbering,
+    thresholds: Thresholds,
+    sampling: Sampling,
+    stop: &Stop,
+) -> Result<u32> {
+    let thresholds = thresholds.min_resemblance(None);
+    let mut least = u32::MAX;
+    for number in 0..numbering.end() {
+        stop.check_at(number as usize)?;
+        let address = numbering.address(number);
+        let fingerprints = searcher.size_of(address)?;
+        if fingerprints > 0 {
+            let size = searcher.size_by(sampling, address, fingerprints)?;
+            least = least.min(thresholds.overlap_min(sampling, size));
+        }
+    }
+    Ok(least)
+}

@@ -1,0 +1,115 @@
+//! Which runs do the programs of an index have?
+//!
+//! Parsing a program takes most of the time of comparing it. Where texts decide about pairs that
+//! have scores, a program is parsed once for both: for the runs of its text, and for those of its
+//! score.
+
+use std::sync::Arc;
+
+use cento::index::{ByteLru, DocAddress, Owner};
+use cento::search::{RunMaker, Searcher, StoredMemory};
+use cento_api::error::Result;
+use cento_text::compare::programs::ProgramRuns;
+use cento_text::compare::runs::RunSet;
+use cento_text::runtime::{Permit, Stop};
+use cento_text::text::Tokens;
+
+/// The memory for the runs of programs that are kept, in bytes; those of 50,000 usual ones.
+const KEPT_BYTES: usize = 128 << 20;
+
+/// The texts of the programs of an index.
+pub(super) struct ProgramTexts {
+    searcher: Searcher,
+    /// The owner of the runs of each segment.
+    owners: Vec<Owner>,
+    kept: Arc<ByteLru<ProgramRuns>>,
+    /// The source of the memory for texts, if it is bounded.
+    memory: Option<StoredMemory>,
+}
+
+impl ProgramTexts {
+    fn new(
+        searcher: &Searcher,
+        kept: &Arc<ByteLru<ProgramRuns>>,
+        memory: Option<StoredMemory>,
+    ) -> ProgramTexts {
+        let owners = searcher.snapshot().segments().iter().map(|_| kept.owner()).collect();
+        ProgramTexts { searcher: searcher.clone(), owners, kept: kept.clone(), memory }
+    }
+
+    /// Returns the searcher over the index.
+    pub fn searcher(&self) -> &Searcher {
+        &self.searcher
+    }
+
+    /// Returns the runs of a program for its scores.
+    ///
+    /// # Errors
+    /// When its text cannot be read; [`Error::Cancelled`](cento::Error::Cancelled) soon after
+    /// `stop`.
+    pub fn runs(&self, address: DocAddress, stop: &Stop) -> Result<Arc<ProgramRuns>> {
+        self.kept.get(self.owners[address.segment as usize], address.doc, || {
+            let (text, tokens, _rooms) = self.read(address, stop)?;
+            self.made(&text, &tokens, stop)
+        })
+    }
+
+    /// Returns the runs of its text by `maker`, and keeps those for its scores.
+    ///
+    /// # Errors
+    /// As [`runs`](Self::runs).
+    pub fn set(&self, address: DocAddress, maker: &RunMaker, stop: &Stop) -> Result<RunSet> {
+        let (text, tokens, _rooms) = self.read(address, stop)?;
+        self.kept.get(self.owners[address.segment as usize], address.doc, || {
+            self.made(&text, &tokens, stop)
+        })?;
+        Ok(maker.of_tokens(&text, &tokens))
+    }
+
+    /// Returns the text of a program, its tokens, and the memory for both if it is bounded.
+    fn read(
+        &self,
+        address: DocAddress,
+        stop: &Stop,
+    ) -> Result<(String, Tokens, [Option<Permit>; 2])> {
+        let (text, rooms) = self.searcher.text_within(address, self.memory.as_ref())?;
+        let mut tokens = Tokens::default();
+        self.searcher.snapshot().config().analyzer.analyze(&text, &mut tokens, stop)?;
+        Ok((text, tokens, rooms))
+    }
+
+    fn made(&self, text: &str, tokens: &Tokens, stop: &Stop) -> Result<ProgramRuns> {
+        let masked = match self.searcher.boilerplate() {
+            Some(boilerplate) => boilerplate.mask_as_signed(text, tokens),
+            None => Vec::new(),
+        };
+        ProgramRuns::of_tokens(text, tokens, &masked, stop)
+    }
+}
+
+/// The texts of the programs of one index, or of two.
+#[derive(Clone)]
+pub(super) struct ScoredTexts {
+    pub a: Arc<ProgramTexts>,
+    /// Those of the other index; `None` if there is only one index.
+    pub b: Option<Arc<ProgramTexts>>,
+}
+
+impl ScoredTexts {
+    /// Opens the texts of the programs of `searcher`, and of `against`. The memory for those of
+    /// `searcher` is taken from a source, if it is bounded.
+    pub fn new(
+        searcher: &Searcher,
+        against: Option<&Searcher>,
+        memory: Option<StoredMemory>,
+    ) -> ScoredTexts {
+        let kept = Arc::new(ByteLru::new(KEPT_BYTES));
+        let of = |searcher, memory| Arc::new(ProgramTexts::new(searcher, &kept, memory));
+        ScoredTexts { a: of(searcher, memory), b: against.map(|against| of(against, None)) }
+    }
+
+    /// Returns the texts that the other program of a pair has.
+    pub fn other(&self) -> &Arc<ProgramTexts> {
+        self.b.as_ref().unwrap_or(&self.a)
+    }
+}

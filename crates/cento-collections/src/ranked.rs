@@ -1,0 +1,149 @@
+//! The best pairs by a rank.
+//!
+//! Ranks are those of hits, if they are symmetric: a hit is ranked by weight over its own size, a
+//! pair by weighted resemblance. Where passages decide, they are found in every pair that meets the
+//! thresholds; where they are only shown, in the best ones. The same holds for margins and scores.
+
+use std::sync::Arc;
+
+use super::PairRank;
+use super::best::{Best, Floor};
+use super::by_document::{Join, JoinSummary};
+use super::contenders::{Ranked, Seen};
+use super::margin::Margins;
+use super::pair::Pair;
+use super::pair_search::{Wanted, check_texts};
+use super::score::Scores;
+use super::series::Series;
+use cento::index::MaxDf;
+use cento::search::Texts;
+use cento_api::error::Result;
+use cento_text::runtime::ordered::in_order;
+
+/// The best pairs of a collection.
+pub(super) struct BestPairs {
+    /// The pairs, best first.
+    pub pairs: Vec<Pair>,
+    /// The number of all pairs that meet the thresholds.
+    pub total: u64,
+    /// Facts about the collection.
+    pub summary: JoinSummary,
+}
+
+/// Finds the best pairs, best first, by `rank`; of equals those with the greater overlap, then
+/// resemblance, then those stored first. Pairs with a program that is too short to tell come last.
+///
+/// They have their weighted measures, tokens in passages, margins or scores if they are ranked by
+/// them.
+/// `progress` is called with the number of documents that have been searched for.
+///
+/// # Errors
+/// As [`pairs`](super::pairs::pairs).
+pub(super) fn best_pairs(
+    join: &Join,
+    rank: PairRank,
+    progress: &mut dyn FnMut(u64),
+) -> Result<BestPairs> {
+    let wanted = Wanted::of(&join.options)?;
+    best_of(join, rank, wanted, progress, &mut |_| {})
+}
+
+/// Finds the best of the pairs that are `wanted`; `see` gets all of them.
+///
+/// # Errors
+/// As [`best_pairs`].
+pub(super) fn best_of(
+    join: &Join,
+    rank: PairRank,
+    mut wanted: Wanted,
+    progress: &mut dyn FnMut(u64),
+    see: &mut dyn FnMut(Seen),
+) -> Result<BestPairs> {
+    let shows_passages = join.options.passages || join.options.min_passage.is_some();
+    if shows_passages {
+        check_texts(join.searcher.snapshot(), join.other().snapshot())?;
+    }
+    // Where passages are only shown, those of the best pairs suffice.
+    wanted.passages = rank == PairRank::Passages || join.options.min_passage.is_some();
+    wanted.weighted |= rank == PairRank::Weight;
+    if rank == PairRank::Margin {
+        // A margin that is requested makes too few documents an error.
+        wanted.min_margin = wanted.min_margin.or(Some(-1.0));
+    }
+    wanted.scores |= rank == PairRank::Score;
+    let has_passages = wanted.passages;
+    let shows_margins = wanted.margins && wanted.min_margin.is_none();
+    let shows_scores = wanted.scores && rank != PairRank::Score;
+    let (max_df, series) = (wanted.max_df, wanted.series.clone());
+    let limit = join.options.limit.unwrap_or(usize::MAX);
+    let floor = Floor::default();
+    let mut best = Best::new(limit, rank, floor.clone());
+    wanted.ranked = Some(Ranked { rank, limit, floor });
+    let (mut total, mut estimated_pairs) = (0, 0);
+    let mut documents = join.start(wanted);
+    while let Some(found) = documents.next_found() {
+        let (number, mut found) = found?;
+        let met = found.pairs.iter().map(Seen::met);
+        for seen in met.chain(found.others.iter().copied()) {
+            total += u64::from(seen.is_met);
+            estimated_pairs += u64::from(seen.is_estimated);
+            see(seen);
+        }
+        if !shows_passages {
+            found.pairs.iter_mut().for_each(|pair| pair.passages = None);
+        }
+        best.extend(found.pairs);
+        progress(number + 1);
+    }
+    let mut pairs = best.finish();
+    if shows_passages && !has_passages {
+        let addresses: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
+        let find = |number: u64| {
+            let (a, b) = addresses[number as usize];
+            let mut texts = Texts::new(&join.searcher, join.other()).within(join.stored_memory());
+            texts.passages(a, b, &join.stop)
+        };
+        let numbers = 0..addresses.len() as u64;
+        in_order(join.threads, numbers, &join.stop, &find, &mut |number, found| {
+            pairs[number as usize].passages = Some(found);
+            Ok(())
+        })?;
+    }
+    if shows_scores && let Some(scores) = documents.scores() {
+        add_scores(join, &scores, &mut pairs)?;
+    }
+    if shows_margins {
+        add_margins(join, (max_df, series.as_ref()), &mut pairs)?;
+    }
+    let summary = JoinSummary { estimated_pairs, ..documents.summary() };
+    Ok(BestPairs { pairs, total, summary })
+}
+
+/// Adds scores to pairs.
+fn add_scores(join: &Join, scores: &Scores, pairs: &mut [Pair]) -> Result<()> {
+    let of: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
+    let find = |number: u64| scores.of(of[number as usize], &join.stop);
+    in_order(join.threads, 0..of.len() as u64, &join.stop, &find, &mut |number, score| {
+        pairs[number as usize].score = Some(score);
+        Ok(())
+    })
+}
+
+/// Adds margins to pairs, if there are enough documents.
+fn add_margins(
+    join: &Join,
+    (max_df, series): (Option<MaxDf>, Option<&Arc<Series>>),
+    pairs: &mut [Pair],
+) -> Result<()> {
+    let margins = Margins::new(&join.searcher, join.against.as_ref(), max_df, series);
+    let Some(margins) = margins else { return Ok(()) };
+    let of: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b, pair.overlap)).collect();
+    let find = |number: u64| {
+        let (a, b, overlap) = of[number as usize];
+        margins.of((a, b), overlap, &join.stop)
+    };
+    in_order(join.threads, 0..of.len() as u64, &join.stop, &find, &mut |number, margin| {
+        pairs[number as usize].margin = Some(margin);
+        Ok(())
+    })
+}

@@ -1,0 +1,397 @@
+//! Series of documents.
+//!
+//! The documents of a series have the same value of a field of `meta`, or the same fields in their
+//! ids by a pattern: a newspaper, an author, a repository.
+
+use std::collections::{BTreeSet, HashMap};
+
+use cento_api::{BoilerplateShare, NamePattern};
+use serde_json::{Map, Value};
+
+pub use super::Scope;
+use super::numbering::Numbering;
+use cento::index::Snapshot;
+use cento::search::RepeatedPassages;
+use cento_api::error::{Error, Result};
+use cento_text::runtime::Stop;
+
+/// The series of every document of some snapshots, by number.
+#[derive(Debug)]
+pub struct Series {
+    within: bool,
+    /// For each snapshot, by the number of the document; 0 if the document has no such field.
+    codes: Vec<Vec<u32>>,
+    without_field: u64,
+    /// The number of series, with documents that are in none.
+    count: u64,
+    /// What all documents have in common, or none has with another, if no pair is kept for that.
+    unpaired: Option<String>,
+}
+
+impl Series {
+    /// Reads the field of the scope of all documents; `None` if pairs are kept everywhere.
+    ///
+    /// # Errors
+    /// When no document has the field, which is then misspelled or elsewhere, or a segment is
+    /// damaged.
+    pub fn read(scope: &Scope, snapshots: &[&Snapshot]) -> Result<Option<Series>> {
+        let (within, field) = match scope {
+            Scope::Everywhere => return Ok(None),
+            Scope::Within(field) => (true, field),
+            Scope::Across(field) => (false, field),
+        };
+        let pattern =
+            NamePattern::is_pattern(field).then(|| NamePattern::new(field)).transpose()?;
+        let mut values: HashMap<String, u32> = HashMap::new();
+        let mut codes = Vec::new();
+        let (mut documents, mut without_field, mut fields) = (0, 0, BTreeSet::new());
+        for snapshot in snapshots {
+            let numbering = Numbering::new(snapshot);
+            let mut of_snapshot = vec![0; numbering.end() as usize];
+            for (number, code) in (0u64..).zip(&mut of_snapshot) {
+                let address = numbering.address(number);
+                if !snapshot.segment(address).is_alive(address.doc) {
+                    continue;
+                }
+                documents += 1;
+                if let Some(pattern) = &pattern {
+                    let id = snapshot.id(address)?;
+                    match pattern.of_end(&id) {
+                        Some(fields) => {
+                            let next = values.len() as u32 + 1;
+                            let value = serde_json::to_string(&fields).unwrap_or_default();
+                            *code = *values.entry(value).or_insert(next);
+                        }
+                        None => {
+                            without_field += 1;
+                            if fields.is_empty() {
+                                fields.insert(id);
+                            }
+                        }
+                    }
+                    continue;
+                }
+                let meta = snapshot.meta(address)?;
+                if let Some(value) = field_of(&meta, field).filter(|value| !value.is_null()) {
+                    let next = values.len() as u32 + 1;
+                    *code = *values.entry(value.to_string()).or_insert(next);
+                } else {
+                    without_field += 1;
+                    // Needed only for the error that no document has the field.
+                    if values.is_empty() && fields.len() < FIELDS_MAX {
+                        add_fields(&meta, "", &mut fields);
+                    }
+                }
+            }
+            codes.push(of_snapshot);
+        }
+        if values.is_empty() && without_field > 0 {
+            return Err(match &pattern {
+                Some(_) => unfit(field, fields.first()),
+                None => unknown("series", field, &fields),
+            });
+        }
+        let count = values.len() as u64 + without_field;
+        let unpaired = match within {
+            false => {
+                let value = values.keys().next().filter(|_| count == 1);
+                value.map(|value| described(field, value))
+            }
+            true => (count == documents).then(|| format!("by `{field}`")),
+        };
+        Ok(Some(Series { within, codes, without_field, count, unpaired }))
+    }
+
+    /// Refuses to look for pairs where no two of all documents, this number of them, can be one:
+    /// all are of one series and pairs are kept across series, or each is of another and pairs are
+    /// kept within. The field or the pattern is another than was meant.
+    ///
+    /// # Errors
+    /// When there are at least two documents, and no pair is kept.
+    pub(super) fn check_has_pairs(&self, documents: u64) -> Result<()> {
+        let Some(why) = self.unpaired.as_ref().filter(|_| documents > 1) else { return Ok(()) };
+        let (argument, what) = match self.within {
+            false => ("group_by", format!("all {documents} documents are of one group ({why})")),
+            true => ("within", format!("no two of {documents} documents are of one group {why}")),
+        };
+        Err(Error::argument(argument, format!("{what}, so there are no pairs to compare")))
+    }
+
+    /// Returns the number of documents that do not have the field: they are in no series.
+    #[must_use]
+    pub fn documents_without_field(&self) -> u64 {
+        self.without_field
+    }
+
+    /// Tells whether pairs are kept within a series, not across.
+    #[must_use]
+    pub(super) fn is_within(&self) -> bool {
+        self.within
+    }
+
+    /// Returns a number for the series of a document of the first (0) or last (1) snapshot; 0 if it
+    /// has no series.
+    #[must_use]
+    pub(super) fn code(&self, side: usize, number: u64) -> u32 {
+        self.codes[side.min(self.codes.len() - 1)][number as usize]
+    }
+
+    /// Returns the number of series, where a document without the field is one of its own.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns a number that the documents of one series have in common, and other documents of the
+    /// same snapshot do not.
+    pub(super) fn key(series: Option<&Series>, side: usize, number: u64) -> u64 {
+        match series.filter(|series| !series.within).map_or(0, |series| series.code(side, number)) {
+            0 => number | 1 << 63 | (side as u64) << 62,
+            code => u64::from(code),
+        }
+    }
+
+    /// Counts the pairs of these documents of the first snapshot that are kept.
+    pub(super) fn pair_count(&self, numbers: &[u64]) -> u64 {
+        let mut sizes: HashMap<u32, u64> = HashMap::new();
+        for &number in numbers {
+            *sizes.entry(self.code(0, number)).or_default() += 1;
+        }
+        let in_series = sizes.iter().filter(|(code, _)| **code != 0);
+        let within = in_series.map(|(_, size)| pair_count(*size)).sum();
+        if self.within { within } else { pair_count(numbers.len() as u64) - within }
+    }
+
+    /// Tells whether the pair of document `a` of the first snapshot and `b` of the last is kept.
+    #[must_use]
+    pub fn keeps(&self, a: u64, b: u64) -> bool {
+        let (first, last) = (&self.codes[0], &self.codes[self.codes.len() - 1]);
+        let (a, b) = (first[a as usize], last[b as usize]);
+        let is_same = a != 0 && a == b;
+        is_same == self.within
+    }
+}
+
+/// Finds the passages that at least this share of the documents have, and at least five of them.
+/// Where pairs across groups are kept, the documents of a group count once: what an author has in
+/// twelve tries is no boilerplate. This number of threads read the texts.
+///
+/// # Errors
+/// When no document has the field of the scope, the index stores no texts, or a file is damaged;
+/// [`Error::Cancelled`] soon after `stop`.
+pub fn repeated_passages(
+    snapshot: &Snapshot,
+    scope: &Scope,
+    share: BoilerplateShare,
+    threads: usize,
+    stop: &Stop,
+) -> Result<RepeatedPassages> {
+    let series = Series::read(scope, &[snapshot])?.filter(|series| !series.within);
+    let Some(series) = series else { return snapshot.repeated_passages(share, threads, stop) };
+    let numbering = Numbering::new(snapshot);
+    let group_of = |address| {
+        let code = series.code(0, numbering.number(address));
+        (code != 0).then_some(u64::from(code))
+    };
+    snapshot.repeated_passages_of_groups(share, &group_of, threads, stop)
+}
+
+/// Returns the number of pairs of this number of documents.
+pub(super) fn pair_count(documents: u64) -> u64 {
+    documents * documents.saturating_sub(1) / 2
+}
+
+/// The maximum number of fields to collect, and to show, when one is unknown.
+pub(super) const FIELDS_MAX: usize = 1000;
+const FIELDS_SHOWN: usize = 20;
+
+/// Adds the names of the fields of `meta`, those of the members of objects with dots.
+pub(super) fn add_fields(meta: &Map<String, Value>, before: &str, fields: &mut BTreeSet<String>) {
+    for (name, value) in meta {
+        match value {
+            Value::Object(members) => add_fields(members, &format!("{before}{name}."), fields),
+            _ => drop(fields.insert(format!("{before}{name}"))),
+        }
+    }
+}
+
+/// Describes a value of a field, or the values of the fields of a pattern, as they are kept.
+fn described(field: &str, value: &str) -> String {
+    let shown = |name: &str, value: &Value| match value {
+        Value::String(text) => format!("`{name}` is {text}"),
+        value => format!("`{name}` is {value}"),
+    };
+    match serde_json::from_str(value) {
+        Ok(Value::Array(fields)) if NamePattern::is_pattern(field) => {
+            let of = |one: &Value| Some(shown(one.get(0)?.as_str()?, one.get(1)?));
+            fields.iter().filter_map(of).collect::<Vec<_>>().join(", ")
+        }
+        Ok(value) => shown(field, &value),
+        Err(_) => format!("`{field}`"),
+    }
+}
+
+fn unfit(pattern: &str, id: Option<&String>) -> Error {
+    let example = id.map_or(String::new(), |id| format!("; an id is `{id}`"));
+    Error::argument("series", format!("no id ends as the pattern `{pattern}` asks{example}"))
+}
+
+/// Makes the error for a field, named by `argument`, that no document has.
+pub(super) fn unknown(argument: &'static str, field: &str, fields: &BTreeSet<String>) -> Error {
+    let shown: Vec<_> =
+        fields.iter().take(FIELDS_SHOWN).map(|field| format!("`{field}`")).collect();
+    let there = match fields.len().saturating_sub(shown.len()) {
+        _ if fields.is_empty() => "no document has any `meta`".to_owned(),
+        0 => format!("the fields there are {}", shown.join(", ")),
+        more => format!("the fields there are {} and {more} more", shown.join(", ")),
+    };
+    Error::argument(argument, format!("no document has the field `{field}` in its `meta`; {there}"))
+}
+
+/// Returns the value of a field, whose name may have dots for the members of objects.
+#[must_use]
+pub fn field_of<'a>(meta: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
+    if let Some(value) = meta.get(field) {
+        return Some(value);
+    }
+    let (first, rest) = field.split_once('.')?;
+    field_of(meta.get(first)?.as_object()?, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
+    use proptest::prelude::*;
+
+    fn snapshot(metas: &[Value]) -> Snapshot {
+        let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        for (number, meta) in metas.iter().enumerate() {
+            let document = Document::new(number.to_string(), "some words")
+                .with_meta(meta.as_object().unwrap().clone());
+            writer
+                .add_signed(SignedDocument::new(document, index.config(), Stop::NEVER).unwrap())
+                .unwrap();
+        }
+        writer.finish().unwrap();
+        index.snapshot().unwrap()
+    }
+
+    #[test]
+    fn a_field_that_no_document_has_is_refused_by_name() {
+        let check = |metas: &[Value], expected: &str| {
+            let snapshot = snapshot(metas);
+            for scope in [Scope::Across("sereis".into()), Scope::Within("sereis".into())] {
+                let error = Series::read(&scope, &[&snapshot]).unwrap_err().to_string();
+                assert!(error.contains("`sereis`") && error.contains(expected), "{error}");
+            }
+        };
+        let meta = serde_json::json!({"series": "gazette", "of": {"year": 1841}});
+        check(
+            &[meta.clone(), serde_json::json!({"place": "Turin"})],
+            "`of.year`, `place`, `series`",
+        );
+        check(&[serde_json::json!({}), serde_json::json!({})], "no document has any `meta`");
+        let many: Map<String, Value> = (10..40).map(|n| (format!("f{n}"), n.into())).collect();
+        check(&[many.into()], "`f29` and 10 more");
+        // It is as if the value were missing.
+        check(&[serde_json::json!({"sereis": null})], "`sereis`");
+    }
+
+    #[test]
+    fn a_pattern_reads_the_series_from_the_ids() {
+        let metas = [serde_json::json!({}), serde_json::json!({})];
+        let snapshot = snapshot(&metas);
+        // The ids are 0 and 1.
+        let series = |pattern: &str| Series::read(&Scope::Across(pattern.into()), &[&snapshot]);
+        let all = series("{one}").unwrap().unwrap();
+        assert_eq!((all.keeps(0, 1), all.documents_without_field()), (true, 0));
+        let error = series("{author}/{*}").unwrap_err().to_string();
+        assert!(error.contains("no id ends as the pattern `{author}/{*}` asks; an id is `0`"));
+    }
+
+    #[test]
+    fn no_pairs_within_or_across_groups_are_refused() {
+        let meta = |value: Value| serde_json::json!({"student": value});
+        let check = |metas: &[Value], scope: Scope, expected: &str| {
+            let snapshot = snapshot(metas);
+            let series = Series::read(&scope, &[&snapshot]).unwrap().unwrap();
+            let found = series.check_has_pairs(snapshot.documents());
+            let said = found.err().map_or(String::new(), |error| error.to_string());
+            assert_eq!(said, expected);
+        };
+        let across = |by: &str| Scope::Across(by.into());
+        let year = meta(2026.into());
+        check(
+            &[year.clone(), year.clone()],
+            across("student"),
+            "all 2 documents are of one group (`student` is 2026), so there are no pairs to \
+             compare",
+        );
+        check(
+            &[meta("ann".into()), meta("ann".into()), meta("ann".into())],
+            across("student"),
+            "all 3 documents are of one group (`student` is ann), so there are no pairs to compare",
+        );
+        check(&[year.clone(), serde_json::json!({})], across("student"), "");
+        check(&[year.clone(), meta("ann".into())], across("student"), "");
+        let within = |by: &str| Scope::Within(by.into());
+        check(&[year.clone(), year.clone(), serde_json::json!({})], within("student"), "");
+        check(
+            &[year.clone(), meta("ann".into()), serde_json::json!({})],
+            within("student"),
+            "no two of 3 documents are of one group by `student`, so there are no pairs to compare",
+        );
+        check(
+            &[year.clone(), year.clone()],
+            within("{number}"),
+            "no two of 2 documents are of one group by `{number}`, so there are no pairs to \
+             compare",
+        );
+        check(std::slice::from_ref(&year), within("student"), "");
+        check(std::slice::from_ref(&year), across("student"), "");
+        check(&[year], across("{number}"), "");
+        assert_eq!(described("{a}/{*}", r#"[["a","2026"],["b","x"]]"#), "`a` is 2026, `b` is x");
+    }
+
+    #[test]
+    fn documents_without_the_field_are_counted() {
+        let metas =
+            [serde_json::json!({"series": 1}), serde_json::json!({}), serde_json::json!({})];
+        let (snapshot, scope) = (snapshot(&metas), Scope::Across("series".into()));
+        let series = Series::read(&scope, &[&snapshot]).unwrap().unwrap();
+        assert_eq!(series.documents_without_field(), 2);
+        // An index without documents has no pairs, and nothing is misspelled.
+        let empty = self::snapshot(&[]);
+        assert!(Series::read(&scope, &[&empty]).unwrap().is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn as_many_pairs_are_counted_as_are_kept(
+            codes in prop::collection::vec(0u32..4, 0..12), is_within: bool,
+        ) {
+            let some = (0..codes.len() as u64).filter(|number| number % 5 != 1);
+            let numbers: Vec<u64> = some.collect();
+            let codes_of = vec![codes.clone()];
+            let series = Series {
+                within: is_within,
+                codes: codes_of,
+                without_field: 0,
+                count: 4,
+                unpaired: None,
+            };
+            let mut kept = 0;
+            for (at, &a) in numbers.iter().enumerate() {
+                for &b in &numbers[at + 1..] {
+                    let [one, other] = [a, b].map(|number| codes[number as usize]);
+                    // A document without a series is in none, not in one with others of its kind.
+                    let is_kept = (one != 0 && one == other) == is_within;
+                    prop_assert_eq!(series.keeps(a, b), is_kept);
+                    kept += u64::from(is_kept);
+                }
+            }
+            prop_assert_eq!(series.pair_count(&numbers), kept);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Which documents of a trial have the same text?
+//!
+//! A search cannot tell them apart, so each counts as the others. The texts are compared byte for
+//! byte, by their digests: documents that differ in a space are two texts.
+
+use std::collections::{HashMap, HashSet};
+
+use cento::index::Document;
+use cento_text::hash::Digest;
+
+/// The different texts of the documents of a trial, by number.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    /// By the id of a document.
+    numbers: HashMap<String, usize>,
+    /// The number of documents with each text.
+    copies: Vec<usize>,
+    /// The same numbers, greatest first.
+    most: Vec<usize>,
+}
+
+impl Texts {
+    /// Numbers the texts of the documents.
+    pub fn of(documents: &[Document]) -> Texts {
+        let mut found = Texts::default();
+        let mut known: HashMap<Digest, usize> = HashMap::new();
+        for document in documents {
+            let digest = Digest::of(document.text.as_bytes());
+            let number = *known.entry(digest).or_insert(found.copies.len());
+            if number == found.copies.len() {
+                found.copies.push(0);
+            }
+            if found.numbers.insert(document.id.clone(), number).is_none() {
+                found.copies[number] += 1;
+            }
+        }
+        found.most = found.copies.clone();
+        found.most.sort_unstable_by(|a, b| b.cmp(a));
+        found
+    }
+
+    /// Returns the number of the text of a document.
+    pub fn number(&self, id: &str) -> Option<usize> {
+        self.numbers.get(id).copied()
+    }
+
+    /// Returns a number of hits among which there are this many different texts, if there are so
+    /// many, besides the copies of the document that is the query.
+    pub fn hits(&self, texts: usize, itself: Option<usize>) -> usize {
+        let others = itself.map_or(0, |number| self.copies[number] - 1);
+        // A text has at least one document, also where there are fewer texts.
+        let lacking = texts.saturating_sub(self.most.len());
+        self.most.iter().take(texts).sum::<usize>() + lacking + others
+    }
+}
+
+/// Splits the documents into one with each of the last `count` texts, the second part, and those
+/// with other texts. Copies of the second part are in neither.
+pub(super) fn split_off_texts(
+    documents: Vec<Document>,
+    count: usize,
+) -> (Vec<Document>, Vec<Document>) {
+    let firsts = first_of_each_text(&documents);
+    let left_out: Vec<usize> = firsts[firsts.len().saturating_sub(count)..].to_vec();
+    let digest = |document: &Document| Digest::of(document.text.as_bytes());
+    let texts: HashSet<Digest> = left_out.iter().map(|&at| digest(&documents[at])).collect();
+    let (mut kept, mut left) = (Vec::new(), Vec::new());
+    for (at, document) in documents.into_iter().enumerate() {
+        if left_out.binary_search(&at).is_ok() {
+            left.push(document);
+        } else if !texts.contains(&digest(&document)) {
+            kept.push(document);
+        }
+    }
+    (kept, left)
+}
+
+/// Returns the places of the documents whose text no earlier one has.
+pub(super) fn first_of_each_text(documents: &[Document]) -> Vec<usize> {
+    let mut known = HashSet::new();
+    let is_first = |&at: &usize| known.insert(Digest::of(documents[at].text.as_bytes()));
+    (0..documents.len()).filter(is_first).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn documents(texts: &str) -> Vec<Document> {
+        let of = |(at, text): (usize, char)| Document::new(format!("d{at}"), text.to_string());
+        texts.chars().enumerate().map(of).collect()
+    }
+
+    #[test]
+    fn as_many_hits_are_asked_for_as_may_be_copies() {
+        let texts = Texts::of(&documents("abacada"));
+        assert_eq!(texts.number("d0"), texts.number("d6"));
+        assert_ne!(texts.number("d0"), texts.number("d1"));
+        assert_eq!(texts.number("none"), None);
+        assert_eq!([1, 2, 4, 10].map(|count| texts.hits(count, None)), [4, 5, 7, 13]);
+        assert_eq!(texts.hits(2, texts.number("d0")), 8);
+        // Without copies it is the number of texts.
+        let texts = Texts::of(&documents("abc"));
+        assert_eq!([1, 3, 10].map(|count| texts.hits(count, texts.number("d1"))), [1, 3, 10]);
+    }
+
+    #[test]
+    fn the_last_texts_are_split_off_with_all_their_copies() {
+        let ids = |all: &[Document]| {
+            all.iter().map(|document| document.id.clone()).collect::<Vec<_>>().join(" ")
+        };
+        let (kept, left) = split_off_texts(documents("abcabddc"), 2);
+        assert_eq!((&*ids(&kept), &*ids(&left)), ("d0 d1 d3 d4", "d2 d5"));
+        let (kept, left) = split_off_texts(documents("abcd"), 2);
+        assert_eq!((&*ids(&kept), &*ids(&left)), ("d0 d1", "d2 d3"));
+    }
+}

@@ -1,0 +1,101 @@
+//! Weighted overlap of two documents.
+//!
+//! The weights of fingerprints are those of a query: by the live documents of the index that is
+//! searched. So the numbers of a pair are those of a hit. The weight of a document is computed
+//! once.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::numbering::Numbering;
+use cento::index::{DocAddress, MaxDf};
+use cento::search::{Neighbour, Searcher, Weigh, WeightedOverlap};
+use cento_api::error::Result;
+use cento_text::runtime::Stop;
+
+/// Finds the documents that share at least `overlap_min` of the keys, and, if fingerprints are
+/// weighed, `share_min` of their weight: as [`Weights::neighbours`], or as [`Searcher::neighbours`]
+/// without weights.
+pub(super) fn candidates(
+    (searched, weights): (&Searcher, Option<&Weights<'_>>),
+    keys: &[u64],
+    (overlap_min, share_min): (u32, f64),
+    max_df: Option<MaxDf>,
+    except: Option<DocAddress>,
+    stop: &Stop,
+) -> Result<Vec<(Neighbour, Option<WeightedOverlap>)>> {
+    let Some(weights) = weights else {
+        let found = searched.neighbours(keys, overlap_min, max_df, except, stop)?;
+        return Ok(found.into_iter().map(|found| (found, None)).collect());
+    };
+    let found = weights.neighbours(keys, (overlap_min, share_min), max_df, except, stop)?;
+    Ok(found.into_iter().map(|(found, weights)| (found, Some(weights))).collect())
+}
+
+/// The weights of the documents of an index.
+pub(super) struct Weights<'a> {
+    searcher: &'a Searcher,
+    weigh: Weigh,
+    numbering: Numbering,
+    /// By number; 0 until it is known, because every document that shares a fingerprint has a
+    /// weight.
+    known: Vec<AtomicU64>,
+}
+
+impl<'a> Weights<'a> {
+    pub(super) fn new(searcher: &'a Searcher) -> Weights<'a> {
+        Weights::by(searcher, Weigh::new(searcher.snapshot()))
+    }
+
+    pub(super) fn by(searcher: &'a Searcher, weigh: Weigh) -> Weights<'a> {
+        let numbering = Numbering::new(searcher.snapshot());
+        let known = (0..numbering.end()).map(|_| AtomicU64::new(0)).collect();
+        Weights { searcher, weigh, numbering, known }
+    }
+
+    /// Returns the documents that share at least `overlap_min` of the keys and `share_min` of their
+    /// weight, otherwise as [`Searcher::neighbours`], with the weight of the shared keys. Their own
+    /// weight is 0 until [`complete`](Self::complete) fills it in.
+    pub(super) fn neighbours(
+        &self,
+        keys: &[u64],
+        (overlap_min, share_min): (u32, f64),
+        max_df: Option<MaxDf>,
+        except: Option<DocAddress>,
+        stop: &Stop,
+    ) -> Result<Vec<(Neighbour, WeightedOverlap)>> {
+        let least = (overlap_min, self.weigh, share_min);
+        let (in_query, found) =
+            self.searcher.weighed_neighbours(keys, least, max_df, except, stop)?;
+        if let Some(own) = except {
+            self.known_of(own).store(in_query, Ordering::Relaxed);
+        }
+        let weighted = |shared| WeightedOverlap { shared, in_query, in_document: 0 };
+        Ok(found.into_iter().map(|(neighbour, shared)| (neighbour, weighted(shared))).collect())
+    }
+
+    /// Fills in the weight of the document at `address`.
+    pub(super) fn complete(
+        &self,
+        weighted: WeightedOverlap,
+        address: DocAddress,
+        stop: &Stop,
+    ) -> Result<WeightedOverlap> {
+        let known = self.known_of(address);
+        let mut in_document = known.load(Ordering::Relaxed);
+        if in_document == 0 {
+            in_document = self.searcher.weight_of(address, self.weigh, None, stop)?;
+            // Another thread may have computed the same weight meanwhile.
+            known.store(in_document, Ordering::Relaxed);
+        }
+        Ok(WeightedOverlap { in_document, ..weighted })
+    }
+
+    /// Returns the weight of each of the ascending keys.
+    pub(super) fn of_keys(&self, keys: &[u64], stop: &Stop) -> Result<Vec<u64>> {
+        self.searcher.weights_of(keys, self.weigh, stop)
+    }
+
+    fn known_of(&self, address: DocAddress) -> &AtomicU64 {
+        &self.known[self.numbering.number(address) as usize]
+    }
+}

@@ -1,0 +1,76 @@
+//! Withdrawals that were made before: what repeats, completes and lifts them.
+
+use super::{Withdrawal, check};
+use cento::index::{Snapshot, Writer, hex_of};
+use cento_api::error::{Error, Result};
+use cento_api::reason::{Reason, Refusal};
+use cento_text::hash::Digest;
+use cento_text::runtime::Stop;
+
+/// Completes the withdrawal of a document that was committed, and perhaps cut off after that: no
+/// file of the directory has bytes of removed documents afterwards. Returns its record.
+///
+/// # Errors
+/// Those of [`earlier_record`] and of [`Writer::purge`].
+pub fn complete(writer: &mut Writer, id: &str, stop: &Stop) -> Result<Withdrawal> {
+    if writer.withdrawals().find(id).is_some() {
+        writer.purge()?;
+    }
+    earlier_record(writer.committed()?, id, stop)
+}
+
+/// Returns the record of the withdrawal of a document that is no longer in the index, as a
+/// repetition of the withdrawal answers it. The text is gone, so that a repetition cuts nothing.
+///
+/// # Errors
+/// [`Error::UnknownId`] if no document with this id was withdrawn; [`Error::Input`] with the reason
+/// [`Reason::Withdrawn`], which names them, when other documents than those of the record have the
+/// text or passages of it ([`check`]); [`Error::Cancelled`] soon after `stop`.
+pub fn earlier_record(snapshot: &Snapshot, id: &str, stop: &Stop) -> Result<Withdrawal> {
+    let withdrawals = snapshot.index().withdrawals()?;
+    let known = withdrawals.find(id).cloned();
+    let withdrawal = known.ok_or_else(|| Error::UnknownId { id: id.to_owned() })?;
+    let found = check::documents(snapshot, &withdrawal, stop)?.problems;
+    if found.is_empty() {
+        return Ok(withdrawal);
+    }
+    let what = format!(
+        "it was withdrawn on {} already, and its text, by which passages are cut, is not kept, but \
+         {}; to cut what was added since, lift the withdrawal, add the document again, and \
+         withdraw it with the passages of documents that were not added later (`cut_earlier`)",
+        withdrawal.withdrawn,
+        found.join("; "),
+    );
+    Err(Error::input(format!("document `{id}`"), Refusal::new(Reason::Withdrawn, what)))
+}
+
+/// Refuses a document that has the id of one that was withdrawn, and another text.
+pub(super) fn check_is_not_reused(snapshot: &Snapshot, id: &str, digest: Digest) -> Result<()> {
+    let (withdrawals, digest) = (snapshot.index().withdrawals()?, hex_of(digest));
+    let is_known = withdrawals.iter().any(|one| one.id == id && one.digest == digest);
+    match withdrawals.find(id).filter(|_| !is_known) {
+        None => Ok(()),
+        Some(Withdrawal { withdrawn, .. }) => {
+            let what = format!(
+                "another text was withdrawn under this id on {withdrawn}, and the one that has it \
+                 now is not that; to withdraw this one too, say that the id is reused \
+                 (`reused_id`)"
+            );
+            Err(Error::input(format!("document `{id}`"), Refusal::new(Reason::Withdrawn, what)))
+        }
+    }
+}
+
+/// Lifts the withdrawals of the document with this id, which may be added again; returns their
+/// number.
+///
+/// # Errors
+/// When the index cannot be written.
+pub fn forget(writer: &mut Writer, id: &str) -> Result<u64> {
+    let mut withdrawals = writer.withdrawals().clone();
+    let forgotten = withdrawals.forget(id);
+    if forgotten > 0 {
+        writer.commit_withdrawals(withdrawals)?;
+    }
+    Ok(forgotten as u64)
+}

@@ -1,0 +1,227 @@
+//! Is anything of a withdrawn document in an index? By its record, without its text.
+//!
+//! A record has the digests of texts and the signature of the withdrawn one. So a whole text is
+//! recognised for certain, and a copy by its signature. Of a passage there is evidence only:
+//! fingerprints in common, near each other. Passages without such fingerprints are not found.
+
+use std::collections::{BTreeSet, HashMap};
+
+use cento_api::{LeftPassages, Withdrawal};
+
+use cento::index::{
+    CheckedText, Index, Snapshot, Withdrawals, digest_of_hex, digests_of_withdrawal,
+};
+use cento::search::{ForeignSignature, Subject};
+use cento_api::error::{Error, Result};
+use cento_text::runtime::Stop;
+use cento_text::scheme::{Fingerprint, distinct_keys};
+
+/// The places of a fingerprint in a text that are looked at, if it repeats itself.
+const PLACES_MAX: usize = 8;
+
+/// What an index has of a withdrawn document, by its record.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct RecordCheck {
+    /// The contradictions of the index to the record, such as a text that is there again: each as a
+    /// sentence.
+    pub problems: Vec<String>,
+    /// The documents that the record names as left, as far as they are in the index: each as a
+    /// sentence.
+    pub left: Vec<String>,
+    /// The ids of the other documents that have a fingerprint of it, which is no evidence of a
+    /// passage.
+    pub single: Vec<String>,
+    /// The number of distinct fingerprints that were looked for.
+    pub fingerprints: u32,
+    /// The number of these that are evidence of a passage.
+    pub needed: u32,
+    /// The number of tokens within which two fingerprints are near each other.
+    pub near_tokens: u32,
+}
+
+/// Compares an index with the record of a withdrawal.
+///
+/// The texts of the record are looked for by their digests, copies by the signature, which is
+/// compared with those of all documents, and passages by fingerprints in common: two that are at
+/// most the length of a passage apart, in the same order, are evidence of a passage.
+///
+/// # Errors
+/// When the signature was made otherwise than the index makes them, the index cannot be read, or
+/// the record is invalid; [`Error::Cancelled`] soon after `stop`.
+pub fn check(index: &Index, record: &Withdrawal, stop: &Stop) -> Result<RecordCheck> {
+    let mut found = documents(&index.snapshot()?, record, stop)?;
+    let known = index.withdrawals()?;
+    let is_same = |one: &Withdrawal| (&one.id, &one.digest) == (&record.id, &record.digest);
+    if !known.iter().any(is_same) {
+        let what = format!("the index does not refuse the document `{}`", record.id);
+        found.problems.insert(0, what);
+    }
+    if index.has_removed_documents()? {
+        found.problems.push(
+            "segments have documents that were removed or replaced, perhaps those of the record; \
+             `cento compact` writes them without"
+                .into(),
+        );
+    }
+    found.problems.extend(index.unlisted_files()?.into_iter().map(|name| {
+        format!(
+            "the file `{name}` is of no commit, and may have documents that were removed; `cento \
+             compact` removes it"
+        )
+    }));
+    Ok(found)
+}
+
+/// Looks for documents that have anything of a withdrawn one; the problems are theirs alone.
+pub(super) fn documents(
+    snapshot: &Snapshot,
+    record: &Withdrawal,
+    stop: &Stop,
+) -> Result<RecordCheck> {
+    let invalid = |what: String| Error::input("the record", what);
+    let digest_of =
+        |hex: &String| digest_of_hex(hex).ok_or_else(|| invalid(format!("{hex:?} is no digest")));
+    let texts: BTreeSet<_> = digests_of_withdrawal(record).map(digest_of).collect::<Result<_>>()?;
+    let mut refused = Withdrawals::default();
+    refused.push(record.clone()).map_err(invalid)?;
+    let config = snapshot.config();
+    let subject = ForeignSignature::subject_of(record.signature.clone(), config)?;
+    let Subject::Signature { fingerprints, .. } = subject else {
+        unreachable!("a signature is a signature")
+    };
+    let own = OwnFingerprints::new(&fingerprints, config.scheme.run_tokens(), record.min_passage);
+    let left = left_of(record);
+    let (mut problems, mut remaining, mut single) = (Vec::new(), Vec::new(), Vec::new());
+    for address in snapshot.live() {
+        stop.check()?;
+        let segment = &snapshot.segment(address).signatures;
+        let (digest, tokens) =
+            (segment.digest(address.doc)?, segment.document(address.doc)?.tokens);
+        let signature = snapshot.signature(address, stop)?;
+        let shared = own.shared(&signature);
+        let text = config.leaves_words_out().then(|| snapshot.text(address)).transpose()?.flatten();
+        let text = CheckedText { digest, tokens, signature: &signature, text: text.as_deref() };
+        let what = if texts.contains(&digest) {
+            Some(" has a text that was removed or cut".to_owned())
+        } else if let Some(what) = refused.refusal(config, text)? {
+            Some(format!(": {what}"))
+        } else {
+            own.evidence(&shared)
+        };
+        if what.is_none() && shared.is_empty() && left.is_empty() {
+            continue;
+        }
+        let id = snapshot.id(address)?;
+        match (left.get(id.as_str()), what) {
+            (Some(why), _) => remaining.push((format!("the document `{id}` was left {why}"), id)),
+            (None, Some(what)) => problems.push((format!("the document `{id}`{what}"), id)),
+            (None, None) if shared.is_empty() => {}
+            (None, None) => single.push(id),
+        }
+    }
+    // By id: the order of segments is chance.
+    let sentences = |mut found: Vec<(String, String)>| {
+        found.sort_unstable_by(|a, b| a.1.cmp(&b.1));
+        found.into_iter().map(|(sentence, _)| sentence).collect()
+    };
+    single.sort_unstable();
+    Ok(RecordCheck {
+        problems: sentences(problems),
+        left: sentences(remaining),
+        single,
+        fingerprints: own.distinct,
+        needed: own.needed,
+        near_tokens: own.near,
+    })
+}
+
+/// Returns the documents that a record names as left, each with the reason.
+fn left_of(record: &Withdrawal) -> HashMap<&str, String> {
+    let left = &record.left;
+    let reasons: [(&[LeftPassages], &str); 5] = [
+        (&left.earlier, "in passages of a document that was not added later"),
+        (&left.edited, "in passages that were edited too much to be cut"),
+        (&left.kept, "because it was to be kept"),
+        (&left.unfinished, "or more: the search for edited passages was cut short"),
+        (&left.whole, "which are the whole text, shorter than a passage"),
+    ];
+    let all = reasons
+        .iter()
+        .flat_map(|(documents, why)| documents.iter().zip([*why].into_iter().cycle()));
+    all.map(|(one, why)| (one.id.as_str(), format!("with {} tokens {why}", one.tokens))).collect()
+}
+
+/// The fingerprints of a withdrawn document, to be found in other signatures.
+struct OwnFingerprints {
+    /// The places of each key.
+    places: HashMap<u64, Vec<u32>>,
+    distinct: u32,
+    /// The tokens of a run; a scheme without runs says nothing about passages.
+    run_tokens: Option<u32>,
+    needed: u32,
+    near: u32,
+}
+
+impl OwnFingerprints {
+    fn new(
+        fingerprints: &[Fingerprint],
+        run_tokens: Option<usize>,
+        min_passage: u32,
+    ) -> OwnFingerprints {
+        let run_tokens = run_tokens.map(|tokens| tokens as u32);
+        let distinct = distinct_keys(fingerprints).len() as u32;
+        let is_passage = run_tokens.is_some_and(|tokens| tokens >= min_passage);
+        let needed = if is_passage || distinct < 2 { 1 } else { 2 };
+        let mut places: HashMap<u64, Vec<u32>> = HashMap::new();
+        for fingerprint in fingerprints {
+            places.entry(fingerprint.key).or_default().push(fingerprint.position);
+        }
+        OwnFingerprints { places, distinct, run_tokens, needed, near: min_passage }
+    }
+
+    /// Returns the places of shared fingerprints: in the withdrawn text, ascending, and in another.
+    fn shared(&self, signature: &[Fingerprint]) -> Vec<(u32, u32)> {
+        let mut seen: HashMap<u64, usize> = HashMap::new();
+        let mut shared = Vec::new();
+        for fingerprint in signature {
+            let Some(places) = self.places.get(&fingerprint.key) else { continue };
+            let times = seen.entry(fingerprint.key).or_default();
+            *times += 1;
+            if *times <= PLACES_MAX {
+                let places = places.iter().take(PLACES_MAX);
+                shared.extend(places.map(|place| (*place, fingerprint.position)));
+            }
+        }
+        shared.sort_unstable();
+        shared
+    }
+
+    /// Returns what the shared fingerprints say of a passage, if they are evidence of one.
+    fn evidence(&self, shared: &[(u32, u32)]) -> Option<String> {
+        let run_tokens = self.run_tokens?;
+        // The longest chain that ends at each place: its number of fingerprints, and its beginning.
+        let mut chains: Vec<(u32, u32)> = Vec::with_capacity(shared.len());
+        for (at, &(own, other)) in shared.iter().enumerate() {
+            let mut chain = (1, own);
+            for (before, &(own_before, other_before)) in shared[..at].iter().enumerate().rev() {
+                if own - own_before > self.near {
+                    break;
+                }
+                let is_near = |a: u32, b: u32| (1..=self.near).contains(&b.saturating_sub(a));
+                if is_near(own_before, own) && is_near(other_before, other) {
+                    let (count, start) = chains[before];
+                    chain = chain.max((count + 1, start));
+                }
+            }
+            chains.push(chain);
+        }
+        let chains = chains.iter().zip(shared);
+        let ((count, start), (end, _)) = chains.max_by_key(|((count, _), _)| *count)?;
+        (*count >= self.needed).then(|| {
+            let tokens = end - start + run_tokens;
+            let of = if *count == 1 { "one" } else { &count.to_string() };
+            format!(" has a passage of about {tokens} tokens or more, by {of} of its fingerprints")
+        })
+    }
+}
