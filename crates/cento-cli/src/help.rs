@@ -17,7 +17,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
             "stats", "check", "recover",
         ],
     ),
-    ("Search", &["search", "watch", "web", "demo"]),
+    ("Search", &["search", "watch", "demo"]),
     (
         "Collections",
         &[

@@ -6,6 +6,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue};
+
 use cento::{ConflictKind, Corruption, Error, Reason};
 
 /// An error with the hint for it, if there is any, as one line.
@@ -19,6 +22,21 @@ impl fmt::Display for Explained<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Verbs that have moved, and the command lines that do their work.
+const MOVED: [(&str, &str); 1] = [("web", "cento-web")];
+
+/// Adds the new place of a verb that has moved to the error about its old name.
+pub fn with_moved(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::String(verb)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some((old, new)) = MOVED.iter().find(|(old, _)| old == verb)
+    {
+        let tip = StyledStr::from(format!("`cento {old}` is `{new}` now"));
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    error
 }
 
 /// The hint for a connection that failed because of a certificate.
@@ -128,6 +146,8 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
+    use clap::error::ErrorKind;
+
     use cento::index::Index;
     use cento::index::{Config, Training};
     use cento::scheme::frequency::FrequencyTable;
@@ -236,6 +256,22 @@ mod tests {
         assert!(shown.len() == 1 && shown[0].contains("--memory"), "{shown:?}");
         fs::write(dir.path().join(".gitignore"), "{".repeat(1000)).unwrap();
         check(failure(dir.path(), 1 << 20), "omit --ignore-files");
+    }
+
+    #[test]
+    fn a_verb_that_has_moved_is_told_with_its_new_place() {
+        for (old, new) in MOVED {
+            let error = crate::command().try_get_matches_from(["cento", old]).unwrap_err();
+            let shown = with_moved(error).to_string();
+            assert!(shown.contains(&format!("`cento {old}` is `{new}` now")), "{shown}");
+            assert!(!shown.contains("similar"), "{shown}");
+            // The new place is one.
+            let help = new.split(' ').take_while(|word| !word.starts_with("--")).chain(["--help"]);
+            let kind = crate::command().try_get_matches_from(help).unwrap_err().kind();
+            assert!(new == "cento-web" || kind == ErrorKind::DisplayHelp, "{new}: {kind}");
+        }
+        let error = crate::command().try_get_matches_from(["cento", "serch"]).unwrap_err();
+        assert!(with_moved(error).to_string().contains("'search'"));
     }
 
     #[test]

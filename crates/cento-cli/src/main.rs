@@ -83,7 +83,6 @@ mod train;
 mod tune;
 mod unwritten;
 mod watch;
-mod web;
 mod whole;
 mod withdraw;
 
@@ -162,7 +161,6 @@ enum Verb {
     Train(train::Train),
     Tune(tune::Tune),
     Watch(watch::Watch),
-    Web(web::Web),
     Info(info::Info),
     #[cfg(feature = "serve")]
     Serve(Box<serve::Serve>),
@@ -170,12 +168,6 @@ enum Verb {
     Demo(demo::Demo),
     Completions(generate::Completions),
     Man(generate::Man),
-    #[cfg(feature = "office")]
-    #[command(name = cento_source::WORKER_VERB, hide = true)]
-    ExtractWorker(extract::ExtractWorker),
-    #[cfg(feature = "parquet")]
-    #[command(name = cento_source::TABLE_WORKER_VERB, hide = true)]
-    TableWorker(extract::TableWorker),
 }
 
 /// The result of a verb.
@@ -237,7 +229,7 @@ fn parse() -> std::result::Result<Cento, ExitCode> {
         let matches = command.clone().try_get_matches_from(&given.arguments);
         let matches = matches.map_err(|error| match given.explain(&command, &error) {
             Some(explained) => failed(&explained),
-            None => error.exit(),
+            None => hints::with_moved(error).exit(),
         })?;
         if let Some(text) = given.printed(&command, &matches) {
             use std::io::Write;
@@ -247,7 +239,9 @@ fn parse() -> std::result::Result<Cento, ExitCode> {
         matches
     };
     #[cfg(not(feature = "serve"))]
-    let matches = command.get_matches_from(given);
+    let matches = command.try_get_matches_from(given);
+    #[cfg(not(feature = "serve"))]
+    let matches = matches.unwrap_or_else(|error| hints::with_moved(error).exit());
     Ok(Cento::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
 }
 
@@ -271,6 +265,16 @@ fn color_of(given: &[OsString]) -> ColorChoice {
 
 /// Runs the command line of this process.
 fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some(served) = cento_source::serve_as_worker(&arguments) {
+        return served.map_or_else(
+            |error| {
+                tell!("{error}");
+                ExitCode::from(2)
+            },
+            |()| ExitCode::SUCCESS,
+        );
+    }
     let verb = match parse() {
         Ok(Cento { quiet, verb, key_file, .. }) => {
             terminal::set_quiet(quiet);
@@ -318,7 +322,6 @@ fn main() -> ExitCode {
         Verb::Train(verb) => verb.run(),
         Verb::Tune(verb) => verb.run(),
         Verb::Watch(verb) => verb.run(),
-        Verb::Web(verb) => verb.run(),
         Verb::Info(verb) => verb.run(),
         #[cfg(feature = "serve")]
         Verb::Serve(verb) => verb.run(),
@@ -326,10 +329,6 @@ fn main() -> ExitCode {
         Verb::Demo(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Man(verb) => verb.run(),
-        #[cfg(feature = "office")]
-        Verb::ExtractWorker(verb) => verb.run(),
-        #[cfg(feature = "parquet")]
-        Verb::TableWorker(verb) => verb.run(),
     };
     match outcome {
         Ok(Outcome::Found) => ExitCode::SUCCESS,

@@ -271,19 +271,6 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         ],
     ),
     (
-        "web",
-        [
-            (
-                "cento web essay.docx --engine searxng=http://127.0.0.1:8888 --into web.idx",
-                "fetch pages of the web that may share text into an index",
-            ),
-            (
-                "cento web essay.docx --engine searxng=http://127.0.0.1:8888 --into web.idx --queries 20",
-                "the same with at most 20 queries",
-            ),
-        ],
-    ),
-    (
         "info",
         [
             ("cento info presets", "what --for sets for each purpose"),

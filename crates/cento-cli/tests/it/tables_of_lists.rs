@@ -253,7 +253,7 @@ fn every_verb_that_prints_json_lines_prints_tables() {
         };
         let takes_json = text.contains("--format <") && text.contains("- json:");
         let takes_tables = text.contains("- csv:");
-        let is_other = OTHERS.contains(&verb) || verb == "web";
+        let is_other = OTHERS.contains(&verb);
         assert_eq!(takes_tables, takes_json && !is_other, "{verb}: {text}");
     }
 }
