@@ -22,7 +22,6 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
         "Collections",
         &[
             "pairs",
-            "passages",
             "families",
             "lineage",
             "cluster",
@@ -118,6 +117,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "clusters",
             "graph",
             "passages",
+            "context",
             "reports",
             "title",
             "anonymous",
@@ -202,6 +202,7 @@ const RARE: &[&str] = &[
     "question_id_field",
     "common",
     "run",
+    "context",
 ];
 
 /// The place of options of every verb: after the others of their heading.
@@ -258,7 +259,7 @@ fn shown(examples: &[(&str, &str)]) -> String {
 }
 
 /// Verbs without a query.
-const OF_PAIRS: [&str; 4] = ["pairs", "passages", "cluster", "dedup"];
+const OF_PAIRS: [&str; 3] = ["pairs", "cluster", "dedup"];
 
 /// Adapts an option to this verb, where verbs share its definition.
 fn adapted(verb: &str, arg: Arg) -> Arg {

@@ -25,7 +25,8 @@ impl fmt::Display for Explained<'_> {
 }
 
 /// Verbs that have moved, and the command lines that do their work.
-const MOVED: [(&str, &str); 1] = [("web", "cento-web")];
+const MOVED: [(&str, &str); 2] =
+    [("passages", "cento pairs --min-passage 20 --context 40"), ("web", "cento-web")];
 
 /// Adds the new place of a verb that has moved to the error about its old name.
 pub fn with_moved(mut error: clap::Error) -> clap::Error {

@@ -51,7 +51,6 @@ mod outfile;
 mod output;
 mod pairs;
 mod parse;
-mod passages;
 mod progress;
 #[cfg(feature = "remote")]
 mod pull;
@@ -131,7 +130,6 @@ enum Verb {
     Search(Box<search::Search>),
     Compare(compare::Compare),
     Pairs(Box<pairs::Pairs>),
-    Passages(passages::PassageList),
     Families(Box<families::FamilyList>),
     Lineage(Box<lineage::LineageList>),
     Cluster(cluster::Cluster),
@@ -292,7 +290,6 @@ fn main() -> ExitCode {
         Verb::Search(verb) => verb.run(),
         Verb::Compare(verb) => verb.run(),
         Verb::Pairs(verb) => verb.run(),
-        Verb::Passages(verb) => verb.run(),
         Verb::Families(verb) => verb.run(),
         Verb::Lineage(verb) => verb.run(),
         Verb::Cluster(verb) => verb.run(),

@@ -112,7 +112,7 @@ fn the_examples_of_every_verb_are_command_lines() {
             .find(|(of, _)| *of == name)
             .unwrap_or_else(|| panic!("{name} has no examples"));
         let help = verb.render_long_help().to_string();
-        for (line, what) in examples {
+        for (line, what) in *examples {
             let arguments: Vec<&str> = line.split(' ').collect();
             assert_eq!(arguments[1], name);
             let parsed = command().try_get_matches_from(arguments);

@@ -166,7 +166,7 @@ fn an_output_that_is_no_file_is_written_as_a_stream() {
         &["dedup", "in.jsonl", "--index", "kept.idx", "--annotate"],
         &["pairs", "idx"],
         &["boilerplate", "idx"],
-        &["passages", "idx"],
+        &["pairs", "idx", "--min-passage", "20", "--context", "40"],
         &decontaminate,
     ] {
         let run = dir.run(&[args, &["--out", "/dev/null"]].concat());
@@ -203,8 +203,19 @@ fn a_refused_command_leaves_no_output() {
         &["pairs", "w.idx", "--against", "c.idx"][..],
         &["pairs", "bare.idx", "--min-passage", "20"],
         &["pairs", "bare.idx", "--min-passage", "20", "--format", "csv"],
-        &["passages", "bare.idx"],
-        &["passages", "w.idx", "--against", "c.idx", "--format", "csv"],
+        &["pairs", "bare.idx", "--min-passage", "20", "--context", "40"],
+        &[
+            "pairs",
+            "w.idx",
+            "--min-passage",
+            "20",
+            "--context",
+            "40",
+            "--against",
+            "c.idx",
+            "--format",
+            "csv",
+        ],
         &["families", "bare.idx"],
         &["families", "w.idx", "--date", "none"],
         &["boilerplate", "bare.idx"],
@@ -216,6 +227,10 @@ fn a_refused_command_leaves_no_output() {
         }
     }
     // A list without rows is a list too.
-    assert_eq!(dir.run(&["passages", "w.idx", "--out", "out"]).status, 1);
+    assert_eq!(
+        dir.run(&["pairs", "w.idx", "--min-passage", "20", "--context", "40", "--out", "out"])
+            .status,
+        1
+    );
     assert!(dir.path("out").exists());
 }
