@@ -64,10 +64,10 @@ stage=$room/$name
 mkdir -p "$stage"/{completions,man,systemd,licenses}
 cp "$binary" "$built/cento-web$suffix" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$stage"
 cp packaging/cento.service packaging/cento.sysusers "$stage/systemd"
-"$binary" completions bash >"$stage/completions/cento.bash"
-"$binary" completions zsh >"$stage/completions/_cento"
-"$binary" completions fish >"$stage/completions/cento.fish"
-"$binary" man --out "$stage/man"
+"$binary" info completions bash >"$stage/completions/cento.bash"
+"$binary" info completions zsh >"$stage/completions/_cento"
+"$binary" info completions fish >"$stage/completions/cento.fish"
+"$binary" info man --out "$stage/man"
 
 # A binary holds its dependencies, and their licences ask for their notices.
 packages=$(cargo tree --locked -p cento-cli -p cento-web -e normal --target "$target" --prefix none --format '{p}|{l}')

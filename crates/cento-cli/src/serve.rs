@@ -14,7 +14,7 @@ use super::key;
 use super::memory;
 use super::parse::{parse_bytes, parse_duration};
 #[cfg(feature = "remote")]
-use super::store_args;
+use super::store;
 use super::terminal::{self, note, printable, tell};
 use super::{Failure, Outcome, Result};
 use super::{signals, tokens};
@@ -113,7 +113,7 @@ pub struct Serve {
     /// Number of threads that search. Default: the number of processors.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Table made by `cento train --run-length 1` from a collection, so that the measure
+    /// Table made by `cento method train --run-length 1` from a collection, so that the measure
     /// cosine weights words by TF-IDF.
     #[arg(long, value_name = "FILE")]
     frequencies: Option<PathBuf>,
@@ -147,7 +147,7 @@ struct Reading {
 #[derive(Debug, Args)]
 struct FollowArgs {
     /// Serve the index that was pushed to this object store: s3://BUCKET/PATH, file:///PATH and so
-    /// on, as for `cento pull`.
+    /// on, as for `cento store pull`.
     #[arg(long = "follow", value_name = "URL", conflicts_with_all = ["compact_at", "others", "shard_dir", "read_only"])]
     url: Option<String>,
     /// With --follow, the time between two looks for a new push.
@@ -224,7 +224,7 @@ impl Serve {
         let (settings, reading) = self.settings()?;
         let stop = self.stop_flag("stopping", reading);
         let FollowArgs { url, follow_interval, cache_size, max_lag } = &self.follow;
-        let remote = store_args::open(url.as_deref().expect("it is given"))?;
+        let remote = store::open(url.as_deref().expect("it is given"))?;
         let bytes_max = cache_size.map_or(u64::MAX, |size| size as u64);
         let mirror = Mirror::begin(remote, &self.index, bytes_max)?;
         let follow = Follow {

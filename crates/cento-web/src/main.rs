@@ -34,7 +34,7 @@ struct Web {
     /// Index to add pages to; it is created if it does not exist.
     #[arg(long, value_name = "INDEX")]
     into: PathBuf,
-    /// Index of your own, or table of `cento train --analyzer words`, that says which runs
+    /// Index of your own, or table of `cento method train --analyzer words`, that says which runs
     /// of words are rare: those in few of its documents, or that it has counted least. Without it,
     /// runs with the longest words are taken.
     #[arg(long, value_name = "PATH")]

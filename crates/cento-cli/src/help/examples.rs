@@ -1,6 +1,6 @@
 //! The examples of each verb.
 
-/// Examples for each verb: a command line, and its effect.
+/// Examples for each verb, such as `store push`: a command line, and its effect.
 pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "create",
@@ -107,23 +107,6 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
-        "analyze",
-        &[
-            ("cento analyze corpus.idx", "how much of a collection is reused"),
-            ("cento analyze corpus.idx --format json", "the same for programs"),
-        ],
-    ),
-    (
-        "boilerplate",
-        &[
-            ("cento boilerplate hand-ins", "what three of four hand-ins have: the assignment"),
-            (
-                "cento boilerplate corpus.idx --min-share 0.1 --out menus.jsonl",
-                "what a tenth of an index has, as other verbs read it with -b",
-            ),
-        ],
-    ),
-    (
         "list",
         &[
             ("cento list corpus.idx", "the documents of an index"),
@@ -182,34 +165,6 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
-        "push",
-        &[
-            ("cento push corpus.idx s3://bucket/corpus", "the last commit into a store"),
-            ("cento push corpus.idx backup --keep 10", "and remove all but ten commits"),
-        ],
-    ),
-    (
-        "pull",
-        &[
-            ("cento pull s3://bucket/corpus copy.idx", "the current commit of a store"),
-            ("cento pull backup copy.idx --manifest 3", "an older one"),
-        ],
-    ),
-    (
-        "history",
-        &[
-            ("cento history s3://bucket/corpus", "the commits that were pushed"),
-            ("cento history backup --format json", "the same for programs"),
-        ],
-    ),
-    (
-        "restore",
-        &[
-            ("cento restore backup 3", "commit 3 is the current one again"),
-            ("cento restore s3://bucket/corpus 3 --format json", "the same for programs"),
-        ],
-    ),
-    (
         "stats",
         &[
             ("cento stats corpus.idx", "size and contents of an index"),
@@ -231,33 +186,6 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
-        "fingerprint",
-        &[
-            ("cento fingerprint essay.txt", "the fingerprints of a file"),
-            (
-                "cento fingerprint essay.txt --format json",
-                "a signature to search with, without the text",
-            ),
-        ],
-    ),
-    (
-        "train",
-        &[
-            ("cento train corpus.jsonl --out counts.freq", "a frequency table of a collection"),
-            ("cento train corpus.jsonl --analyzer avtor --out stems.freq", "one of stems"),
-        ],
-    ),
-    (
-        "tune",
-        &[
-            ("cento tune articles.jsonl", "the setting that finds copies of these documents best"),
-            (
-                "cento tune programs --pairs judged.tsv --for code --report tune.html",
-                "the one that tells judged pairs of programs apart, as a file to read",
-            ),
-        ],
-    ),
-    (
         "watch",
         &[
             ("cento watch add corpus.idx essay.txt", "watch for passages of a file"),
@@ -265,10 +193,91 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "demo",
+        &[
+            ("cento demo", "cento on text that is already on this machine"),
+            ("cento demo /usr/share/doc", "cento on the text in a directory"),
+        ],
+    ),
+    (
+        "method tune",
+        &[
+            (
+                "cento method tune articles.jsonl",
+                "the setting that finds copies of these documents best",
+            ),
+            (
+                "cento method tune programs --pairs judged.tsv --for code --report tune.html",
+                "the one that tells judged pairs of programs apart, as a file to read",
+            ),
+        ],
+    ),
+    (
+        "method analyze",
+        &[
+            ("cento method analyze corpus.idx", "how much of a collection is reused"),
+            ("cento method analyze corpus.idx --format json", "the same for programs"),
+        ],
+    ),
+    (
+        "method boilerplate",
+        &[
+            (
+                "cento method boilerplate hand-ins",
+                "what three of four hand-ins have: the assignment",
+            ),
+            (
+                "cento method boilerplate corpus.idx --min-share 0.1 --out menus.jsonl",
+                "what a tenth of an index has, as other verbs read it with -b",
+            ),
+        ],
+    ),
+    (
+        "method train",
+        &[
+            (
+                "cento method train corpus.jsonl --out counts.freq",
+                "a frequency table of a collection",
+            ),
+            ("cento method train corpus.jsonl --analyzer avtor --out stems.freq", "one of stems"),
+        ],
+    ),
+    (
+        "method fingerprint",
+        &[
+            ("cento method fingerprint essay.txt", "the fingerprints of a file"),
+            (
+                "cento method fingerprint essay.txt --format json",
+                "a signature to search with, without the text",
+            ),
+        ],
+    ),
+    (
         "info",
         &[
             ("cento info presets", "what --for sets for each purpose"),
             ("cento info formats --format json", "the files that can be read, for programs"),
+        ],
+    ),
+    (
+        "info health",
+        &[
+            ("cento info health", "does the service answer?"),
+            ("cento info health http://127.0.0.1:8080", "one at another address"),
+        ],
+    ),
+    (
+        "info completions",
+        &[
+            ("cento info completions bash", "the completions for bash"),
+            ("cento info completions zsh", "those for zsh"),
+        ],
+    ),
+    (
+        "info man",
+        &[
+            ("cento info man search", "the manual page of a verb"),
+            ("cento info man --out share/man/man1", "all manual pages"),
         ],
     ),
     (
@@ -282,31 +291,31 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
-        "health",
+        "store push",
         &[
-            ("cento health", "does the service answer?"),
-            ("cento health http://127.0.0.1:8080", "one at another address"),
+            ("cento store push corpus.idx s3://bucket/corpus", "the last commit into a store"),
+            ("cento store push corpus.idx backup --keep 10", "and remove all but ten commits"),
         ],
     ),
     (
-        "demo",
+        "store pull",
         &[
-            ("cento demo", "cento on text that is already on this machine"),
-            ("cento demo /usr/share/doc", "cento on the text in a directory"),
+            ("cento store pull s3://bucket/corpus copy.idx", "the current commit of a store"),
+            ("cento store pull backup copy.idx --manifest 3", "an older one"),
         ],
     ),
     (
-        "completions",
+        "store history",
         &[
-            ("cento completions bash", "the completions for bash"),
-            ("cento completions zsh", "those for zsh"),
+            ("cento store history s3://bucket/corpus", "the commits that were pushed"),
+            ("cento store history backup --format json", "the same for programs"),
         ],
     ),
     (
-        "man",
+        "store restore",
         &[
-            ("cento man search", "the manual page of a verb"),
-            ("cento man --out share/man/man1", "all manual pages"),
+            ("cento store restore backup 3", "commit 3 is the current one again"),
+            ("cento store restore s3://bucket/corpus 3 --format json", "the same for programs"),
         ],
     ),
 ];

@@ -274,7 +274,7 @@ fn documents_are_listed_and_shown() {
     let shown = dir.json(&["show", "idx", "b"]);
     assert_eq!(shown["text"], words(4, 60));
     dir.write("b.txt", words(4, 60));
-    let made = dir.json(&["fingerprint", "b.txt"]);
+    let made = dir.json(&["method", "fingerprint", "b.txt"]);
     let keys = |list: &Value, key: &str| -> Vec<u64> {
         list.as_array().unwrap().iter().map(|found| found[key].as_u64().unwrap()).collect()
     };

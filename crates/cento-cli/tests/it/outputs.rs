@@ -129,7 +129,7 @@ fn a_name_that_promises_another_format_is_refused_before_any_work() {
     check(&["dedup", "in.jsonl", "--dropped", "dropped.csv"], "promises a table");
     check(&["pairs", "idx", "--out", "pairs.parquet"], "its name promises .parquet");
     check(&["pairs", "idx", "--out", "pairs.jsonl"], "add --format json");
-    check(&["train", "in.jsonl", "--out", "words.gz"], "choose another name");
+    check(&["method", "train", "in.jsonl", "--out", "words.gz"], "choose another name");
     let kept: Value = dir.json(&["dedup", "in.jsonl", "--out", "kept.txt"]);
     assert_eq!(kept["kept"], 8);
 }
@@ -165,7 +165,7 @@ fn an_output_that_is_no_file_is_written_as_a_stream() {
         &["dedup", "in.jsonl"][..],
         &["dedup", "in.jsonl", "--index", "kept.idx", "--annotate"],
         &["pairs", "idx"],
-        &["boilerplate", "idx"],
+        &["method", "boilerplate", "idx"],
         &["pairs", "idx", "--min-passage", "20", "--context", "40"],
         &decontaminate,
     ] {
@@ -184,7 +184,7 @@ fn an_output_that_is_no_file_is_written_as_a_stream() {
     std::os::unix::fs::symlink("/dev/null", dir.path("null")).unwrap();
     for args in [
         &["withdraw", "idx", "d0", "--record", "null"][..],
-        &["train", "in.jsonl", "--out", "null"],
+        &["method", "train", "in.jsonl", "--out", "null"],
     ] {
         let run = dir.run(args);
         assert!(run.status == 2 && run.err.contains("it is a pipe or a device"), "{}", run.err);
@@ -218,7 +218,7 @@ fn a_refused_command_leaves_no_output() {
         ],
         &["families", "bare.idx"],
         &["families", "w.idx", "--date", "none"],
-        &["boilerplate", "bare.idx"],
+        &["method", "boilerplate", "bare.idx"],
     ] {
         let run = dir.run(&[args, &["--out", "out"]].concat());
         assert_eq!(run.status, 2, "{args:?}: {}", run.err);

@@ -160,7 +160,7 @@ const LISTS: [(&[&str], Items); 13] = [
     (&["pairs", "in", "--by", "directory"], item),
     (&["pairs", "idx", "--min-passage", "20", "--context", "40"], item),
     (&["cluster", "idx", "--min-resemblance", "0.1"], members),
-    (&["boilerplate", "repeated"], item),
+    (&["method", "boilerplate", "repeated"], item),
     (&["list", "idx"], item),
     (&["info", "schemes"], item),
     (&["info", "measures", "cosine", "hamming"], item),
@@ -241,40 +241,32 @@ fn every_verb_that_prints_json_lines_prints_tables() {
     // The others print one object, or documents.
     const OTHERS: [&str; 18] = [
         "add",
-        "analyze",
         "check",
         "compact",
         "compare",
         "decontaminate",
         "dedup",
-        "fingerprint",
         "merge",
-        "pull",
-        "push",
+        "method analyze",
+        "method fingerprint",
+        "method tune",
         "recover",
         "remove",
-        "restore",
-        "withdraw",
         "show",
         "stats",
-        "tune",
+        "store pull",
+        "store push",
+        "store restore",
+        "withdraw",
     ];
     let dir = Dir::new();
-    let help = |args: &[&str]| dir.run(&[args, &["--help"]].concat()).out;
-    let all = help(&[]);
-    let verbs = all.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
-    let verbs: Vec<&str> =
-        verbs.map(|(verb, _)| verb.trim()).filter(|verb| !verb.is_empty()).collect();
-    assert!(verbs.contains(&"search") && verbs.contains(&"history"), "{verbs:?}");
-    for verb in verbs {
-        let text = match verb {
-            "info" => help(&["info", "schemes"]),
-            "watch" => help(&["watch", "events"]),
-            verb => help(&[verb]),
-        };
+    let verbs = dir.all_verbs();
+    let has = |name: &str| verbs.iter().any(|(verb, _)| verb == name);
+    assert!(has("search") && has("watch events") && has("info schemes"), "{verbs:?}");
+    for (verb, text) in verbs {
         let takes_json = text.contains("--format <") && text.contains("- json:");
         let takes_tables = text.contains("- csv:");
-        let is_other = OTHERS.contains(&verb);
+        let is_other = OTHERS.contains(&&*verb);
         assert_eq!(takes_tables, takes_json && !is_other, "{verb}: {text}");
     }
 }
