@@ -19,7 +19,7 @@ step() { printf '\n$ cento %s\n' "$*"; "$cento" "$@"; }
 step add docs.idx "$root/docs"
 step add source.idx "$root/src/index"
 step merge all.idx docs.idx source.idx
-step push all.idx store
+step store push all.idx store
 printf '\n$ cento serve copy --follow store &\n'
 "$cento" serve copy --follow store --follow-interval 200ms --listen 127.0.0.1:0 2>service.log &
 service=$!
@@ -32,7 +32,7 @@ head -c 2000 "$root/docs/DESIGN.md" >quote.txt
 step search --url "$url" --limit 2 quote.txt
 
 step add all.idx "$root/README.md"
-step push all.idx store
+step store push all.idx store
 until "$cento" search --url "$url" --limit 1 "$root/README.md" --min-containment 0.99 >found.txt; do
     sleep 0.1
 done

@@ -47,13 +47,14 @@ cargo_home=${CARGO_HOME:-$HOME/.cargo}
 export RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$cargo_home=cargo --remap-path-prefix=$PWD=cento"
 export CFLAGS="${CFLAGS:-} -ffile-prefix-map=$cargo_home=cargo"
 export SOURCE_DATE_EPOCH=$epoch
-cargo build --locked --release --target "$target" -p cento-cli --all-features --bin cento
+cargo build --locked --release --target "$target" -p cento-cli -p cento-web --all-features --bin cento --bin cento-web
 
 suffix=
 if [[ $target == *-windows-* ]]; then
     suffix=.exe
 fi
-binary=${CARGO_TARGET_DIR:-target}/$target/release/cento$suffix
+built=${CARGO_TARGET_DIR:-target}/$target/release
+binary=$built/cento$suffix
 "$binary" --version >/dev/null || fail "$binary does not run here; build $target on a machine where it does"
 
 name=cento-$version-$target
@@ -61,15 +62,15 @@ room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
 stage=$room/$name
 mkdir -p "$stage"/{completions,man,systemd,licenses}
-cp "$binary" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$stage"
+cp "$binary" "$built/cento-web$suffix" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$stage"
 cp packaging/cento.service packaging/cento.sysusers "$stage/systemd"
-"$binary" completions bash >"$stage/completions/cento.bash"
-"$binary" completions zsh >"$stage/completions/_cento"
-"$binary" completions fish >"$stage/completions/cento.fish"
-"$binary" man --out "$stage/man"
+"$binary" info completions bash >"$stage/completions/cento.bash"
+"$binary" info completions zsh >"$stage/completions/_cento"
+"$binary" info completions fish >"$stage/completions/cento.fish"
+"$binary" info man --out "$stage/man"
 
 # A binary holds its dependencies, and their licences ask for their notices.
-packages=$(cargo tree --locked -p cento-cli -e normal --target "$target" --prefix none --format '{p}|{l}')
+packages=$(cargo tree --locked -p cento-cli -p cento-web -e normal --target "$target" --prefix none --format '{p}|{l}')
 packages=$(sed 's/ (proc-macro)//; s/ (\*)$//; /^cento/d' <<<"$packages" | sort -u)
 while IFS='|' read -r package license; do
     read -r crate number _ <<<"$package"

@@ -150,7 +150,7 @@ def commands(work):
     yield "search, programs", None, ["search", "programs.idx", "code/s02/part2.java"]
     yield "pairs, essays", None, ["pairs", *term("essays"), "--against", "archive.idx"]
     yield "pairs, programs", None, ["pairs", *term("code"), "--against", "programs.idx"]
-    yield "boilerplate", None, ["boilerplate", "archive.idx"]
+    yield "boilerplate", None, ["method", "boilerplate", "archive.idx"]
     yield "pairs", None, ["pairs", "archive.idx", "--min-containment", "0.5"]
     yield "pairs -b auto", None, ["pairs", "archive.idx", "--min-containment", "0.5", "-b", "auto"]
     yield "families", None, ["families", "archive.idx", "--date", "number"]

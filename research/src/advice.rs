@@ -1,8 +1,8 @@
 //! Advice against truth: each preset beside the best setting of a grid, on data of its kind.
 //!
-//! The engine is that of `cento tune`: one half of the queries chooses the best setting of the grid
-//! and the thresholds, the other half, with other documents, gives every figure. A preset with a
-//! threshold of its own is judged with it, and once more with a chosen one.
+//! The engine is that of `cento method tune`: one half of the queries chooses the best setting of
+//! the grid and the thresholds, the other half, with other documents, gives every figure. A preset
+//! with a threshold of its own is judged with it, and once more with a chosen one.
 
 use std::path::{Path, PathBuf};
 

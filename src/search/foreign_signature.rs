@@ -87,7 +87,8 @@ impl ForeignSignature {
         Ok(Subject::Signature { tokens, fingerprints })
     }
 
-    /// Returns a signature of JSON, as `cento fingerprint` prints it, as the subject of a search.
+    /// Returns a signature of JSON, as `cento method fingerprint` prints it, as the subject of a
+    /// search.
     ///
     /// # Errors
     /// As [`subject`](ForeignSignature::subject).
@@ -96,14 +97,13 @@ impl ForeignSignature {
             body;
         let remake = &match &config.frequencies {
             None => format!(
-                "`cento fingerprint --scheme '{}' --analyzer '{}'{}`",
+                "`cento method fingerprint --scheme '{}' --analyzer '{}'{}`",
                 config.scheme,
                 config.analyzer,
                 if config.key().is_some() { " --key-file FILE" } else { "" }
             ),
-            Some(_) => {
-                "`cento fingerprint --index`, or with the index's frequencies.cento".to_owned()
-            }
+            Some(_) => "`cento method fingerprint --index`, or with the index's frequencies.cento"
+                .to_owned(),
         };
         let read = (frequencies.as_deref(), key.as_deref());
         check_made((&scheme, &analyzer), read, config, remake)?;
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_signature_that_was_made_otherwise_is_refused_with_the_way_to_make_it() {
         let own = "but the index has kgram(k=2) and words(nfkc=1,fold=1,cjk=2); make it again with \
-                   `cento fingerprint --scheme 'kgram(k=2)'";
+                   `cento method fingerprint --scheme 'kgram(k=2)'";
         check(|body| body.scheme = "kgram(k=3)".into(), own);
         check(|body| body.analyzer = "chars()".into(), own);
         check(|body| body.key_bits = 41, own);

@@ -98,9 +98,9 @@ fn readme(dir: &Path, workspace: &Table) -> String {
     let package = manifest["package"].as_table().unwrap();
     let field = |name: &str| field(package, workspace, name);
     let name = field("name");
-    let install = match dir.join("src/lib.rs").exists() {
-        true => format!("cargo add {name}"),
-        false => format!("cargo install --locked {name}"),
+    let install = match dir.join("src/main.rs").exists() {
+        true => format!("cargo install --locked {name}"),
+        false => format!("cargo add {name}"),
     };
     let mut text = format!(
         "<!-- Made from Cargo.toml and the documentation of the crate by tests/it/readmes.rs. -->\n\n\

@@ -145,7 +145,7 @@ fn each_outside_format_has_one_door() {
             "prometheus_client",
             &["crates/cento-serve/src/metrics.rs", "crates/cento-serve/src/process.rs"],
         ),
-        ("ureq", &["crates/cento-client/src/client.rs", "crates/cento-web/src/fetch.rs"]),
+        ("ureq", &["crates/cento-client/src/", "crates/cento-web/src/fetch.rs"]),
         ("object_store", &["crates/cento-remote/src/"]),
         ("tokio", &["crates/cento-remote/src/store.rs", "crates/cento-serve/src/"]),
         ("maud", &["crates/cento-report/src/html/"]),
@@ -222,7 +222,7 @@ fn a_client_of_the_service_has_no_engine() {
 #[test]
 fn the_libraries_neither_print_nor_exit_nor_read_the_environment() {
     for (name, text) in all_sources() {
-        if name.starts_with("crates/cento-cli/") {
+        if name.starts_with("crates/cento-cli/") || name == "crates/cento-web/src/main.rs" {
             continue;
         }
         for forbidden in ["println!", "eprintln!", "process::exit", "std::env::", "env::var"] {

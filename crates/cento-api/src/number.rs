@@ -1,4 +1,4 @@
-//! Numbers in sentences for people.
+//! Numbers as people write and read them.
 
 /// Writes a number with a comma between thousands.
 #[must_use]
@@ -22,5 +22,42 @@ pub fn counted(number: u64, one: &str) -> String {
         (1, _) => format!("1 {one}"),
         (_, Some(stem)) => format!("{} {stem}ies", count(number)),
         _ => format!("{} {one}s", count(number)),
+    }
+}
+
+/// Parses a number of bytes such as `512MiB`, `1GB` or `4096` names.
+///
+/// # Errors
+/// When the text has another form, as a clause.
+pub fn parse_bytes(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_ascii_end();
+    let unit = text[digits.len()..].trim_ascii().to_ascii_lowercase();
+    let shift = match unit.as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        _ => return Err("expected a number of bytes, such as 512MiB or 1GB".into()),
+    };
+    let number: usize = digits.parse().map_err(|_| "expected a number of bytes, such as 512MiB")?;
+    number.checked_mul(shift).ok_or_else(|| "the number is too large".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(parse_bytes("4096"), Ok(4096));
+        assert_eq!(parse_bytes("512MiB"), Ok(512 << 20));
+        assert_eq!(parse_bytes("512m"), Ok(512 << 20));
+        assert_eq!(parse_bytes("1 GB"), Ok(1_000_000_000));
+        assert!(parse_bytes("many").is_err());
+        assert!(parse_bytes("5 parsecs").is_err());
+        assert!(parse_bytes("99999999999999999999").is_err());
     }
 }

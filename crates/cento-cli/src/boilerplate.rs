@@ -71,8 +71,8 @@ impl Named {
             None => Ok(named.paths),
             Some(_) => {
                 let what = format!(
-                    "--boilerplate auto {why}; write a file with `cento boilerplate PATH --out \
-                     FILE`, and name that"
+                    "--boilerplate auto {why}; write a file with `cento method boilerplate PATH \
+                     --out FILE`, and name that"
                 );
                 Err(Error::argument("boilerplate", what))
             }
@@ -123,7 +123,7 @@ fn proposed(found: &RepeatedPassages) -> String {
         let tokens = found.passages.iter().map(|passage| u64::from(passage.tokens)).sum();
         let least = found.passages.iter().map(|passage| passage.documents).min();
         format!(
-            "{} of {} in all, each in at least {} of {}; `cento boilerplate` shows them",
+            "{} of {} in all, each in at least {} of {}; `cento method boilerplate` shows them",
             counted(found.passages.len() as u64, "passage"),
             counted(tokens, "token"),
             least.unwrap_or_default(),

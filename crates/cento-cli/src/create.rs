@@ -95,7 +95,7 @@ pub struct ConfigArgs {
     /// lists them all.
     #[arg(long, value_name = "SPEC")]
     pub analyzer: Option<String>,
-    /// Frequency table for schemes that need one, made by `cento train`.
+    /// Frequency table for schemes that need one, made by `cento method train`.
     #[arg(long, value_name = "FILE")]
     pub frequencies: Option<PathBuf>,
 }

@@ -6,59 +6,6 @@ use std::sync::OnceLock;
 
 use cento_source::{Extraction, Readers, SourceOptions, Tables};
 
-/// Reads Office documents and PDF for another process of this program; not for people.
-#[cfg(feature = "office")]
-#[derive(Debug, clap::Args)]
-pub struct ExtractWorker {}
-
-#[cfg(feature = "office")]
-impl ExtractWorker {
-    pub(super) fn run(self) -> super::Result {
-        cento_source::serve_extraction(
-            &mut std::io::stdin().lock(),
-            &mut std::io::stdout().lock(),
-        )?;
-        Ok(super::Outcome::Found)
-    }
-}
-
-/// Reads or copies a Parquet or Arrow file for another process of this program; not for people.
-#[cfg(feature = "parquet")]
-#[derive(Debug, clap::Args)]
-pub struct TableWorker {
-    /// The request, in JSON.
-    request: String,
-}
-
-#[cfg(feature = "parquet")]
-impl TableWorker {
-    pub(super) fn run(self) -> super::Result {
-        #[cfg(unix)]
-        use std::os::fd::AsFd as _;
-        #[cfg(windows)]
-        use std::os::windows::io::AsHandle as _;
-        // Parts of a file are read in any order, which the streams of the standard library do not
-        // do.
-        #[cfg(unix)]
-        let (input, output) = (
-            std::io::stdin().as_fd().try_clone_to_owned()?,
-            std::io::stdout().as_fd().try_clone_to_owned()?,
-        );
-        #[cfg(windows)]
-        let (input, output) = (
-            std::io::stdin().as_handle().try_clone_to_owned()?,
-            std::io::stdout().as_handle().try_clone_to_owned()?,
-        );
-        match cento_source::serve_table(&self.request, input.into(), output.into()) {
-            Ok(()) => Ok(super::Outcome::Found),
-            Err(error) => {
-                super::tell!("{error}");
-                Ok(super::Outcome::Bad)
-            }
-        }
-    }
-}
-
 /// Returns this program, to be started as a worker.
 fn itself() -> Option<PathBuf> {
     // This program, even after another was installed at its path.

@@ -17,28 +17,10 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
             "stats", "check", "recover",
         ],
     ),
-    ("Search", &["search", "watch", "web", "demo"]),
-    (
-        "Collections",
-        &[
-            "pairs",
-            "passages",
-            "families",
-            "lineage",
-            "cluster",
-            "dedup",
-            "decontaminate",
-            "analyze",
-            "boilerplate",
-            "train",
-            "tune",
-        ],
-    ),
-    ("Files", &["compare", "fingerprint"]),
-    (
-        "Service and stores",
-        &["serve", "health", "push", "pull", "history", "restore", "info", "completions", "man"],
-    ),
+    ("Search", &["search", "compare", "watch", "demo"]),
+    ("Collections", &["pairs", "families", "lineage", "cluster", "dedup", "decontaminate"]),
+    ("Methods", &["method", "info"]),
+    ("Service and stores", &["serve", "store"]),
 ];
 
 /// Headings of options that many verbs have, and the options.
@@ -118,6 +100,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "clusters",
             "graph",
             "passages",
+            "context",
             "reports",
             "title",
             "anonymous",
@@ -202,6 +185,7 @@ const RARE: &[&str] = &[
     "question_id_field",
     "common",
     "run",
+    "context",
 ];
 
 /// The place of options of every verb: after the others of their heading.
@@ -210,17 +194,11 @@ const LAST: usize = 900;
 /// Returns the command, with its verbs in groups and its options under headings, with examples.
 pub fn arranged(command: Command) -> Command {
     let groups = groups(&command);
-    let verbs: Vec<String> =
-        command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
     // Options of every verb, which only the long help of each shows.
+    let common = command.get_arguments().filter(|arg| arg.is_global_set()).cloned();
     let common: Vec<Arg> =
-        command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
-    let arrange = |of_verb: Command| {
-        let common = common.iter().cloned();
-        verb(of_verb.args(common.map(|arg| arg.hide_short_help(true).display_order(LAST))))
-    };
-    let arranged =
-        verbs.iter().fold(command, |command, name| command.mut_subcommand(name, arrange));
+        common.map(|arg| arg.hide_short_help(true).display_order(LAST)).collect();
+    let arranged = verbs(command, "", &common);
     arranged.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}\nOptions:\n{{options}}\n\n\
          `cento VERB -h` shows the options of a verb, --help all of them with examples.\n"
@@ -242,10 +220,21 @@ fn groups(command: &Command) -> String {
     text
 }
 
+/// Arranges the verbs of a command, which are named after these words.
+fn verbs(command: Command, words: &str, common: &[Arg]) -> Command {
+    let names: Vec<String> =
+        command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+    names.iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |of_verb| {
+            let of_verb = verb(of_verb.args(common), &format!("{words}{name}"));
+            verbs(of_verb, &format!("{words}{name} "), common)
+        })
+    })
+}
+
 /// Puts the options of a verb under headings.
-fn verb(command: Command) -> Command {
-    let name = command.get_name().to_owned();
-    let command = command.mut_args(|arg| option(adapted(&name, arg)));
+fn verb(command: Command, name: &str) -> Command {
+    let command = command.mut_args(|arg| option(adapted(name, arg)));
     match EXAMPLES.iter().find(|(verb, _)| *verb == name) {
         Some((_, examples)) => command.after_long_help(shown(examples)),
         None => command,
@@ -258,7 +247,7 @@ fn shown(examples: &[(&str, &str)]) -> String {
 }
 
 /// Verbs without a query.
-const OF_PAIRS: [&str; 4] = ["pairs", "passages", "cluster", "dedup"];
+const OF_PAIRS: [&str; 3] = ["pairs", "cluster", "dedup"];
 
 /// Adapts an option to this verb, where verbs share its definition.
 fn adapted(verb: &str, arg: Arg) -> Arg {

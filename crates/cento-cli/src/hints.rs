@@ -6,6 +6,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue};
+
 use cento::{ConflictKind, Corruption, Error, Reason};
 
 /// An error with the hint for it, if there is any, as one line.
@@ -19,6 +22,36 @@ impl fmt::Display for Explained<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Verbs that have moved, and the command lines that do their work.
+const MOVED: [(&str, &str); 14] = [
+    ("analyze", "cento method analyze"),
+    ("boilerplate", "cento method boilerplate"),
+    ("completions", "cento info completions"),
+    ("fingerprint", "cento method fingerprint"),
+    ("health", "cento info health"),
+    ("history", "cento store history"),
+    ("man", "cento info man"),
+    ("passages", "cento pairs --min-passage 20 --context 40"),
+    ("pull", "cento store pull"),
+    ("push", "cento store push"),
+    ("restore", "cento store restore"),
+    ("train", "cento method train"),
+    ("tune", "cento method tune"),
+    ("web", "cento-web"),
+];
+
+/// Adds the new place of a verb that has moved to the error about its old name.
+pub fn with_moved(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::String(verb)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some((old, new)) = MOVED.iter().find(|(old, _)| old == verb)
+    {
+        let tip = StyledStr::from(format!("`cento {old}` is `{new}` now"));
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    error
 }
 
 /// The hint for a connection that failed because of a certificate.
@@ -44,8 +77,8 @@ pub fn hint(error: &Error) -> Option<Cow<'static, str>> {
 fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
     Some(match reason {
         Reason::NotFound => "`cento create` or `cento add` creates one",
-        Reason::NoStore => "`cento push` puts one",
-        Reason::NoManifest => "`cento history` lists those that there are",
+        Reason::NoStore => "`cento store push` puts one",
+        Reason::NoManifest => "`cento store history` lists those that there are",
         Reason::Locked => "if a service runs on the index, use --url",
         Reason::MemoryLimit => "raise --memory",
         Reason::DocumentTooLarge => "--memory sets it",
@@ -72,11 +105,12 @@ fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
         Reason::IdTaken => "--replace does",
         Reason::SharedId => "--on-conflict later does",
         Reason::UnpushedChanges => "--force overwrites them",
-        Reason::NeedsFrequencyTable => "`cento train` makes one, and --frequencies names it",
+        Reason::NeedsFrequencyTable => "`cento method train` makes one, and --frequencies names it",
         Reason::OtherFrequencyTable => {
-            "`cento train` makes one: --run-length sets that of the runs, 1 for single tokens"
+            "`cento method train` makes one: --run-length sets that of the runs, 1 for single \
+             tokens"
         }
-        Reason::NotAFrequencyTable => "`cento train` makes one",
+        Reason::NotAFrequencyTable => "`cento method train` makes one",
         Reason::NeedsKey => "--key-file names the file with the key",
         Reason::Certificate => ON_CERTIFICATES,
         Reason::Damaged => "run `cento check` on the index",
@@ -89,7 +123,8 @@ fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
         }
         Reason::Conflict(ConflictKind::UnreadableManifest) => {
             "push the index that it was made of, or make an older manifest current with `cento \
-             restore`, pull it into another directory, and add or merge the new documents there"
+             store restore`, pull it into another directory, and add or merge the new documents \
+             there"
         }
         _ => return None,
     })
@@ -108,11 +143,13 @@ fn on_service(reason: Reason<'_>) -> Option<&'static str> {
 fn on_damage(found: &Corruption) -> &'static str {
     match found.section {
         "object" => {
-            "pull an older manifest, which `cento history` lists, or push the index to another URL"
+            "pull an older manifest, which `cento store history` lists, or push the index to \
+             another URL"
         }
         "manifest" => {
-            "`cento history` lists the others, `cento pull --manifest` fetches one, and `cento \
-             restore` makes one current; a push of the index that was pushed last puts a new one"
+            "`cento store history` lists the others, `cento store pull --manifest` fetches one, \
+             and `cento store restore` makes one current; a push of the index that was pushed last \
+             puts a new one"
         }
         "list of segments" => {
             "if a pull was cut off, repeat it; otherwise `cento recover` makes an index of the \
@@ -127,6 +164,8 @@ mod tests {
     use std::fs;
     use std::path::Path;
     use std::sync::Arc;
+
+    use clap::error::ErrorKind;
 
     use cento::index::Index;
     use cento::index::{Config, Training};
@@ -164,8 +203,8 @@ mod tests {
         check(Error::memory("a text", 2 << 20, 1 << 20), "--memory");
         let dir = tempfile::tempdir().unwrap();
         check(Index::open(dir.path().join("none")).err().unwrap(), "cento create");
-        check(Config::new("fbw(q=4)", "chars", true).unwrap_err(), "cento train");
-        check(FrequencyTable::new("t", b"text".to_vec()).unwrap_err(), "cento train");
+        check(Config::new("fbw(q=4)", "chars", true).unwrap_err(), "cento method train");
+        check(FrequencyTable::new("t", b"text".to_vec()).unwrap_err(), "cento method train");
     }
 
     #[cfg(feature = "remote")]
@@ -200,7 +239,7 @@ mod tests {
         for entry in fs::read_dir(path("store").join("data")).unwrap() {
             fs::write(entry.unwrap().path(), "x").unwrap();
         }
-        check(pull("third").unwrap_err(), "cento history");
+        check(pull("third").unwrap_err(), "cento store history");
     }
 
     #[test]
@@ -239,6 +278,22 @@ mod tests {
     }
 
     #[test]
+    fn a_verb_that_has_moved_is_told_with_its_new_place() {
+        for (old, new) in MOVED {
+            let error = crate::command().try_get_matches_from(["cento", old]).unwrap_err();
+            let shown = with_moved(error).to_string();
+            assert!(shown.contains(&format!("`cento {old}` is `{new}` now")), "{shown}");
+            assert!(!shown.contains("similar"), "{shown}");
+            // The new place is one.
+            let help = new.split(' ').take_while(|word| !word.starts_with("--")).chain(["--help"]);
+            let kind = crate::command().try_get_matches_from(help).unwrap_err().kind();
+            assert!(new == "cento-web" || kind == ErrorKind::DisplayHelp, "{new}: {kind}");
+        }
+        let error = crate::command().try_get_matches_from(["cento", "serch"]).unwrap_err();
+        assert!(with_moved(error).to_string().contains("'search'"));
+    }
+
+    #[test]
     fn a_table_of_longer_runs_names_the_option_of_shorter_ones() {
         let dir = tempfile::tempdir().unwrap();
         let (file, out) = (dir.path().join("a.txt"), dir.path().join("table"));
@@ -249,6 +304,6 @@ mod tests {
         let table = cento_source::train(&[file], &options, &training, &out, &mut |_| {}).unwrap();
         let measures = ["cosine".to_owned()];
         let error = Measure::parse_all(&measures, Some(&Arc::new(table)), &analyzer).unwrap_err();
-        check(error, "cento train");
+        check(error, "cento method train");
     }
 }

@@ -12,7 +12,6 @@
 
 mod add;
 mod advice;
-mod analyze;
 mod boilerplate;
 mod check;
 mod cluster;
@@ -28,14 +27,9 @@ mod documents;
 mod extract;
 mod failpoint;
 mod families;
-mod fingerprint;
-mod generate;
 mod grouping;
-mod health;
 mod help;
 mod hints;
-#[cfg(feature = "remote")]
-mod history;
 mod info;
 mod join;
 mod key;
@@ -46,23 +40,16 @@ mod list_format;
 mod memory;
 mod merge;
 mod messages;
+mod method;
 mod network_out;
 mod outfile;
 mod output;
 mod pairs;
 mod parse;
-mod passages;
 mod progress;
-#[cfg(feature = "remote")]
-mod pull;
-#[cfg(feature = "remote")]
-mod push;
 mod recover;
 mod remove;
-mod repeated;
 mod report_args;
-#[cfg(feature = "remote")]
-mod restore;
 mod rows_out;
 mod search;
 mod search_report;
@@ -74,16 +61,13 @@ mod side_by_side;
 mod signals;
 mod stats;
 #[cfg(feature = "remote")]
-mod store_args;
+mod store;
 mod target;
 mod terminal;
 #[cfg(feature = "serve")]
 mod tokens;
-mod train;
-mod tune;
 mod unwritten;
 mod watch;
-mod web;
 mod whole;
 mod withdraw;
 
@@ -92,7 +76,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use cento::Error;
 use hints::Explained;
@@ -125,21 +109,36 @@ pub struct Cento {
     verb: Verb,
 }
 
-#[derive(Debug, Subcommand)]
-enum Verb {
+/// Declares verbs with their arguments, and how one of them runs.
+macro_rules! verbs {
+    ($verbs:ident { $($(#[$cfg:meta])* $verb:ident($arguments:ty),)* }) => {
+        #[derive(Debug, clap::Subcommand)]
+        enum $verbs {
+            $($(#[$cfg])* $verb($arguments),)*
+        }
+
+        impl $verbs {
+            fn run(self) -> $crate::Result {
+                match self {
+                    $($(#[$cfg])* $verbs::$verb(verb) => verb.run(),)*
+                }
+            }
+        }
+    };
+}
+use verbs;
+
+verbs!(Verb {
     Create(create::Create),
     Add(add::Add),
     Search(Box<search::Search>),
     Compare(compare::Compare),
     Pairs(Box<pairs::Pairs>),
-    Passages(passages::PassageList),
     Families(Box<families::FamilyList>),
     Lineage(Box<lineage::LineageList>),
     Cluster(cluster::Cluster),
     Dedup(Box<dedup::Dedup>),
     Decontaminate(Box<decontaminate::Decontaminate>),
-    Analyze(analyze::Analyze),
-    Boilerplate(repeated::Boilerplate),
     List(documents::List),
     Show(documents::Show),
     Export(documents::Export),
@@ -147,36 +146,18 @@ enum Verb {
     Withdraw(Box<withdraw::Withdraw>),
     Compact(compact::Compact),
     Merge(merge::Merge),
-    #[cfg(feature = "remote")]
-    Push(push::Push),
-    #[cfg(feature = "remote")]
-    Pull(pull::Pull),
-    #[cfg(feature = "remote")]
-    History(history::History),
-    #[cfg(feature = "remote")]
-    Restore(restore::Restore),
     Stats(stats::Stats),
     Check(check::Check),
     Recover(recover::Recover),
-    Fingerprint(fingerprint::Fingerprint),
-    Train(train::Train),
-    Tune(tune::Tune),
+    Method(method::Method),
     Watch(watch::Watch),
-    Web(web::Web),
-    Info(info::Info),
+    Demo(demo::Demo),
     #[cfg(feature = "serve")]
     Serve(Box<serve::Serve>),
-    Health(health::Health),
-    Demo(demo::Demo),
-    Completions(generate::Completions),
-    Man(generate::Man),
-    #[cfg(feature = "office")]
-    #[command(name = cento_source::WORKER_VERB, hide = true)]
-    ExtractWorker(extract::ExtractWorker),
-    #[cfg(feature = "parquet")]
-    #[command(name = cento_source::TABLE_WORKER_VERB, hide = true)]
-    TableWorker(extract::TableWorker),
-}
+    #[cfg(feature = "remote")]
+    Store(store::Store),
+    Info(info::Info),
+});
 
 /// The result of a verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,6 +181,17 @@ enum Failure {
 }
 
 type Result<T = Outcome> = std::result::Result<T, Failure>;
+
+impl Outcome {
+    /// Returns the outcome of a run over inputs: one that was refused counts before any result.
+    fn of_inputs(is_any_refused: bool, has_results: bool) -> Outcome {
+        match has_results {
+            _ if is_any_refused => Outcome::Bad,
+            true => Outcome::Found,
+            false => Outcome::Nothing,
+        }
+    }
+}
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
@@ -237,7 +229,7 @@ fn parse() -> std::result::Result<Cento, ExitCode> {
         let matches = command.clone().try_get_matches_from(&given.arguments);
         let matches = matches.map_err(|error| match given.explain(&command, &error) {
             Some(explained) => failed(&explained),
-            None => error.exit(),
+            None => hints::with_moved(error).exit(),
         })?;
         if let Some(text) = given.printed(&command, &matches) {
             use std::io::Write;
@@ -247,7 +239,9 @@ fn parse() -> std::result::Result<Cento, ExitCode> {
         matches
     };
     #[cfg(not(feature = "serve"))]
-    let matches = command.get_matches_from(given);
+    let matches = command.try_get_matches_from(given);
+    #[cfg(not(feature = "serve"))]
+    let matches = matches.unwrap_or_else(|error| hints::with_moved(error).exit());
     Ok(Cento::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
 }
 
@@ -271,67 +265,28 @@ fn color_of(given: &[OsString]) -> ColorChoice {
 
 /// Runs the command line of this process.
 fn main() -> ExitCode {
-    let verb = match parse() {
-        Ok(Cento { quiet, verb, key_file, .. }) => {
-            terminal::set_quiet(quiet);
-            if let Some(Err(error)) = key_file.as_deref().map(key::set) {
-                tell!("cento: {}", Explained(&error));
-                return ExitCode::from(2);
-            }
-            verb
-        }
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some(served) = cento_source::serve_as_worker(&arguments) {
+        return served.map_or_else(
+            |error| {
+                tell!("{error}");
+                ExitCode::from(2)
+            },
+            |()| ExitCode::SUCCESS,
+        );
+    }
+    let Cento { quiet, verb, key_file, .. } = match parse() {
+        Ok(cento) => cento,
         Err(status) => return status,
     };
-    let outcome = match verb {
-        Verb::Create(verb) => verb.run(),
-        Verb::Add(verb) => verb.run(),
-        Verb::Search(verb) => verb.run(),
-        Verb::Compare(verb) => verb.run(),
-        Verb::Pairs(verb) => verb.run(),
-        Verb::Passages(verb) => verb.run(),
-        Verb::Families(verb) => verb.run(),
-        Verb::Lineage(verb) => verb.run(),
-        Verb::Cluster(verb) => verb.run(),
-        Verb::Dedup(verb) => verb.run(),
-        Verb::Decontaminate(verb) => verb.run(),
-        Verb::Analyze(verb) => verb.run(),
-        Verb::Boilerplate(verb) => verb.run(),
-        Verb::List(verb) => verb.run(),
-        Verb::Show(verb) => verb.run(),
-        Verb::Export(verb) => verb.run(),
-        Verb::Remove(verb) => verb.run(),
-        Verb::Withdraw(verb) => verb.run(),
-        Verb::Compact(verb) => verb.run(),
-        Verb::Merge(verb) => verb.run(),
-        #[cfg(feature = "remote")]
-        Verb::Push(verb) => verb.run(),
-        #[cfg(feature = "remote")]
-        Verb::Pull(verb) => verb.run(),
-        #[cfg(feature = "remote")]
-        Verb::History(verb) => verb.run(),
-        #[cfg(feature = "remote")]
-        Verb::Restore(verb) => verb.run(),
-        Verb::Stats(verb) => verb.run(),
-        Verb::Check(verb) => verb.run(),
-        Verb::Recover(verb) => verb.run(),
-        Verb::Fingerprint(verb) => verb.run(),
-        Verb::Train(verb) => verb.run(),
-        Verb::Tune(verb) => verb.run(),
-        Verb::Watch(verb) => verb.run(),
-        Verb::Web(verb) => verb.run(),
-        Verb::Info(verb) => verb.run(),
-        #[cfg(feature = "serve")]
-        Verb::Serve(verb) => verb.run(),
-        Verb::Health(verb) => verb.run(),
-        Verb::Demo(verb) => verb.run(),
-        Verb::Completions(verb) => verb.run(),
-        Verb::Man(verb) => verb.run(),
-        #[cfg(feature = "office")]
-        Verb::ExtractWorker(verb) => verb.run(),
-        #[cfg(feature = "parquet")]
-        Verb::TableWorker(verb) => verb.run(),
-    };
-    match outcome {
+    terminal::set_quiet(quiet);
+    // No topic of it opens an index.
+    let key_file = key_file.filter(|_| !matches!(verb, Verb::Info(_)));
+    if let Some(Err(error)) = key_file.as_deref().map(key::set) {
+        tell!("cento: {}", Explained(&error));
+        return ExitCode::from(2);
+    }
+    match verb.run() {
         Ok(Outcome::Found) => ExitCode::SUCCESS,
         Ok(Outcome::Nothing) => ExitCode::from(1),
         Ok(Outcome::Bad) => ExitCode::from(2),

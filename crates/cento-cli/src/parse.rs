@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use cento_api::number::parse_bytes;
 use cento_source::charset;
 
 /// Checks that an encoding of this name exists.
@@ -20,24 +21,6 @@ pub fn parse_encoding(name: &str) -> Result<String, String> {
 /// Checks a measure, and writes its specification in full.
 pub fn parse_measure(spec: &str) -> cento::Result<String> {
     Ok(spec.parse::<cento::Measure>()?.to_string())
-}
-
-/// Parses a number of bytes such as `512MiB`, `1GB` or `4096` names.
-pub fn parse_bytes(text: &str) -> Result<usize, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
-    let unit = text[digits.len()..].trim().to_ascii_lowercase();
-    let shift = match unit.as_str() {
-        "" | "b" => 1,
-        "k" | "kib" => 1 << 10,
-        "m" | "mib" => 1 << 20,
-        "g" | "gib" => 1 << 30,
-        "kb" => 1_000,
-        "mb" => 1_000_000,
-        "gb" => 1_000_000_000,
-        _ => return Err("expected a number of bytes, such as 512MiB or 1GB".into()),
-    };
-    let number: usize = digits.parse().map_err(|_| "expected a number of bytes, such as 512MiB")?;
-    number.checked_mul(shift).ok_or_else(|| "the number is too large".into())
 }
 
 /// Parses a duration such as `500ms`, `5s` or `10m`.
@@ -85,16 +68,5 @@ mod tests {
         assert_eq!(parse_age("90m"), parse_duration("90m"));
         assert_eq!(parse_age("0"), Ok(Duration::ZERO));
         assert!(parse_age("-1d").is_err() && parse_age("a month").is_err());
-    }
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!(parse_bytes("4096"), Ok(4096));
-        assert_eq!(parse_bytes("512MiB"), Ok(512 << 20));
-        assert_eq!(parse_bytes("512m"), Ok(512 << 20));
-        assert_eq!(parse_bytes("1 GB"), Ok(1_000_000_000));
-        assert!(parse_bytes("many").is_err());
-        assert!(parse_bytes("5 parsecs").is_err());
-        assert!(parse_bytes("99999999999999999999").is_err());
     }
 }

@@ -14,26 +14,11 @@ use cento::Error;
 use cento::Refusal;
 #[cfg(feature = "parquet")]
 use cento::runtime::replace;
-#[cfg(feature = "parquet")]
 pub use cento_report::CellType;
 #[cfg(feature = "parquet")]
 use cento_report::ParquetRows;
 #[cfg(feature = "parquet")]
 use tempfile::NamedTempFile;
-
-/// The type of the cells of a column.
-#[cfg(not(feature = "parquet"))]
-#[derive(Debug, Clone, Copy)]
-pub enum CellType {
-    /// A string.
-    Text,
-    /// A whole number.
-    Integer,
-    /// A number with a fraction.
-    Real,
-    /// True or false.
-    Truth,
-}
 
 /// Where rows go.
 pub struct RowsOut {

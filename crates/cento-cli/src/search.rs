@@ -59,7 +59,7 @@ pub struct Search {
     /// Use the stored document with this id as the query.
     #[arg(long, conflicts_with = "signature")]
     id: Option<String>,
-    /// Use a signature made by `cento fingerprint --format json` as the query.
+    /// Use a signature made by `cento method fingerprint --format json` as the query.
     #[arg(long, value_name = "FILE")]
     signature: Option<PathBuf>,
     #[command(flatten)]
@@ -72,8 +72,8 @@ pub struct Search {
     /// is that of the whole texts.
     #[arg(long, short = 'b', value_name = "PATH|auto")]
     boilerplate: Vec<PathBuf>,
-    /// Table made by `cento train --run-length 1` from a collection, so that `--verify cosine`
-    /// weights words by TF-IDF.
+    /// Table made by `cento method train --run-length 1` from a collection, so that `--verify
+    /// cosine` weights words by TF-IDF.
     #[arg(long, value_name = "FILE", requires = "verify")]
     frequencies: Option<PathBuf>,
     /// Read standard input as JSON lines, one query per line.

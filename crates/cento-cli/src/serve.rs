@@ -14,15 +14,16 @@ use super::key;
 use super::memory;
 use super::parse::{parse_bytes, parse_duration};
 #[cfg(feature = "remote")]
-use super::store_args;
+use super::store;
 use super::terminal::{self, note, printable, tell};
 use super::{Failure, Outcome, Result};
 use super::{signals, tokens};
 use cento::scheme::frequency::FrequencyTable;
 use cento::{Error, Refusal, Stop};
+use cento_client::WebhookClient;
 #[cfg(feature = "remote")]
 use cento_remote::{Mirror, Watch};
-use cento_serve::{DEFAULT_PORT, IpNet, Origins, Service, Settings, Tokens};
+use cento_serve::{DEFAULT_PORT, IpNet, Origins, Poster, Service, Settings, Tokens};
 #[cfg(feature = "remote")]
 use cento_serve::{Follow, Newest, Upstream};
 use cento_source::SourceOptions;
@@ -112,8 +113,8 @@ pub struct Serve {
     /// Number of threads that search. Default: the number of processors.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Table made by `cento train --run-length 1` from a collection, so that the measure cosine
-    /// weights words by TF-IDF.
+    /// Table made by `cento method train --run-length 1` from a collection, so that the measure
+    /// cosine weights words by TF-IDF.
     #[arg(long, value_name = "FILE")]
     frequencies: Option<PathBuf>,
     #[command(flatten)]
@@ -146,7 +147,7 @@ struct Reading {
 #[derive(Debug, Args)]
 struct FollowArgs {
     /// Serve the index that was pushed to this object store: s3://BUCKET/PATH, file:///PATH and so
-    /// on, as for `cento pull`.
+    /// on, as for `cento store pull`.
     #[arg(long = "follow", value_name = "URL", conflicts_with_all = ["compact_at", "others", "shard_dir", "read_only"])]
     url: Option<String>,
     /// With --follow, the time between two looks for a new push.
@@ -223,7 +224,7 @@ impl Serve {
         let (settings, reading) = self.settings()?;
         let stop = self.stop_flag("stopping", reading);
         let FollowArgs { url, follow_interval, cache_size, max_lag } = &self.follow;
-        let remote = store_args::open(url.as_deref().expect("it is given"))?;
+        let remote = store::open(url.as_deref().expect("it is given"))?;
         let bytes_max = cache_size.map_or(u64::MAX, |size| size as u64);
         let mirror = Mirror::begin(remote, &self.index, bytes_max)?;
         let follow = Follow {
@@ -323,23 +324,18 @@ impl Serve {
 const POST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Posts events to public addresses, and to those of some networks.
-struct WebPoster {
-    poster: cento_web::Poster,
-    networks: Vec<IpNet>,
-}
+struct WebPoster(WebhookClient);
 
 impl WebPoster {
     fn new(networks: Vec<IpNet>) -> WebPoster {
-        let own = networks.clone();
-        let is_allowed = move |address| own.iter().any(|network| network.contains(&address));
-        WebPoster { poster: cento_web::Poster::new(POST_TIMEOUT, is_allowed), networks }
+        let is_allowed = move |address| networks.iter().any(|one| one.contains(&address));
+        WebPoster(WebhookClient::new(POST_TIMEOUT, is_allowed))
     }
 }
 
-impl cento_serve::Poster for WebPoster {
+impl Poster for WebPoster {
     fn check(&self, url: &str) -> std::result::Result<(), Refusal> {
-        let is_allowed = |address| self.networks.iter().any(|one| one.contains(&address));
-        self.poster.check(url, &is_allowed)
+        self.0.check(url)
     }
 
     fn post(
@@ -348,7 +344,7 @@ impl cento_serve::Poster for WebPoster {
         header: (&str, &str),
         body: &[u8],
     ) -> std::result::Result<u16, String> {
-        self.poster.post(url, header, body)
+        self.0.post(url, header, body)
     }
 }
 

@@ -3,9 +3,9 @@
 //! Names of files and archive entries, ids and passages come from outside, and a terminal obeys the
 //! characters it gets: control characters move its cursor, change its title or hide earlier text,
 //! and controls of direction show a name backwards. All text that the verbs write for people goes
-//! through here, where such characters are written as escapes; nothing else in `cli` prints.
+//! through here, where [`printable`] writes such characters as escapes; nothing else in `cli`
+//! prints.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,8 @@ use anstream::AutoStream;
 use clap::ColorChoice;
 use clap::builder::styling::{AnsiColor, Style};
 use indicatif::{ProgressBar, WeakProgressBar};
-use serde::Serialize;
+
+pub use cento_report::terminal::{is_obeyed, json, printable};
 
 /// Whether notes and progress are left out.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
@@ -79,34 +80,6 @@ pub fn clear_progress() {
     if let Some(bar) = progress() {
         bar.finish_and_clear();
     }
-}
-
-/// Returns whether a terminal would obey this character rather than show it: a control, a separator
-/// of lines or paragraphs, or a control of direction.
-pub fn is_obeyed(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-fn is_any_obeyed(text: &str) -> bool {
-    // Most lines are ASCII, and their bytes are checked many at a time: character by character took
-    // a tenth of the time of `pairs`.
-    let is_plain = text.bytes().fold(true, |is_plain, byte| is_plain & matches!(byte, b' '..=b'~'));
-    !is_plain && text.contains(is_obeyed)
-}
-
-/// Escapes all characters that a terminal would obey, for example as `\u{1b}`.
-pub fn printable(text: &str) -> Cow<'_, str> {
-    if !is_any_obeyed(text) {
-        return text.into();
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match is_obeyed(c) {
-            true => shown.extend(c.escape_default()),
-            false => shown.push(c),
-        }
-    }
-    shown.into()
 }
 
 /// The kind of a message on standard error.
@@ -213,53 +186,14 @@ macro_rules! line {
 }
 pub(super) use line;
 
-/// Writes JSON on one line. Characters that a terminal would obey are written as JSON escapes.
-pub fn json(value: &impl Serialize) -> io::Result<String> {
-    let json = serde_json::to_string(value).map_err(io::Error::other)?;
-    if !is_any_obeyed(&json) {
-        return Ok(json);
-    }
-    // They are within strings: the syntax of JSON has no such characters.
-    let mut shown = String::with_capacity(json.len() + 16);
-    for c in json.chars() {
-        match is_obeyed(c) {
-            true => shown += &format!("\\u{:04x}", u32::from(c)),
-            false => shown.push(c),
-        }
-    }
-    Ok(shown)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn control_characters_are_shown_and_not_obeyed() {
-        let check = |text: &str, expected: &str| assert_eq!(printable(text), expected);
-        check(
-            "caf\u{e9} \u{65e5}\u{672c} \u{5d0}\u{200f}",
-            "caf\u{e9} \u{65e5}\u{672c} \u{5d0}\u{200f}",
-        );
-        check("a\u{1b}]0;x\u{7}b", "a\\u{1b}]0;x\\u{7}b");
-        check("a\nb\tc\r", "a\\nb\\tc\\r");
-        check("\u{7f}\u{9b}2J", "\\u{7f}\\u{9b}2J");
-        check("a\u{2028}b\u{2029}", "a\\u{2028}b\\u{2029}");
-        check("\u{202e}txt.exe\u{2066}\u{2069}", "\\u{202e}txt.exe\\u{2066}\\u{2069}");
-    }
 
     #[test]
     fn a_name_is_bold_and_still_cannot_command_the_terminal() {
         let line = format!("{NAME_BEGINS}a\u{1b}[2J{NAME_ENDS} 0.5");
         assert_eq!(colored(&printable(&line)), "\u{1b}[1ma\\u{1b}[2J\u{1b}[0m 0.5");
         assert_eq!(Id("a").to_string(), "a", "without a terminal there are no colors");
-    }
-
-    #[test]
-    fn json_says_the_same_without_it() {
-        let text = "a\u{1b}\u{7f}\u{9b}\u{202e}\u{2069}\"\\\u{e9}";
-        let written = json(&text).unwrap();
-        assert!(!written.contains(is_obeyed), "{written}");
-        assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);
     }
 }

@@ -3,18 +3,18 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::add::SourceArgs;
-use super::fingerprint;
 use super::key;
 use super::list_format::{ListFormat, ListOut};
 use super::messages::Messages;
+use super::method::fingerprint;
 use super::output::{self, count, counted};
 use super::progress::stop_flag;
 use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
-use super::{Outcome, Result};
+use super::{Outcome, Result, verbs};
 use cento::{Document, Error, Reason, Stop};
 use cento_api::part::exchanged_parts;
 use cento_api::{Thresholds, WatchEvents, WatchOptions, WatchedKind, Webhook};
@@ -36,13 +36,12 @@ pub struct Watch {
     verb: WatchVerb,
 }
 
-#[derive(Debug, Subcommand)]
-enum WatchVerb {
+verbs!(WatchVerb {
     Add(Box<Add>),
     List(List),
     Remove(Remove),
     Events(Events),
-}
+});
 
 /// Watch for documents that share text with these.
 ///
@@ -61,7 +60,7 @@ struct Add {
     /// Watch for documents like the stored one with this id.
     #[arg(long, conflicts_with = "signature")]
     id: Option<String>,
-    /// Watch for a signature made by `cento fingerprint --format json`.
+    /// Watch for a signature made by `cento method fingerprint --format json`.
     #[arg(long, value_name = "FILE")]
     signature: Option<PathBuf>,
     /// Name of the watch, if it is one. Default: the path of the file, or a made one.
@@ -137,12 +136,7 @@ const PAGE: usize = 1000;
 
 impl Watch {
     pub(super) fn run(self) -> Result {
-        match self.verb {
-            WatchVerb::Add(verb) => verb.run(),
-            WatchVerb::List(verb) => verb.run(),
-            WatchVerb::Remove(verb) => verb.run(),
-            WatchVerb::Events(verb) => verb.run(),
-        }
+        self.verb.run()
     }
 }
 
@@ -199,11 +193,7 @@ impl Add {
             ListOut::new(BufWriter::new(io::stdout().lock()), self.format, WATCH_COLUMNS)?;
         write_watches(&mut out, &watches)?;
         out.finish()?.flush()?;
-        Ok(match () {
-            () if is_any_refused => Outcome::Bad,
-            () if watches.is_empty() => Outcome::Nothing,
-            () => Outcome::Found,
-        })
+        Ok(Outcome::of_inputs(is_any_refused, !watches.is_empty()))
     }
 
     /// Returns the watches that the arguments name.

@@ -2,12 +2,18 @@
 //!
 //! [`Client`] has a method for each route; [`api`] has the bodies that they send and return.
 
+#[doc(hidden)]
+pub mod address;
 pub mod client;
 mod files;
 mod multipart;
+#[doc(hidden)]
+pub mod public_hosts;
 mod watches;
+mod webhook;
 
 /// The bodies of the HTTP API, of the package `cento-api`.
 pub use cento_api::http as api;
 pub use cento_api::{DEFAULT_PORT, ServiceFile};
 pub use client::Client;
+pub use webhook::WebhookClient;

@@ -31,6 +31,8 @@ mod rows;
 mod run;
 mod shares;
 mod table;
+#[doc(hidden)]
+pub mod terminal;
 mod tuning;
 
 pub use answer::ReportMemory;
@@ -48,13 +50,13 @@ pub use number::{count, counted, decimals, percent, shown_of, similarity};
 pub use omission::{NotCompared, warnings};
 pub use pairs::{Joined, Member, PairEntry, PairsReport, SYMMETRIC_MEASURE, named};
 #[cfg(feature = "parquet")]
-pub use parquet_rows::{CellType, ParquetRows};
+pub use parquet_rows::ParquetRows;
 pub use parted_text::PartedText;
 pub use reuse::{
     CountUnit, Counting, DocumentReport, Excluded, LargestShare, Place, ReuseReport, ReuseSource,
     Searched, Source,
 };
-pub use rows::{Delimiter, Rows};
+pub use rows::{CellType, Delimiter, Rows};
 pub use run::{IndexState, Run};
 pub use shares::{Ranges, Share};
 pub use tuning::TuningReport;

@@ -17,18 +17,7 @@ use parquet::schema::types::{Type, TypePtr};
 use serde::Serialize;
 use serde_json::Value;
 
-/// The type of the cells of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CellType {
-    /// A string; a list or an object is its JSON.
-    Text,
-    /// A whole number of 64 bits.
-    Integer,
-    /// A number with a fraction.
-    Real,
-    /// True or false.
-    Truth,
-}
+use crate::rows::CellType;
 
 /// The bytes of text, and of cells, that make a row group.
 const GROUP_BYTES: usize = 16 << 20;

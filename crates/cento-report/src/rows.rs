@@ -11,6 +11,19 @@ use serde_json::Value;
 
 use crate::table::cell;
 
+/// The type of the cells of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CellType {
+    /// A string; a list or an object is its JSON.
+    Text,
+    /// A whole number of 64 bits.
+    Integer,
+    /// A number with a fraction.
+    Real,
+    /// True or false.
+    Truth,
+}
+
 /// The separator of the cells of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delimiter {

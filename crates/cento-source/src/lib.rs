@@ -63,6 +63,7 @@ mod warc;
 mod worker;
 mod xml;
 
+use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -77,18 +78,12 @@ pub use add::{AddOptions, Event, add, count_failed, count_skipped};
 pub use cento::AddReport;
 pub use charset::record_text;
 pub use chunk::{Chunk, ChunkKind, InFile};
-#[cfg(feature = "parquet")]
-pub use columnar::serve as serve_table;
-pub use columnar::{
-    Annotation, Copying, Selection, TABLE_MEMORY_BYTES_MAX, TABLE_WORKER_VERB, Tables, is_parquet,
-};
+pub use columnar::{Annotation, Copying, Selection, TABLE_MEMORY_BYTES_MAX, Tables, is_parquet};
 pub use decontaminate::{Examined, examined};
 pub use dedup::records as dedup_records;
 pub use directory::{FileBelow, files_below, place_of};
 pub use documents::{Chunks, Documents, documents, read, read_bytes};
-#[cfg(feature = "office")]
-pub use extract::serve as serve_extraction;
-pub use extract::{Extraction, WORKER_VERB};
+pub use extract::Extraction;
 pub use extracted::Extracted;
 pub use field_use::FieldUse;
 pub use filter::{OTHER_LANGUAGE, PathFilter, advice, is_by_name};
@@ -104,6 +99,24 @@ pub use read_meter::ReadMeter;
 pub use reader::Readers;
 pub use table_form::TableForm;
 pub use train::train;
+
+/// Serves another process of this program that reads sources and has started this one with these
+/// arguments; `None` if they are those of a user. A program does this before anything else, if it
+/// is the worker of its own [`Extraction`] or [`Tables`].
+#[must_use]
+pub fn serve_as_worker(arguments: &[OsString]) -> Option<io::Result<()>> {
+    match arguments {
+        #[cfg(feature = "office")]
+        [verb] if verb == extract::WORKER_VERB => {
+            Some(extract::serve(&mut io::stdin().lock(), &mut io::stdout().lock()))
+        }
+        #[cfg(feature = "parquet")]
+        [verb, request] if verb == columnar::WORKER_VERB => {
+            Some(columnar::serve(&request.to_string_lossy()))
+        }
+        _ => None,
+    }
+}
 
 /// Options for reading sources.
 ///

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::fetch::{Asker, Missing};
+use super::fetch::Asker;
 use cento::{Error, Refusal, Result};
 
 /// A search engine, as a user names it: `searxng=http://127.0.0.1:8080`.
@@ -59,13 +59,13 @@ struct Named {
 
 impl Engine {
     /// Returns the addresses that it names, best first.
-    pub(crate) fn search(&self, query: &str) -> std::result::Result<Vec<String>, Missing> {
+    pub(crate) fn search(&self, query: &str) -> std::result::Result<Vec<String>, String> {
         let json = "its settings.yml must list `json` below `search: formats:`, which it does not \
                     by default";
         let (status, body) = self.asker.get(&self.url, &[("q", query), ("format", "json")])?;
         if status != 200 {
             let hint = if status == 403 { format!("; {json}") } else { String::new() };
-            return Err(format!("the search engine answered with status {status}{hint}").into());
+            return Err(format!("the search engine answered with status {status}{hint}"));
         }
         let answer: Answer = serde_json::from_slice(&body)
             .map_err(|_| format!("the search engine did not answer with JSON; {json}"))?;

@@ -8,14 +8,13 @@
 //! time with a pause after it, pages have a maximum size and time, and addresses that are not
 //! public are refused, also after redirects. Parts of the text are sent to the search engine.
 
-mod address;
 mod engine;
 mod fetch;
+mod redirect;
 mod robots;
 mod sources;
 mod windows;
 
 pub use engine::EngineAddress;
-pub use fetch::{FailureKind, Poster};
 pub use sources::{Added, Asked, Failure, WebOptions, WebReport, add_sources};
 pub use windows::{Collection, queries};

@@ -8,36 +8,59 @@ use std::time::Duration;
 use cento::Key;
 use cento::index::{Config, Document, Index, WriterOptions};
 use cento::scheme::DEFAULT_SPEC;
+use cento_api::number::parse_bytes;
 use cento_source::{SourceOptions, charset, read_text};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::Map;
 
 use crate::engine::{Engine, EngineAddress};
-use crate::fetch::{FailureKind, Fetcher, Limits, Missing, Page};
+use crate::fetch::{Fetcher, Limits, Page};
 use crate::windows::spread;
 
 /// How sources are searched for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct WebOptions {
-    /// The search engine.
+    /// Search engine and its address: searxng=http://127.0.0.1:8080. The engine itself may be on
+    /// this machine.
+    #[arg(long, value_name = "NAME=URL")]
     pub engine: EngineAddress,
-    /// The maximum number of queries, which are spread over the text.
-    pub queries: usize,
-    /// The maximum number of pages to fetch, those with most votes.
-    pub pages: usize,
-    /// The maximum size of a page, in bytes.
-    pub page_bytes_max: usize,
-    /// The maximum time for a request.
+    /// Maximum number of queries, which are spread over the text.
+    #[arg(
+        long, value_name = "N", default_value = "50",
+        value_parser = clap::value_parser!(u16).range(1..),
+    )]
+    pub queries: u16,
+    /// Maximum number of pages to fetch, those with most votes.
+    #[arg(
+        long, value_name = "N", default_value = "20",
+        value_parser = clap::value_parser!(u16).range(1..),
+    )]
+    pub pages: u16,
+    /// Maximum size of a page.
+    #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = parse_bytes)]
+    pub max_page_bytes: usize,
+    /// Maximum time for a page, redirects apart.
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = parse_time)]
     pub timeout: Duration,
-    /// The time between two requests to a host.
+    /// Time between two requests to a host.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_time)]
     pub interval: Duration,
-    /// Whether pages are fetched from this machine too, for tests.
-    pub allows_loopback: bool,
+    /// Fetch from this machine too, for tests.
+    #[arg(long, hide = true)]
+    pub allow_loopback: bool,
     /// How pages are read.
+    #[arg(skip)]
     pub source: SourceOptions,
     /// The key of the index. One that is created with a key stores no texts.
+    #[arg(skip)]
     pub key: Option<Key>,
+}
+
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let time: Option<SignedDuration> = text.parse().ok();
+    let time = time.and_then(|time| Duration::try_from(time).ok()).filter(|time| !time.is_zero());
+    time.ok_or_else(|| "expected a duration above zero, such as 500ms, 5s or 10m".into())
 }
 
 /// The result of a run.
@@ -74,17 +97,8 @@ pub struct Asked {
 pub struct Failure {
     /// The query, or the address.
     pub what: String,
-    /// The reason, as a clause.
+    /// The reason, as a clause, with the option that concerns it.
     pub why: String,
-    /// The kind of reason.
-    #[serde(skip)]
-    pub kind: FailureKind,
-}
-
-impl Failure {
-    fn new(what: String, missing: Missing) -> Failure {
-        Failure { what, why: missing.why, kind: missing.kind }
-    }
 }
 
 /// A page that is in the index.
@@ -120,7 +134,7 @@ pub fn add_sources(
     }
     let engine = options.engine.open(options.timeout)?;
     let mut report = WebReport::default();
-    let ranked = ask(&engine, queries, options.queries, &mut report);
+    let ranked = ask(&engine, queries, options.queries.into(), &mut report);
     let pages = fetch(ranked, options, &mut report);
     if !pages.is_empty() {
         add(pages, into, options.key.as_ref(), &mut report)?;
@@ -144,9 +158,9 @@ fn ask(
         }
         let addresses = match engine.search(&query) {
             Ok(addresses) => addresses,
-            Err(missing) => {
+            Err(why) => {
                 failures += 1;
-                report.unanswered.push(Failure::new(query, missing));
+                report.unanswered.push(Failure { what: query, why });
                 continue;
             }
         };
@@ -175,18 +189,18 @@ type Fetched = (Document, Added);
 /// index meanwhile.
 fn fetch(ranked: Vec<(String, u32)>, options: &WebOptions, report: &mut WebReport) -> Vec<Fetched> {
     let mut fetcher = Fetcher::new(Limits {
-        bytes: options.page_bytes_max,
+        bytes: options.max_page_bytes,
         time: options.timeout,
         interval: options.interval,
-        allows_loopback: options.allows_loopback,
+        allows_loopback: options.allow_loopback,
     });
-    report.not_fetched = ranked.len().saturating_sub(options.pages);
+    report.not_fetched = ranked.len().saturating_sub(options.pages.into());
     let mut fetched = Vec::new();
-    for (address, votes) in ranked.into_iter().take(options.pages) {
+    for (address, votes) in ranked.into_iter().take(options.pages.into()) {
         let read = |page: Page| document(page, votes, &options.source);
         match fetcher.fetch(&address).and_then(read) {
             Ok(page) => fetched.push(page),
-            Err(missing) => report.failed.push(Failure::new(address, missing)),
+            Err(why) => report.failed.push(Failure { what: address, why }),
         }
     }
     fetched
@@ -224,7 +238,7 @@ fn add(
 }
 
 /// Makes a document of a page.
-fn document(page: Page, votes: u32, options: &SourceOptions) -> Result<Fetched, Missing> {
+fn document(page: Page, votes: u32, options: &SourceOptions) -> Result<Fetched, String> {
     let text = text_of(&page, options)?;
     if text.trim().is_empty() {
         return Err("it has no text".into());

@@ -22,7 +22,7 @@ enum Kind {
 }
 
 impl Collection {
-    /// Opens an index, perhaps with its key, or a table that `cento train` wrote.
+    /// Opens an index, perhaps with its key, or a table that `cento method train` wrote.
     ///
     /// # Errors
     /// When it is neither, the index has another key, or the analyzer of the table is not in this

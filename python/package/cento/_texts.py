@@ -82,7 +82,7 @@ def sign(
         preset: The purpose of the text, which sets scheme and analyzer: see :func:`presets`.
         scheme: See :func:`schemes`. The default is that of ``preset``, or ``winnow(k=5,w=10)``.
         analyzer: See :func:`analyzers`. The default is that of ``preset``, or ``words``.
-        frequencies: The file of a frequency table that ``cento train`` made.
+        frequencies: The file of a frequency table that ``cento method train`` made.
         key_file: The file with the key of keyed indexes, if the fingerprints depend on one.
 
     Raises:

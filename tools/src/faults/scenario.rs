@@ -24,8 +24,8 @@ const CHECKPOINT: &str = "out.jsonl.checkpoint";
 /// A directory that serves as object store, and the index that is published there.
 const STORE: &str = "store";
 const SOURCE: &str = "source.cento";
-const PUSH: [&str; 3] = ["push", SOURCE, STORE];
-const PULL: [&str; 3] = ["pull", STORE, INDEX];
+const PUSH: [&str; 4] = ["store", "push", SOURCE, STORE];
+const PULL: [&str; 4] = ["store", "pull", STORE, INDEX];
 /// Indexes that are merged, and their documents.
 const SHARDS: [(&str, &str); 2] =
     [("shard0.cento", "shard0.jsonl"), ("shard1.cento", "shard1.jsonl")];

@@ -17,13 +17,13 @@ impl Stores {
     pub(super) fn damage(&self) -> Result {
         let ids: Vec<String> = (0..50).map(|number| number.to_string()).collect();
         self.add("all", &ids)?;
-        self.must(&["push", "all", &self.url])?;
+        self.must(&["store", "push", "all", &self.url])?;
         let relay = self.relay()?;
         let through = |args: &[&str]| -> Result<(bool, String)> {
             let output = self.command(args).env("AWS_ENDPOINT", relay.endpoint()).output()?;
             Ok((output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned()))
         };
-        let pull = ["pull", &self.url, "copy"];
+        let pull = ["store", "pull", &self.url, "copy"];
         let copy = self.work.join("copy");
         let (is_good, said) = through(&pull)?;
         if !is_good {
@@ -66,7 +66,7 @@ impl Stores {
         let relay = self.relay()?;
         relay.set(Mode::Unconditional);
         let refused = |when: &str| -> Result {
-            let mut push = self.command(&["push", "all", &self.url]);
+            let mut push = self.command(&["store", "push", "all", &self.url]);
             let output = push.env("AWS_ENDPOINT", relay.endpoint()).output()?;
             let said = String::from_utf8_lossy(&output.stderr);
             match !output.status.success() && said.contains("conditional writes") {
@@ -76,7 +76,7 @@ impl Stores {
         };
         refused("the first push")?;
         relay.set(Mode::Faithful);
-        self.must(&["push", "all", &self.url])?;
+        self.must(&["store", "push", "all", &self.url])?;
         self.add("all", &["second".into()])?;
         relay.set(Mode::Unconditional);
         refused("the second push")?;

@@ -74,7 +74,7 @@ impl Stores {
         std::fs::write(self.work.join("base.jsonl"), base.collect::<String>())?;
         self.must(&["add", "all", "base.jsonl"])?;
         self.replace(1)?;
-        self.must(&["push", "all", &self.url])?;
+        self.must(&["store", "push", "all", &self.url])?;
         let interval = format!("{}ms", self.interval_ms);
         let args = ["--follow", &self.url, "--follow-interval", &interval, "--log", "json"];
         let followers = (0..self.followers)
@@ -131,7 +131,16 @@ impl Stores {
             if manifest.is_multiple_of(2) {
                 self.must(&["compact", "all"])?;
             }
-            self.must(&["push", "all", &self.url, "--keep", "10", "--keep-min-age", "1m"])?;
+            self.must(&[
+                "store",
+                "push",
+                "all",
+                &self.url,
+                "--keep",
+                "10",
+                "--keep-min-age",
+                "1m",
+            ])?;
             pushed.insert(manifest, Instant::now());
             std::thread::sleep(next.saturating_duration_since(Instant::now()));
         }

@@ -140,7 +140,7 @@ impl Stores {
 
     fn races(&self) -> Result {
         self.add("first", &["first".into()])?;
-        self.must(&["push", "first", &self.url])?;
+        self.must(&["store", "push", "first", &self.url])?;
         let acknowledged = Mutex::new(BTreeSet::from(["first".to_owned()]));
         let (kept, told, begun) = (AtomicU64::new(0), AtomicU64::new(0), Instant::now());
         let failures = Mutex::new(Vec::new());
@@ -162,7 +162,7 @@ impl Stores {
             return Err(failure.clone().into());
         }
         let acknowledged = acknowledged.into_inner()?;
-        self.must(&["pull", &self.url, "all"])?;
+        self.must(&["store", "pull", &self.url, "all"])?;
         let found = ids(&self.work.join("all"))?;
         if let Some(lost) = acknowledged.difference(&found).next() {
             return Err(format!("the commit of {lost} was acknowledged and is gone").into());
@@ -193,12 +193,12 @@ impl Stores {
             }
             let id = format!("{writer}-{number}");
             // An index that was outrun has a history of its own.
-            if !self.output(&["pull", &self.url, &index, "--force"])?.status.success() {
+            if !self.output(&["store", "pull", &self.url, &index, "--force"])?.status.success() {
                 std::fs::remove_dir_all(self.work.join(&index))?;
-                self.must(&["pull", &self.url, &index])?;
+                self.must(&["store", "pull", &self.url, &index])?;
             }
             self.add(&index, std::slice::from_ref(&id))?;
-            let output = self.output(&["push", &index, &self.url])?;
+            let output = self.output(&["store", "push", &index, &self.url])?;
             let said = String::from_utf8_lossy(&output.stderr);
             if output.status.success() {
                 kept.fetch_add(1, Ordering::Relaxed);
@@ -218,16 +218,17 @@ impl Stores {
         self.add_next(0, &mut all)?;
         // A push that is not killed takes about as long.
         let begun = Instant::now();
-        self.must(&["push", "all", &self.url])?;
+        self.must(&["store", "push", "all", &self.url])?;
         let pushing = begun.elapsed();
         let begun = Instant::now();
-        self.must(&["pull", &self.url, "copy"])?;
+        self.must(&["store", "pull", &self.url, "copy"])?;
         let pulling = begun.elapsed();
         let mut killed = [0; 3];
         for round in 1..=self.times {
             self.add_next(round, &mut all)?;
             let before = ids_of(&all, round - 1);
-            killed[0] += u64::from(self.kill(&["push", "all", &self.url], pushing, &mut rng)?);
+            killed[0] +=
+                u64::from(self.kill(&["store", "push", "all", &self.url], pushing, &mut rng)?);
             self.check_pull("fresh", &[&before, &ids_of(&all, round)])?;
             std::fs::remove_dir_all(self.work.join("fresh"))?;
             // What the push that was killed has put is to be found though the index has changed
@@ -235,8 +236,9 @@ impl Stores {
             if round.is_multiple_of(2) {
                 self.must(&["compact", "all"])?;
             }
-            self.must(&["push", "all", &self.url])?;
-            killed[1] += u64::from(self.kill(&["pull", &self.url, "copy"], pulling, &mut rng)?);
+            self.must(&["store", "push", "all", &self.url])?;
+            killed[1] +=
+                u64::from(self.kill(&["store", "pull", &self.url, "copy"], pulling, &mut rng)?);
             let copy = self.work.join("copy");
             if Index::exists(&copy) {
                 check(
@@ -275,7 +277,7 @@ impl Stores {
 
     /// Pulls, and checks that the index is one of these.
     fn check_pull(&self, name: &str, expected: &[&BTreeSet<String>]) -> Result {
-        self.must(&["pull", &self.url, name])?;
+        self.must(&["store", "pull", &self.url, name])?;
         check(&self.work.join(name), expected)
     }
 

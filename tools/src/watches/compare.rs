@@ -323,14 +323,14 @@ impl Trial<'_> {
             4 => {
                 let path = self.options.work.join("store");
                 fresh(&path)?;
-                self.run(&["push", &own, &path.to_string_lossy()])?;
+                self.run(&["store", "push", &own, &path.to_string_lossy()])?;
                 self.pushed = Some(Kept { path, model: self.model.clone() });
             }
             5 => {
                 let Some(Kept { path, model }) = self.pushed.take() else { return Ok(()) };
                 // Commits that wait are matched first: what a pull replaces has no event.
                 self.check()?;
-                self.run(&["pull", &path.to_string_lossy(), &own, "--force"])?;
+                self.run(&["store", "pull", &path.to_string_lossy(), &own, "--force"])?;
                 self.model.documents = model.documents;
                 self.moves[3] += 1;
             }

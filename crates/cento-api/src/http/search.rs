@@ -28,7 +28,8 @@ pub struct SearchRequest {
     /// Search for documents like the stored one with this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Search for a signature made elsewhere, as `cento fingerprint --format json` prints it.
+    /// Search for a signature made elsewhere, as `cento method fingerprint --format json` prints
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<SignatureBody>,
     /// Texts that do not count, such as templates. Counting without them takes time in proportion

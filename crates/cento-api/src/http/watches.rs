@@ -26,7 +26,7 @@ pub struct WatchRequest {
     /// Watch for documents like the stored one with this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Watch for a signature made elsewhere, as `cento fingerprint --format json` prints it.
+    /// Watch for a signature made elsewhere, as `cento method fingerprint --format json` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<SignatureBody>,
     /// The receiver of the events.

@@ -10,11 +10,30 @@ fn short(verb: &mut Command) -> String {
     verb.clone().term_width(100).render_help().to_string()
 }
 
+/// The verbs of the command.
 fn verbs() -> Vec<Command> {
     let mut command = command();
     command.build();
+    below(&command)
+}
+
+fn below(command: &Command) -> Vec<Command> {
     let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
     verbs.filter(|verb| verb.get_name() != "help").cloned().collect()
+}
+
+/// The verbs of the command, and those of verbs, with their names, such as `store push`.
+fn all_verbs() -> Vec<(String, Command)> {
+    let mut found: Vec<(String, Command)> = Vec::new();
+    let mut left: Vec<(String, Command)> =
+        verbs().into_iter().map(|verb| (verb.get_name().to_owned(), verb)).collect();
+    while let Some((name, verb)) = left.pop() {
+        left.extend(
+            below(&verb).into_iter().map(|verb| (format!("{name} {}", verb.get_name()), verb)),
+        );
+        found.push((name, verb));
+    }
+    found
 }
 
 #[test]
@@ -30,9 +49,9 @@ fn no_retired_name_is_in_the_help() {
     };
     assert!(has("see --cover", "--cover") && !has("--coverage", "--cover"));
     for name in retired {
-        for mut verb in verbs() {
-            let help = verb.render_long_help().to_string();
-            assert!(!has(&help, name), "the help of {} has `{name}`", verb.get_name());
+        for (verb, mut command) in all_verbs() {
+            let help = command.render_long_help().to_string();
+            assert!(!has(&help, name), "the help of {verb} has `{name}`");
         }
     }
 }
@@ -52,11 +71,11 @@ fn every_verb_is_in_one_group() {
 
 #[test]
 fn no_verb_speaks_of_an_option_that_it_does_not_have() {
-    for mut verb in verbs() {
+    for (name, mut verb) in all_verbs() {
         let help = verb.render_long_help().to_string();
         let has = |long: &str| verb.get_arguments().any(|arg| arg.get_long() == Some(long));
         assert!(has("passages") || !help.contains("Implies --passages"), "{help}");
-        let is_of_pairs = OF_PAIRS.contains(&verb.get_name());
+        let is_of_pairs = OF_PAIRS.contains(&&*name);
         assert!(!is_of_pairs || !help.contains("that a hit contains"), "{help}");
     }
 }
@@ -64,10 +83,10 @@ fn no_verb_speaks_of_an_option_that_it_does_not_have() {
 #[cfg(all(feature = "serve", feature = "remote"))]
 #[test]
 fn the_tables_name_options_that_there_are() {
-    let verbs = verbs();
+    let verbs = all_verbs();
     let all: Vec<&str> = verbs
         .iter()
-        .flat_map(|verb| verb.get_arguments().map(|arg| arg.get_id().as_str()))
+        .flat_map(|(_, verb)| verb.get_arguments().map(|arg| arg.get_id().as_str()))
         .collect();
     let named = HEADINGS.iter().flat_map(|(_, ids)| *ids).chain(RARE);
     let unknown: Vec<_> = named.filter(|id| !all.contains(*id)).collect();
@@ -76,25 +95,29 @@ fn the_tables_name_options_that_there_are() {
 
 #[test]
 fn the_short_help_of_every_verb_fits_a_screen() {
-    let long: Vec<String> =
-        verbs().iter_mut().map(short).filter(|help| help.lines().count() > 40).collect();
+    let long: Vec<String> = all_verbs()
+        .iter_mut()
+        .map(|(_, verb)| short(verb))
+        .filter(|help| help.lines().count() > 40)
+        .collect();
     let what = "put options that few need into RARE of help.rs";
     assert!(long.is_empty(), "{} verbs, {what}: {}", long.len(), long.join("\n----\n"));
 }
 
-/// Options with another meaning in each verb that has them, and `--for`, which comes before all
-/// headings.
-const WITHOUT_HEADING: [&str; 5] = ["exclude", "follow", "for", "index", "keep"];
+/// Options with another meaning in each verb that has them, and those that come before all
+/// headings: `--for`, and the subject of a search.
+const WITHOUT_HEADING: [&str; 8] =
+    ["exclude", "follow", "for", "id", "index", "keep", "signature", "text"];
 
 #[test]
 fn an_option_of_several_verbs_is_under_a_heading() {
     let mut verbs_of: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for verb in verbs() {
+    for (name, verb) in all_verbs() {
         let plain = verb.get_arguments().filter(|arg| {
             !arg.is_positional() && !arg.is_hide_set() && arg.get_help_heading().is_none()
         });
         for arg in plain {
-            verbs_of.entry(arg.get_id().to_string()).or_default().push(verb.get_name().into());
+            verbs_of.entry(arg.get_id().to_string()).or_default().push(name.clone());
         }
     }
     let is_own = |id: &str| ["help", "version"].contains(&id) || WITHOUT_HEADING.contains(&id);
@@ -105,20 +128,32 @@ fn an_option_of_several_verbs_is_under_a_heading() {
 #[test]
 fn the_examples_of_every_verb_are_command_lines() {
     let mut wrong = Vec::new();
-    for mut verb in verbs() {
-        let name = verb.get_name().to_owned();
-        let (_, examples) = EXAMPLES
-            .iter()
-            .find(|(of, _)| *of == name)
-            .unwrap_or_else(|| panic!("{name} has no examples"));
+    let examples_of = |name: &str| EXAMPLES.iter().find(|(of, _)| *of == name);
+    for (name, mut verb) in all_verbs() {
+        let Some((_, examples)) = examples_of(&name) else {
+            // A verb has examples, or its verbs have, or it is one of a verb that has.
+            let mut verbs = below(&verb).into_iter();
+            let has_below = verb.has_subcommands()
+                && verbs.all(|verb| examples_of(&format!("{name} {}", verb.get_name())).is_some());
+            let is_above = name.split_once(' ').is_some_and(|(of, _)| examples_of(of).is_some());
+            assert!(has_below || is_above, "{name} has no examples");
+            continue;
+        };
         let help = verb.render_long_help().to_string();
-        for (line, what) in examples {
-            let arguments: Vec<&str> = line.split(' ').collect();
-            assert_eq!(arguments[1], name);
-            let parsed = command().try_get_matches_from(arguments);
+        for (line, what) in *examples {
+            assert!(line.starts_with(&format!("cento {name}")), "{line}");
+            let parsed = command().try_get_matches_from(line.split(' '));
             wrong.extend(parsed.err().map(|error| format!("{line}: {error}")));
             assert!(help.contains(line) && help.contains(what), "{name}: {help}");
         }
+    }
+    let names: Vec<String> = all_verbs().into_iter().map(|(name, _)| name).collect();
+    for (name, _) in EXAMPLES {
+        assert!(
+            cfg!(not(all(feature = "serve", feature = "remote")))
+                || names.iter().any(|of| of == name),
+            "{name}"
+        );
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

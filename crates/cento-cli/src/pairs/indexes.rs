@@ -29,8 +29,17 @@ use cento_report::{IndexState, Joined, Network, PairsReport, Run};
 /// Options that only pairs of indexes have.
 #[derive(Debug, Args)]
 pub struct IndexArgs {
+    /// Write a row for each passage of the pairs instead of the pairs: its place and its text in
+    /// both documents, and this number of characters before and after it. Each part of the first
+    /// document is in one row with a pair, beside the place of the other document that fits best: a
+    /// text that only the second document has twice is listed once, and `cento families` lists all
+    /// its places. A row says whether all passages of its pair were found (`passages_complete`).
+    /// The index must store texts.
+    #[arg(long, value_name = "N", conflicts_with_all = ["graph", "reports", "resume"])]
+    pub(super) context: Option<usize>,
     /// Write to this file instead of standard output, so that an interrupted run can be resumed;
-    /// compressed if its name ends in .gz or .zst.
+    /// compressed if its name ends in .gz or .zst. With --context a Parquet file if its name ends
+    /// in .parquet; such a run starts again.
     #[arg(long, value_name = "FILE", conflicts_with = "reports")]
     pub(super) out: Option<PathBuf>,
     /// Resume the interrupted run that wrote to --out; use the same index and options.
@@ -44,7 +53,7 @@ pub(super) const REPORT_PAIRS: usize = 200;
 impl Pairs {
     /// Finds the pairs of the documents of indexes.
     pub(super) fn run_indexes(self, stop: &Stop) -> Result {
-        if let Some(out) = &self.indexes.out {
+        if let (Some(out), None) = (&self.indexes.out, self.indexes.context) {
             self.format.check_name(out)?;
         }
         let network = self.graph.as_deref().map(Network::of_file).transpose()?;
@@ -55,9 +64,13 @@ impl Pairs {
         let mut options = self.options.clone();
         options.passages |= is_report;
         options.limit = options.limit.or(is_report.then_some(REPORT_PAIRS));
+        options.passages |= self.indexes.context.is_some();
         let found = self.pairs(&searcher, against.as_ref(), &options, stop);
         let (options, defaults) = (found.options(), found.defaults());
         output::tell_defaults(defaults);
+        if let Some(context) = self.indexes.context {
+            return self.run_passages(context, &options, &searcher, against.as_ref(), stop);
+        }
         if let Some(rank) = options.rank {
             let best = (rank, defaults);
             return self.run_ranked(best, network, &searcher, against.as_ref(), &options, stop);
@@ -139,7 +152,7 @@ impl Pairs {
     }
 
     /// Prepares the search for pairs.
-    fn pairs(
+    pub(super) fn pairs(
         &self,
         searcher: &Searcher,
         against: Option<&Searcher>,

@@ -4,6 +4,7 @@ mod files;
 mod indexes;
 mod known;
 mod output;
+mod passages;
 mod report;
 mod sides;
 
@@ -180,7 +181,7 @@ fn columns(kind: Kind) -> &'static [&'static str] {
 
 /// The kind of the inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub enum Kind {
     Indexes,
     Files,
 }
@@ -218,7 +219,9 @@ impl Pairs {
             return Err(Error::argument("boilerplate", what));
         }
         let ranked = self.options.rank.map(|_| "rank").or(self.options.limit.map(|_| "limit"));
-        match ranked.filter(|_| self.indexes.out.is_some()) {
+        // Of passages no run is resumed, so they can have another order.
+        let is_resumable = self.indexes.out.is_some() && self.indexes.context.is_none();
+        match ranked.filter(|_| is_resumable) {
             None => Ok(()),
             Some(ranked) => {
                 let what =
@@ -230,7 +233,10 @@ impl Pairs {
 }
 
 /// Returns the common kind of all of these paths.
-fn kind(paths: &[PathBuf]) -> cento::Result<Kind> {
+///
+/// # Errors
+/// When there are both.
+pub fn kind(paths: &[PathBuf]) -> cento::Result<Kind> {
     let (indexes, files): (Vec<&Path>, Vec<&Path>) =
         paths.iter().map(PathBuf::as_path).partition(|path| Index::exists(path));
     match (indexes.first(), files.first()) {

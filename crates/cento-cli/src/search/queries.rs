@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::{Asked, Search};
 use crate::advice::advised;
-use crate::fingerprint;
 use crate::messages::Messages;
+use crate::method::fingerprint;
 use crate::output;
 use crate::{Failure, Result};
 use cento::index::Document;

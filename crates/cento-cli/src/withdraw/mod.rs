@@ -458,7 +458,8 @@ impl Withdraw {
             note!(
                 "earlier commits in stores, copies of the index or of the files, and watches for \
                  its text still have the document, and meta objects of other documents may; `cento \
-                 push` tells how many commits in a store have it, and removes them with --keep"
+                 store push` tells how many commits in a store have it, and removes them with \
+                 --keep"
             );
         }
         Ok(outcome)

@@ -269,8 +269,8 @@ fn commands_and_reasons_are_read_as_they_are_written() {
         "",
         "<!-- not run: needs s3 -->",
         "",
-        "    cento push x",
-        "    cento pull x",
+        "    cento store push x",
+        "    cento store pull x",
         "",
         "    no command",
     ];

@@ -85,8 +85,8 @@ fn a_name_that_does_not_exist_ends_the_command_and_says_that_nothing_was_read() 
         &["add", "idx"][..],
         &["pairs"],
         &["dedup", "--out", "o.jsonl"],
-        &["boilerplate"],
-        &["train", "--out", "t.freq"],
+        &["method", "boilerplate"],
+        &["method", "train", "--out", "t.freq"],
         &["decontaminate", "--out", "o.jsonl", "--against", "x.txt"],
     ] {
         let run = dir.run(&[args, &["x.txt", "nope.txt", "y.txt"]].concat());

@@ -40,18 +40,18 @@ fn the_assignment_of_a_class_finds_itself() {
         assert_eq!(found.len(), 1);
         assert!(found[0]["a"].as_str().unwrap().starts_with("class/s00"));
         let expected = "cento: boilerplate: 1 passage of 80 tokens in all, each in at least 16 of \
-                        16 different documents; `cento boilerplate` shows them\n";
+                        16 different documents; `cento method boilerplate` shows them\n";
         assert_eq!(said, expected);
     }
     // Written to a file, of files and of an index; and in grey in the report.
     dir.json(&["add", "idx", "class"]);
     for (from, out) in [("class", "a.jsonl"), ("idx", "b.jsonl")] {
-        let run = dir.run(&["boilerplate", from, "--out", out]);
+        let run = dir.run(&["method", "boilerplate", from, "--out", out]);
         assert_eq!((run.status, &*run.err), (0, ""));
         let written = jsons(&fs::read_to_string(dir.path(out)).unwrap());
         assert_eq!((written.len(), &written[0]["text"]), (1, &json!(sheet)));
         // It is not overwritten.
-        assert_eq!(dir.run(&["boilerplate", from, "--out", out]).status, 2);
+        assert_eq!(dir.run(&["method", "boilerplate", from, "--out", out]).status, 2);
         let search = |boilerplate: &str| {
             dir.json(&["search", "idx", "class/s03/answer.txt", "-b", boilerplate])["hits"].clone()
         };
@@ -90,10 +90,10 @@ fn boilerplate_is_not_found_where_the_documents_are_not_known() {
     };
     refused(&["dedup", "class", "-b", "auto"], "one after the other");
     refused(&["pairs", "idx", "-b", "auto"], "it stores no texts");
-    refused(&["boilerplate", "idx"], "it stores no texts");
-    refused(&["boilerplate", "idx", "class"], "name either indexes or files");
+    refused(&["method", "boilerplate", "idx"], "it stores no texts");
+    refused(&["method", "boilerplate", "idx", "class"], "name only indexes, or only files");
     refused(&["pairs", "class", "-b", "auto:2"], "0.01 to 1");
-    refused(&["boilerplate", "none"], "none");
+    refused(&["method", "boilerplate", "none"], "none");
     let args = ["search", "--url", "http://127.0.0.1:9", "class/s00/answer.txt", "-b", "auto"];
     refused(&args, "with --url");
 }
@@ -114,7 +114,8 @@ fn a_group_counts_once_in_what_most_documents_repeat() {
     }
     let by = ["--group-by", "{author}/{*}"];
     let found = |args: &[&str]| {
-        let run = dir.run(&[&["boilerplate", "class", "--min-share", "0.5"], args].concat());
+        let run =
+            dir.run(&[&["method", "boilerplate", "class", "--min-share", "0.5"], args].concat());
         run.out.lines().filter(|line| !line.starts_with(' ')).collect::<Vec<_>>().join("\n")
     };
     let plain = "in 18 of 18 documents, 60 tokens, such as class/s0/try00.txt:\n\n\
@@ -131,16 +132,16 @@ fn a_group_counts_once_in_what_most_documents_repeat() {
     // The second author has the text of the first: of each of his tries.
     assert_eq!(copies, 12);
     let expected = "cento: boilerplate: 1 passage of 60 tokens in all, each in at least 7 of 7 \
-                    groups; `cento boilerplate` shows them\n";
+                    groups; `cento method boilerplate` shows them\n";
     assert_eq!(said, expected);
     assert_eq!(pairs(&[]).0, 0);
     dir.json(&["add", "idx", "class"]);
     let args = ["pairs", "idx", "-b", "auto:0.5", "--min-similarity", "0.2", "--format", "json"];
     let run = dir.run(&[&args[..], &by].concat());
     assert_eq!((jsons(&run.out).len(), run.err.lines().next()), (12, expected.lines().next()));
-    let refused = dir.run(&["boilerplate", "class", "--group-by", "{*}/x"]);
+    let refused = dir.run(&["method", "boilerplate", "class", "--group-by", "{*}/x"]);
     assert!(refused.err.contains("no field with a name"), "{}", refused.err);
-    let refused = dir.run(&["boilerplate", "class", "--group-by", "author"]);
+    let refused = dir.run(&["method", "boilerplate", "class", "--group-by", "author"]);
     assert!(refused.err.contains("no document has the field `author`"), "{}", refused.err);
 }
 
@@ -158,15 +159,16 @@ fn submissions_are_counted_and_not_their_files() {
         }
     }
     let found = |args: &[&str]| {
-        let run = dir.run(&[&["boilerplate", "class", "--format", "json"], args].concat());
+        let run =
+            dir.run(&[&["method", "boilerplate", "class", "--format", "json"], args].concat());
         jsons(&run.out).iter().map(|found| found["documents"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(found(&[]), [] as [Value; 0]);
     assert_eq!(found(&["--by", "directory"]), [json!(6)]);
     assert_eq!(found(&["--by", "class/{document}/{part}"]), [json!(6)]);
     dir.json(&["add", "idx", "class", "--by", "directory"]);
-    let run = dir.run(&["boilerplate", "idx", "--format", "json"]);
+    let run = dir.run(&["method", "boilerplate", "idx", "--format", "json"]);
     assert_eq!(jsons(&run.out)[0]["documents"], 6);
-    let refused = dir.run(&["boilerplate", "idx", "--by", "directory"]);
+    let refused = dir.run(&["method", "boilerplate", "idx", "--by", "directory"]);
     assert!(refused.status == 2 && refused.err.contains("--by is for files"), "{}", refused.err);
 }

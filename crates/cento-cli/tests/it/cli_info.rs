@@ -75,8 +75,13 @@ fn an_example_of_each_list_can_be_used() {
     let dir = Dir::new();
     dir.write("a.txt", "one two three four five six seven eight nine ten eleven twelve");
     for (name, entry) in listed(&dir, &["info", "analyzers"]) {
-        let run =
-            dir.run(&["fingerprint", "a.txt", "--analyzer", entry["example"].as_str().unwrap()]);
+        let run = dir.run(&[
+            "method",
+            "fingerprint",
+            "a.txt",
+            "--analyzer",
+            entry["example"].as_str().unwrap(),
+        ]);
         assert_eq!(run.status, 0, "{name}: {}", run.err);
     }
     for (name, entry) in listed(&dir, &["info", "measures"]) {
@@ -90,8 +95,13 @@ fn an_example_of_each_list_can_be_used() {
         assert_eq!(run.status, 0, "{name}: {}", run.err);
     }
     for (name, entry) in listed(&dir, &["info", "schemes"]) {
-        let run =
-            dir.run(&["fingerprint", "a.txt", "--scheme", entry["example"].as_str().unwrap()]);
+        let run = dir.run(&[
+            "method",
+            "fingerprint",
+            "a.txt",
+            "--scheme",
+            entry["example"].as_str().unwrap(),
+        ]);
         let needs_table = run.err.contains("it needs a frequency table");
         assert_eq!(needs_table, entry["table"].is_string(), "{name}: {}", run.err);
         assert_eq!(run.status, if needs_table { 2 } else { 0 }, "{name}: {}", run.err);

@@ -419,7 +419,8 @@ fn copies_with_only_stop_fingerprints_are_found_and_stopping_is_reported() {
     let told = "in more than 5 documents each (--max-df); 12 documents have no others: of these \
                 only exact copies are found";
     let run = |verb: &str, more: &[&str]| {
-        let run = dir.run(&[&[verb, "idx", "--max-df", "5"], more].concat());
+        let verb_words: Vec<&str> = verb.split(' ').collect();
+        let run = dir.run(&[&verb_words[..], &["idx", "--max-df", "5"], more].concat());
         assert_eq!(run.status, 0, "{}", run.err);
         assert!(
             run.err.contains(told) || run.out.contains(told),
@@ -441,8 +442,8 @@ fn copies_with_only_stop_fingerprints_are_found_and_stopping_is_reported() {
     assert_eq!(clusters[0]["representative"], "copy00");
     let ranked = run("pairs", &["--rank", "weight", "--limit", "20", "--passages"]);
     assert!(ranked.err.contains("12 pairs of 14 documents"), "{}", ranked.err);
-    run("analyze", &[]);
-    let statistics = dir.json(&["analyze", "idx", "--max-df", "5"]);
+    run("method analyze", &[]);
+    let statistics = dir.json(&["method", "analyze", "idx", "--max-df", "5"]);
     assert_eq!(
         (&statistics["total"]["pairs"], &statistics["total"]["documents"]),
         (&json!(12), &json!(14))
@@ -502,16 +503,16 @@ fn repeated_passages_of_a_collection_are_reported() {
     dir.write("corpus.jsonl", documents.collect::<String>());
     dir.write("copy.jsonl", line("copy", &format!("{} {notice}", words(10, 100)), json!({})));
     dir.json(&["add", "idx", "corpus.jsonl", "copy.jsonl"]);
-    let shown = ["boilerplate", "idx", "--min-share", "0.6", "--format", "json"];
+    let shown = ["method", "boilerplate", "idx", "--min-share", "0.6", "--format", "json"];
     let run = dir.run(&shown);
     // The other one is in four documents, which is no evidence. A copy is no document more.
     let passages = jsons(&run.out);
     assert_eq!(passages.len(), 1);
     assert_eq!((&passages[0]["documents"], &passages[0]["of_documents"]), (&json!(8), &json!(12)));
     assert_eq!(passages[0]["text"], json!(notice));
-    let human = dir.run(&["boilerplate", "idx", "--min-share", "0.6"]);
+    let human = dir.run(&["method", "boilerplate", "idx", "--min-share", "0.6"]);
     assert!(human.out.contains("in 8 of 12 documents"), "{}", human.out);
-    let none = dir.run(&["boilerplate", "idx"]);
+    let none = dir.run(&["method", "boilerplate", "idx"]);
     let said = "no passage is in 9 of 12 different documents; --min-share lowers the share\n";
     assert_eq!((none.status, &*none.out, &*none.err), (1, "", said));
     // Its output is boilerplate for other verbs, as that which they find is.
@@ -529,11 +530,11 @@ fn repeated_passages_of_a_collection_are_reported() {
         let without = pairs(&["-b", name]);
         assert_eq!(without, copies, "{name}");
     }
-    let limited = dir.run(&["boilerplate", "idx", "--min-share", "0.6", "--limit", "0"]);
+    let limited = dir.run(&["method", "boilerplate", "idx", "--min-share", "0.6", "--limit", "0"]);
     let said = "0 of 1 passages shown; --limit 1 shows all\n";
     assert_eq!((limited.status, &*limited.out, &*limited.err), (0, "", said));
-    assert_eq!(dir.run(&["boilerplate", "idx", "--min-share", "0"]).status, 2);
-    let statistics = dir.json(&["analyze", "idx"]);
+    assert_eq!(dir.run(&["method", "boilerplate", "idx", "--min-share", "0"]).status, 2);
+    let statistics = dir.json(&["method", "analyze", "idx"]);
     assert_eq!(
         (&statistics["documents"], &statistics["total"]["documents"]),
         (&json!(13), &json!(9))
@@ -544,10 +545,10 @@ fn repeated_passages_of_a_collection_are_reported() {
     let pairs: u64 = (0..6).map(|at| row(at)["pairs"].as_u64().unwrap()).sum();
     assert_eq!(statistics["total"]["pairs"], pairs);
     assert_eq!(statistics["total"]["siblings"], 2.0 * pairs as f64 / 9.0);
-    assert!(dir.run(&["analyze", "idx"]).out.contains("siblings"));
+    assert!(dir.run(&["method", "analyze", "idx"]).out.contains("siblings"));
     assert_eq!(statistics["estimated"], false);
     dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
-    assert_eq!(dir.json(&["analyze", "bare"])["total"]["patterns"], json!([]));
+    assert_eq!(dir.json(&["method", "analyze", "bare"])["total"]["patterns"], json!([]));
 }
 
 #[test]
@@ -558,14 +559,14 @@ fn the_categories_of_a_collection_are_those_of_its_pairs() {
     for (index, more, is_estimated) in [("idx", &[][..], false), ("bare", &["--no-text"], true)] {
         dir.json(&[&["add", index, samples], more].concat());
         let pairs = jsons(&dir.run(&["pairs", index, "--format", "json"]).out);
-        let statistics = dir.json(&["analyze", index]);
+        let statistics = dir.json(&["method", "analyze", index]);
         for row in statistics["categories"].as_array().unwrap() {
             let of = |pair: &&Value| pair["category"] == row["category"];
             assert_eq!(row["pairs"], pairs.iter().filter(of).count(), "{index}: {row}");
         }
         assert!(statistics["total"]["pairs"].as_u64() > Some(2), "{statistics}");
         assert_eq!(statistics["categories_estimated"], is_estimated);
-        let human = dir.run(&["analyze", index]).out;
+        let human = dir.run(&["method", "analyze", index]).out;
         assert_eq!(human.contains("Categories are estimates"), is_estimated, "{human}");
     }
 }

@@ -72,7 +72,7 @@ fn verbs_that_sign_need_the_key() {
     for args in [
         &["search", "idx", "text.txt"][..],
         &["add", "idx", "next.jsonl"],
-        &["fingerprint", "text.txt", "--index", "idx"],
+        &["method", "fingerprint", "text.txt", "--index", "idx"],
         &["dedup", "next.jsonl", "--against", "idx"],
         &["pairs", "idx", "-b", "text.txt"],
     ] {
@@ -118,7 +118,8 @@ fn a_service_without_the_key_searches_for_signatures() {
     let dir = keyed();
     dir.json(&["add", "idx", "text.txt", "--key-file", "key"]);
     let signature = |key: &str| {
-        let run = dir.run(&["fingerprint", "text.txt", "--key-file", key, "--format", "json"]);
+        let run =
+            dir.run(&["method", "fingerprint", "text.txt", "--key-file", key, "--format", "json"]);
         serde_json::from_str::<Value>(&run.out).unwrap()
     };
     let search = |service: &Service, body: Value| {

@@ -27,9 +27,12 @@ fn quiet_leaves_out_notes_and_summaries_and_no_result() {
         let run = dir.run(quiet);
         assert_eq!((run.status, &*run.err, &*run.out), (0, "", ""), "{quiet:?}");
     }
-    for verb in
-        [&["pairs", "loud"][..], &["cluster", "loud"], &["passages", "loud"], &["list", "loud"]]
-    {
+    for verb in [
+        &["pairs", "loud"][..],
+        &["cluster", "loud"],
+        &["pairs", "loud", "--min-passage", "20", "--context", "40"],
+        &["list", "loud"],
+    ] {
         let (loud, quiet) = (dir.run(verb), dir.run(&[verb, &["-q"]].concat()));
         assert!(!loud.out.is_empty() && loud.out == quiet.out, "{verb:?}: {}", quiet.out);
         assert_eq!((quiet.status, &*quiet.err), (0, ""), "{verb:?}");

@@ -262,7 +262,7 @@ fn a_registry_is_searched_without_any_text() {
     let (dir, query) = stitched();
     dir.json(&["add", "registry", "corpus.jsonl", "--no-text"]);
     dir.write("query.txt", &query);
-    let signature = dir.run(&["fingerprint", "query.txt", "--format", "json"]).out;
+    let signature = dir.run(&["method", "fingerprint", "query.txt", "--format", "json"]).out;
     assert!(!signature.contains(&query[..20]));
     dir.write("hostile.json", signature.replacen("\"tokens\":", "\"tokens\":0,\"was\":", 1));
     let refused = dir.run(&["search", "registry", "--signature", "hostile.json", "--passages"]);

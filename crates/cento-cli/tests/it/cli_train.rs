@@ -12,7 +12,7 @@ const SCHEME: [&str; 4] = ["--scheme", "fbw(q=4,w=20)", "--analyzer", "chars"];
 fn trained() -> Dir {
     let dir = Dir::new();
     dir.write("corpus.jsonl", corpus());
-    let run = dir.run(&["train", "corpus.jsonl", "--out", "table"]);
+    let run = dir.run(&["method", "train", "corpus.jsonl", "--out", "table"]);
     assert_eq!(run.status, 0, "{}", run.err);
     assert!(run.err.contains("3 documents"), "{}", run.err);
     let created = dir.run(&[&["create", "idx", "--frequencies", "table"], &SCHEME[..]].concat());
@@ -38,13 +38,14 @@ fn an_index_keeps_its_own_table() {
     assert!(dir.path("idx/frequencies.cento").exists());
     // Signatures travel, and are known by their table.
     dir.write("q.txt", words(1, 80));
-    let signature = dir.run(&["fingerprint", "q.txt", "--index", "idx", "--format", "json"]);
+    let signature =
+        dir.run(&["method", "fingerprint", "q.txt", "--index", "idx", "--format", "json"]);
     dir.write("q.json", &signature.out);
     let by_signature = dir.json(&["search", "idx", "--signature", "q.json"]);
     assert_eq!(by_signature["hits"][0]["containment_of_query"], 1.0);
-    let retrained = dir.run(&["train", "idx", "--out", "other"]);
+    let retrained = dir.run(&["method", "train", "idx", "--out", "other"]);
     assert!(retrained.err.contains("4 documents"), "{}", retrained.err);
-    let args = ["fingerprint", "q.txt", "--frequencies", "other", "--format", "json"];
+    let args = ["method", "fingerprint", "q.txt", "--frequencies", "other", "--format", "json"];
     let other = dir.run(&[&args[..], &SCHEME[..]].concat());
     dir.write("other.json", &other.out);
     let refused = dir.run(&["search", "idx", "--signature", "other.json"]);
@@ -95,8 +96,17 @@ fn a_collection_weighs_words() {
     dir.write("corpus.jsonl", corpus());
     dir.json(&["add", "idx", "corpus.jsonl"]);
     for (q, out) in [("1", "words"), ("2", "pairs")] {
-        let run =
-            dir.run(&["train", "idx", "--analyzer", "words", "--run-length", q, "--out", out]);
+        let run = dir.run(&[
+            "method",
+            "train",
+            "idx",
+            "--analyzer",
+            "words",
+            "--run-length",
+            q,
+            "--out",
+            out,
+        ]);
         assert_eq!(run.status, 0, "{}", run.err);
     }
     let text = words(1, 30);
@@ -152,10 +162,12 @@ fn a_reader_of_the_old_index_is_advised_to_open_it_again() {
 fn spex_reads_everything_as_often_as_it_must() {
     let dir = Dir::new();
     dir.write("corpus.jsonl", corpus());
-    let train = ["train", "--run-length", "3", "--analyzer", "words", "--spex", "--out", "table"];
+    let train =
+        ["method", "train", "--run-length", "3", "--analyzer", "words", "--spex", "--out", "table"];
     let run = dir.run(&[&train[..], &["corpus.jsonl"]].concat());
     assert!(run.err.contains("3 documents"), "{}", run.err);
     let all = dir.run(&[
+        "method",
         "train",
         "--run-length",
         "3",
@@ -208,17 +220,18 @@ fn a_table_that_does_not_fit_is_refused_with_advice() {
         assert_eq!(run.status, 2, "{args:?}");
         assert!(run.err.contains(what), "{args:?}: {}", run.err);
     };
-    check(&["create", "a", "--scheme", "fbw", "--analyzer", "chars"], "cento train");
+    check(&["create", "a", "--scheme", "fbw", "--analyzer", "chars"], "cento method train");
     check(&["create", "a", "--frequencies", "table"], "another analyzer");
     let args = ["create", "a", "--frequencies", "table", "--analyzer", "chars"];
     check(&args, "reads no frequency table");
     check(&[&args[..], &["--scheme", "fbw(q=5)"]].concat(), "q=4");
     check(&[&args[..], &["--scheme", "imatch"]].concat(), "runs of 1");
-    check(&["create", "a", "--frequencies", "corpus.jsonl", "--scheme", "fbw"], "cento train");
+    let args = ["create", "a", "--frequencies", "corpus.jsonl", "--scheme", "fbw"];
+    check(&args, "cento method train");
     check(&["add", "idx", "corpus.jsonl", "--frequencies", "missing"], "missing");
     assert!(!dir.path("a").join("meta.json").exists());
     dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
-    check(&["train", "bare", "--out", "x"], "stores no text");
+    check(&["method", "train", "bare", "--out", "x"], "stores no text");
     let mut table = fs::read(dir.path("idx/frequencies.cento")).unwrap();
     let last = table.len() - 1;
     table[last] ^= 1;

@@ -57,7 +57,16 @@ fn a_document_with_parts_is_one_document_and_its_passages_name_the_part() {
     let shown = dir.json(&["show", "idx", "ann"]);
     assert_eq!(shown["part_names"], json!(["Main.java", "src/Tree.java"]));
 
-    let found = lines(&dir.run(&["passages", "idx", "--format", "json"]));
+    let found = lines(&dir.run(&[
+        "pairs",
+        "idx",
+        "--min-passage",
+        "20",
+        "--context",
+        "40",
+        "--format",
+        "json",
+    ]));
     assert_eq!(found.len(), 1, "{found:?}");
     let place = |name: &str| &found[0][name];
     assert_eq!([place("a_part"), place("b_part")], ["src/Tree.java", "T.java"]);
@@ -265,7 +274,7 @@ fn documents_are_listed_and_shown() {
     let shown = dir.json(&["show", "idx", "b"]);
     assert_eq!(shown["text"], words(4, 60));
     dir.write("b.txt", words(4, 60));
-    let made = dir.json(&["fingerprint", "b.txt"]);
+    let made = dir.json(&["method", "fingerprint", "b.txt"]);
     let keys = |list: &Value, key: &str| -> Vec<u64> {
         list.as_array().unwrap().iter().map(|found| found[key].as_u64().unwrap()).collect()
     };

@@ -172,7 +172,7 @@ fn every_door_has_every_option_of_a_comparison() {
 #[test]
 fn every_verb_of_pairs_has_every_threshold() {
     let thresholds = of_the_library(&[THRESHOLDS]);
-    for verb in ["pairs", "cluster", "passages"] {
+    for verb in ["pairs", "cluster"] {
         assert_eq!(of_the_command(verb, &thresholds), thresholds, "{verb}");
     }
     // Classes of Python that have them by inheritance.

@@ -32,7 +32,10 @@ fn families(dir: &Dir) -> Vec<Value> {
 fn spellings_that_the_index_takes_for_equal_are_one_version_of_as_many_words_as_a_passage_has() {
     for texts in [ILIAD, VULGATE] {
         let dir = prints(texts);
-        let (families, passages) = (families(&dir), found(&dir, &["passages", "idx"]));
+        let (families, passages) = (
+            families(&dir),
+            found(&dir, &["pairs", "idx", "--min-passage", "20", "--context", "40"]),
+        );
         assert_eq!((families.len(), passages.len()), (1, 1), "{families:?} {passages:?}");
         let (family, passage) = (&families[0], &passages[0]);
         assert_eq!(passage["similarity"], 1.0);

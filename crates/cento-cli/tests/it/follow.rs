@@ -26,7 +26,7 @@ fn push(dir: &Dir, generation: u64, compact: bool) {
     if compact {
         dir.json(&["compact", "all"]);
     }
-    dir.json(&["push", "all", "store"]);
+    dir.json(&["store", "push", "all", "store"]);
 }
 
 /// Serves a copy in `idx`.
@@ -252,7 +252,7 @@ fn a_copy_takes_no_more_space_than_it_may() {
     assert_eq!(run.status, 2);
     assert!(run.err.contains("the cache may have"), "{}", run.err);
     // Room for the first, and not for both.
-    let bytes = dir.json(&["history", "store"])["bytes"].as_u64().unwrap();
+    let bytes = dir.json(&["store", "history", "store"])["bytes"].as_u64().unwrap();
     let service = follow(&dir, &["--cache-size", &(bytes + 100).to_string()]);
     push(&dir, 2, true);
     wait_until("a failure", || service.metric("cento_follow_failures_total") > 0.0);

@@ -87,5 +87,4 @@ mod tables_of_lists;
 mod tune;
 mod unreadable;
 mod watches;
-mod web;
 mod withdraw;

@@ -43,7 +43,7 @@ fn the_board_and_the_alerts_name_metrics_that_a_service_has() {
     assert!(service.stop());
     let copy = Dir::new();
     let store = copy.path("store").display().to_string();
-    dir.json(&["push", "idx", &store]);
+    dir.json(&["store", "push", "idx", &store]);
     samples(&Service::start(&copy, &["--follow", &store]), &mut served);
     let board = deployed("grafana.json");
     let json: Value = serde_json::from_str(&board).unwrap();

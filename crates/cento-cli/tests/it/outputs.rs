@@ -129,7 +129,7 @@ fn a_name_that_promises_another_format_is_refused_before_any_work() {
     check(&["dedup", "in.jsonl", "--dropped", "dropped.csv"], "promises a table");
     check(&["pairs", "idx", "--out", "pairs.parquet"], "its name promises .parquet");
     check(&["pairs", "idx", "--out", "pairs.jsonl"], "add --format json");
-    check(&["train", "in.jsonl", "--out", "words.gz"], "choose another name");
+    check(&["method", "train", "in.jsonl", "--out", "words.gz"], "choose another name");
     let kept: Value = dir.json(&["dedup", "in.jsonl", "--out", "kept.txt"]);
     assert_eq!(kept["kept"], 8);
 }
@@ -165,8 +165,8 @@ fn an_output_that_is_no_file_is_written_as_a_stream() {
         &["dedup", "in.jsonl"][..],
         &["dedup", "in.jsonl", "--index", "kept.idx", "--annotate"],
         &["pairs", "idx"],
-        &["boilerplate", "idx"],
-        &["passages", "idx"],
+        &["method", "boilerplate", "idx"],
+        &["pairs", "idx", "--min-passage", "20", "--context", "40"],
         &decontaminate,
     ] {
         let run = dir.run(&[args, &["--out", "/dev/null"]].concat());
@@ -184,7 +184,7 @@ fn an_output_that_is_no_file_is_written_as_a_stream() {
     std::os::unix::fs::symlink("/dev/null", dir.path("null")).unwrap();
     for args in [
         &["withdraw", "idx", "d0", "--record", "null"][..],
-        &["train", "in.jsonl", "--out", "null"],
+        &["method", "train", "in.jsonl", "--out", "null"],
     ] {
         let run = dir.run(args);
         assert!(run.status == 2 && run.err.contains("it is a pipe or a device"), "{}", run.err);
@@ -203,11 +203,22 @@ fn a_refused_command_leaves_no_output() {
         &["pairs", "w.idx", "--against", "c.idx"][..],
         &["pairs", "bare.idx", "--min-passage", "20"],
         &["pairs", "bare.idx", "--min-passage", "20", "--format", "csv"],
-        &["passages", "bare.idx"],
-        &["passages", "w.idx", "--against", "c.idx", "--format", "csv"],
+        &["pairs", "bare.idx", "--min-passage", "20", "--context", "40"],
+        &[
+            "pairs",
+            "w.idx",
+            "--min-passage",
+            "20",
+            "--context",
+            "40",
+            "--against",
+            "c.idx",
+            "--format",
+            "csv",
+        ],
         &["families", "bare.idx"],
         &["families", "w.idx", "--date", "none"],
-        &["boilerplate", "bare.idx"],
+        &["method", "boilerplate", "bare.idx"],
     ] {
         let run = dir.run(&[args, &["--out", "out"]].concat());
         assert_eq!(run.status, 2, "{args:?}: {}", run.err);
@@ -216,6 +227,10 @@ fn a_refused_command_leaves_no_output() {
         }
     }
     // A list without rows is a list too.
-    assert_eq!(dir.run(&["passages", "w.idx", "--out", "out"]).status, 1);
+    assert_eq!(
+        dir.run(&["pairs", "w.idx", "--min-passage", "20", "--context", "40", "--out", "out"])
+            .status,
+        1
+    );
     assert!(dir.path("out").exists());
 }

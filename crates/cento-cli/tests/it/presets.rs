@@ -87,10 +87,11 @@ fn every_door_knows_the_presets_of_the_library() {
     let literal: Vec<_> = literal.filter(|name| !name.is_empty()).collect();
     assert_eq!(literal, names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>());
     let dir = Dir::new();
-    for verb in ["create", "add", "pairs", "dedup", "compare", "fingerprint"] {
-        let help = dir.run(&[verb, "--help"]).out;
+    for verb in ["create", "add", "pairs", "dedup", "compare", "method fingerprint"] {
+        let verb = verb.split(' ').collect::<Vec<_>>();
+        let help = dir.run(&[&verb[..], &["--help"]].concat()).out;
         for name in &names {
-            assert!(help.contains(&format!("- {name}:")), "{verb}: {help}");
+            assert!(help.contains(&format!("- {name}:")), "{verb:?}: {help}");
         }
     }
     assert_eq!(listed(&dir).iter().map(|entry| &entry["name"]).collect::<Vec<_>>(), names);

@@ -202,7 +202,7 @@ fn boilerplate_of_programs_is_the_same_by_file_and_by_itself() {
             format!("{given}void own() {{\n{own}}}\n}}\n{other}"),
         );
     }
-    let run = dir.run(&["boilerplate", "in", "--for", "code", "--out", "b.jsonl"]);
+    let run = dir.run(&["method", "boilerplate", "in", "--for", "code", "--out", "b.jsonl"]);
     assert_eq!(run.status, 0, "{}", run.err);
     let pairs = |boilerplate: &str| {
         let args = ["pairs", "in", "--for", "code", "--format", "json", "-b", boilerplate];

@@ -31,7 +31,7 @@ fn every_verb_reads_files_by_a_command() {
     dir.write("a.txt", &one);
     let compared = dir.json(&["compare", "a.txt", "in/a.djvu", "--reader", DJVU]);
     assert_eq!(compared["resemblance"], 1.0);
-    let signed = dir.json(&["fingerprint", "in/a.djvu", "--reader", DJVU]);
+    let signed = dir.json(&["method", "fingerprint", "in/a.djvu", "--reader", DJVU]);
     assert_eq!(signed["tokens"], 60);
     let dedup = dir.json(&["dedup", "in/a.djvu", "a.txt", "--out", "o.jsonl", "--reader", DJVU]);
     assert_eq!((&dedup["kept"], &dedup["exact"]), (&json!(1), &json!(1)), "{dedup}");

@@ -23,7 +23,7 @@ const GROUPS: [(&str, &str); 5] = [
     ("Index:", "index-verbs.md"),
     ("Search:", "search-verbs.md"),
     ("Collections:", "collection-verbs.md"),
-    ("Files:", "file-verbs.md"),
+    ("Methods:", "method-verbs.md"),
     ("Service and stores:", "service-verbs.md"),
 ];
 
@@ -44,13 +44,15 @@ fn check(page: &str, made: &str) {
     }
 }
 
-/// The verbs of a group, as `cento --help` lists them.
-fn verbs(dir: &Dir, group: &str) -> Vec<Verb> {
+/// The verbs of a group, as `cento --help` lists them, each before its own verbs.
+fn verbs(dir: &Dir, all: &[(String, String)], group: &str) -> Vec<Verb> {
     let text = dir.run(&["--help"]).out;
     let (_, rest) = text.split_once(group).unwrap_or_else(|| panic!("no group {group}"));
     let lines = rest.lines().skip(1).take_while(|line| line.starts_with("  "));
-    let names = lines.filter_map(|line| line.split_whitespace().next());
-    names.map(|name| Verb::parse(name, &dir.run(&[name, "--help"]).out)).collect()
+    let names: Vec<&str> = lines.filter_map(|line| line.split_whitespace().next()).collect();
+    let is_in = |name: &str| name.split(' ').next().is_some_and(|verb| names.contains(&verb));
+    let verbs = all.iter().filter(|(name, _)| is_in(name));
+    verbs.map(|(name, help)| Verb::parse(name, help)).collect()
 }
 
 /// An option or argument with its description, as an item of a list.
@@ -65,7 +67,8 @@ fn item(entry: &Entry) -> String {
 #[test]
 fn options_are_described_as_in_the_help() {
     let dir = Dir::new();
-    let groups = GROUPS.map(|(group, page)| (page, verbs(&dir, group)));
+    let verbs_with_help = dir.all_verbs();
+    let groups = GROUPS.map(|(group, page)| (page, verbs(&dir, &verbs_with_help, group)));
     let all: Vec<&Verb> = groups.iter().flat_map(|(_, verbs)| verbs).collect();
     assert!(all.len() > 25, "{} verbs", all.len());
     let verbs_with = |entry: &Entry| -> Vec<&str> {
@@ -79,10 +82,12 @@ fn options_are_described_as_in_the_help() {
         for verb in verbs {
             let _ = write!(made, "## cento {}\n\n{}\n", verb.name, verb.about);
             let _ = write!(made, "Usage: `{}`\n\n", verb.usage);
-            if !verb.arguments.is_empty() {
-                made += "Arguments:\n\n";
-                made.extend(verb.arguments.iter().map(item));
-                made.push('\n');
+            for (title, list) in [("Arguments", &verb.arguments), ("Commands", &verb.commands)] {
+                if !list.is_empty() {
+                    let _ = write!(made, "{title}:\n\n");
+                    made.extend(list.iter().map(item));
+                    made.push('\n');
+                }
             }
             let mut heading = "";
             for (group, entry) in verb.options.iter().filter(|(_, entry)| !is_shared(entry)) {

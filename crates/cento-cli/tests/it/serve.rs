@@ -15,7 +15,7 @@ fn an_answer_is_that_of_the_command_line() {
     let dir = indexed();
     let passage = words(1, 80);
     dir.write("q.txt", &passage);
-    let signature = dir.json(&["fingerprint", "q.txt", "--index", "idx"]);
+    let signature = dir.json(&["method", "fingerprint", "q.txt", "--index", "idx"]);
     let service = Service::start(&dir, &[]);
     let check = |args: &[&str], request: Value| {
         let mut expected = dir.json(&[&["search", "idx"], args].concat());
@@ -123,18 +123,18 @@ fn a_probe_asks_once_and_says_whether_the_service_is_there() {
     dir.write("tokens", "read reader-of-this-test-0001\n");
     let service = Service::start(&dir, &["--tokens", "tokens"]);
     let url = service.url.clone();
-    let alive = dir.run(&["health", &url]);
+    let alive = dir.run(&["info", "health", &url]);
     assert_eq!((alive.status, alive.out.as_str()), (0, "ok\n"), "{}", alive.err);
-    assert_eq!(dir.run(&["health", &url, "--ready"]).status, 0);
+    assert_eq!(dir.run(&["info", "health", &url, "--ready"]).status, 0);
     assert!(service.stop());
-    let gone = dir.run(&["health", &url]);
+    let gone = dir.run(&["info", "health", &url]);
     assert_eq!(gone.status, 1);
     assert!(gone.err.contains(&url), "{}", gone.err);
-    assert_eq!(dir.run(&["health", "nowhere"]).status, 2);
+    assert_eq!(dir.run(&["info", "health", "nowhere"]).status, 2);
     // It takes connections and answers none.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
-    assert_eq!(dir.run(&["health", &url, "--timeout", "50ms"]).status, 1);
+    assert_eq!(dir.run(&["info", "health", &url, "--timeout", "50ms"]).status, 1);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_service_that_is_not_ready_is_not_asked_again() {
         stream.write_all(answer.as_bytes()).unwrap();
         String::from_utf8_lossy(&head[..read]).into_owned()
     });
-    let run = dir.run(&["health", "--ready", &url]);
+    let run = dir.run(&["info", "health", "--ready", &url]);
     assert_eq!(run.status, 1);
     assert!(run.err.contains("the last write failed"), "{}", run.err);
     assert!(service.join().unwrap().starts_with("GET /readyz "));

@@ -41,7 +41,7 @@ fn rows(table: &str, delimiter: u8) -> Vec<Value> {
 #[test]
 fn a_table_of_passages_has_their_texts_and_contexts() {
     let dir = index();
-    let args = ["passages", "idx", "--context", "10", "--format"];
+    let args = ["pairs", "idx", "--min-passage", "20", "--context", "10", "--format"];
     let run = dir.run(&[&args[..], &["csv"]].concat());
     assert_eq!(run.status, 0, "{}", run.err);
     let table = rows(&run.out, b',');
@@ -59,10 +59,31 @@ fn a_table_of_passages_has_their_texts_and_contexts() {
     assert_eq!(found[0]["a_before"].as_str().unwrap().chars().count(), 10);
     assert_eq!((&found[0]["a_line"], &table[0]["a_line"]), (&json!(2), &json!("2")));
     assert_eq!(found[0].get("b_line"), None);
-    let human = dir.run(&["passages", "idx"]);
+    let human = dir.run(&["pairs", "idx", "--min-passage", "20", "--context", "40"]);
     assert!(human.out.contains(&format!("[{}]", words(1, 40))), "{}", human.out);
     assert!(human.err.contains("1 passage of 1 pair"), "{}", human.err);
-    assert_eq!(dir.run(&["passages", "idx", "--min-passage", "100"]).status, 1);
+    assert_eq!(dir.run(&["pairs", "idx", "--min-passage", "100", "--context", "40"]).status, 1);
+}
+
+#[test]
+fn rows_of_passages_can_be_those_of_the_best_pairs_of_indexes() {
+    let dir = Dir::new();
+    let text = |shared: usize, own: u64| format!("{} {}", words(1, shared), words(own, 30));
+    let texts = [("x", text(90, 2)), ("y", text(90, 3)), ("z", text(40, 4))];
+    dir.write("in.jsonl", texts.map(|(id, text)| line(id, &text, json!({}))).concat());
+    assert_eq!(dir.run(&["add", "idx", "in.jsonl"]).status, 0);
+    let pairs_of = |more: &[&str]| -> Vec<Value> {
+        let args = ["pairs", "idx", "--context", "0", "--format", "json"];
+        let found = jsons(&dir.run(&[&args[..], more].concat()).out);
+        found.iter().map(|row| json!([row["a"], row["b"]])).collect()
+    };
+    assert_eq!(pairs_of(&[]), [json!(["x", "y"]), json!(["x", "z"]), json!(["y", "z"])]);
+    assert_eq!(pairs_of(&["--limit", "1", "--rank", "passages"]), [json!(["x", "y"])]);
+    assert_eq!(pairs_of(&["--limit", "1", "--out", "rows.jsonl"]), [json!(null); 0]);
+    assert_eq!(jsons(&fs::read_to_string(dir.path("rows.jsonl")).unwrap()).len(), 1);
+    dir.write("x.txt", words(1, 90));
+    let refused = dir.run(&["pairs", "x.txt", "x.txt", "--context", "1"]);
+    assert!(refused.err.contains("--context is for pairs of indexes"), "{}", refused.err);
 }
 
 #[test]
@@ -137,9 +158,9 @@ const LISTS: [(&[&str], Items); 13] = [
     (&["pairs", "idx", "--passages"], item),
     (&["pairs", "q.txt", "q2.txt", "--min-passage", "20"], item),
     (&["pairs", "in", "--by", "directory"], item),
-    (&["passages", "idx"], item),
+    (&["pairs", "idx", "--min-passage", "20", "--context", "40"], item),
     (&["cluster", "idx", "--min-resemblance", "0.1"], members),
-    (&["boilerplate", "repeated"], item),
+    (&["method", "boilerplate", "repeated"], item),
     (&["list", "idx"], item),
     (&["info", "schemes"], item),
     (&["info", "measures", "cosine", "hamming"], item),
@@ -220,40 +241,32 @@ fn every_verb_that_prints_json_lines_prints_tables() {
     // The others print one object, or documents.
     const OTHERS: [&str; 18] = [
         "add",
-        "analyze",
         "check",
         "compact",
         "compare",
         "decontaminate",
         "dedup",
-        "fingerprint",
         "merge",
-        "pull",
-        "push",
+        "method analyze",
+        "method fingerprint",
+        "method tune",
         "recover",
         "remove",
-        "restore",
-        "withdraw",
         "show",
         "stats",
-        "tune",
+        "store pull",
+        "store push",
+        "store restore",
+        "withdraw",
     ];
     let dir = Dir::new();
-    let help = |args: &[&str]| dir.run(&[args, &["--help"]].concat()).out;
-    let all = help(&[]);
-    let verbs = all.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
-    let verbs: Vec<&str> =
-        verbs.map(|(verb, _)| verb.trim()).filter(|verb| !verb.is_empty()).collect();
-    assert!(verbs.contains(&"search") && verbs.contains(&"history"), "{verbs:?}");
-    for verb in verbs {
-        let text = match verb {
-            "info" => help(&["info", "schemes"]),
-            "watch" => help(&["watch", "events"]),
-            verb => help(&[verb]),
-        };
+    let verbs = dir.all_verbs();
+    let has = |name: &str| verbs.iter().any(|(verb, _)| verb == name);
+    assert!(has("search") && has("watch events") && has("info schemes"), "{verbs:?}");
+    for (verb, text) in verbs {
         let takes_json = text.contains("--format <") && text.contains("- json:");
         let takes_tables = text.contains("- csv:");
-        let is_other = OTHERS.contains(&verb) || verb == "web";
+        let is_other = OTHERS.contains(&&*verb);
         assert_eq!(takes_tables, takes_json && !is_other, "{verb}: {text}");
     }
 }

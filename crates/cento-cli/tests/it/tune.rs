@@ -1,4 +1,4 @@
-//! The real binary: `cento tune` finds the setting for a collection.
+//! The real binary: `cento method tune` finds the setting for a collection.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -24,7 +24,7 @@ fn settings(report: &Value) -> &Vec<Value> {
 #[test]
 fn the_commands_of_the_best_setting_find_the_copies() {
     let dir = collection(30, 60);
-    let report = dir.json(&["tune", "all.jsonl", "--for", "web"]);
+    let report = dir.json(&["method", "tune", "all.jsonl", "--for", "web"]);
     let all = settings(&report);
     assert!((10..=16).contains(&all.len()), "{}", all.len());
     assert_eq!(all[0]["create"], json!(["--for", "essays"]));
@@ -55,7 +55,7 @@ fn an_index_with_texts_is_a_collection_and_the_seed_decides() {
     let dir = collection(14, 40);
     dir.json(&["add", "idx", "all.jsonl"]);
     let recalls = |args: &[&str]| {
-        let report = dir.json(&[&["tune", "--for", "ocr"], args].concat());
+        let report = dir.json(&[&["method", "tune", "--for", "ocr"], args].concat());
         assert_eq!(report["documents"], 12);
         let recall = |setting: &Value| setting["recall"].clone();
         settings(&report).iter().map(recall).collect::<Vec<_>>()
@@ -64,7 +64,7 @@ fn an_index_with_texts_is_a_collection_and_the_seed_decides() {
     assert_eq!(recalls(&["idx"]), of_file);
     assert_ne!(recalls(&["idx", "--seed", "2"]), of_file);
     dir.json(&["add", "without", "all.jsonl", "--no-text"]);
-    let refused = dir.run(&["tune", "without"]);
+    let refused = dir.run(&["method", "tune", "without"]);
     assert_eq!(refused.status, 2);
     assert!(refused.err.contains("stores no texts"), "{}", refused.err);
 }
@@ -82,7 +82,7 @@ fn pairs_decide_and_those_that_name_no_document_are_named() {
     }
     dir.write("copies.jsonl", copies);
     dir.write("judged.tsv", format!("{pairs}copy-1\tgone\t1\nno pair\n"));
-    let args = ["tune", "all.jsonl", "copies.jsonl", "--pairs", "judged.tsv"];
+    let args = ["method", "tune", "all.jsonl", "copies.jsonl", "--pairs", "judged.tsv"];
     let run = dir.run(&[&args[..], &["--format", "json"]].concat());
     assert_eq!(run.status, 2);
     assert!(run.err.contains("judged.tsv:62") && run.err.contains("`gone`"), "{}", run.err);
@@ -108,7 +108,7 @@ fn texts_of_pairs_need_no_collection() {
     };
     let lines: String = (0..24).map(|of| pair(of).to_string() + "\n").collect();
     dir.write("pairs.jsonl", lines);
-    let report = dir.json(&["tune", "--pairs", "pairs.jsonl"]);
+    let report = dir.json(&["method", "tune", "--pairs", "pairs.jsonl"]);
     let first = &settings(&report)[0];
     assert_eq!(first["recall"]["value"], 1.0, "{first}");
     assert_eq!(first["kinds"][0]["kind"], "whole");
@@ -128,7 +128,7 @@ fn renamed_programs_are_the_same_by_their_code_and_others_by_their_words() {
         );
         dir.write(&format!("programs/P{of}.java"), program);
     }
-    let report = dir.json(&["tune", "programs", "--for", "code"]);
+    let report = dir.json(&["method", "tune", "programs", "--for", "code"]);
     let code = &settings(&report)[1];
     assert_eq!(code["create"], json!(["--for", "code", "--analyzer", "code(language=java)"]));
     let words = &settings(&report)[0];
@@ -156,7 +156,7 @@ fn labels_of_json_are_read_as_those_of_a_table() {
     dir.write("pairs.tsv", &table);
     dir.write("pairs.jsonl", &lines);
     let judged = |pairs: &str| {
-        let report = dir.json(&["tune", "all.jsonl", "copies.jsonl", "--pairs", pairs]);
+        let report = dir.json(&["method", "tune", "all.jsonl", "copies.jsonl", "--pairs", pairs]);
         let recall = |setting: &Value| (setting["recall"].clone(), setting["false_hits"].clone());
         let all = settings(&report).iter().map(recall).collect::<Vec<_>>();
         (report["judged_by_labels"].clone(), all)
@@ -166,7 +166,7 @@ fn labels_of_json_are_read_as_those_of_a_table() {
     assert_eq!(judged("pairs.jsonl"), of_table);
     let refused = |pairs: &str, parts: &[&str]| {
         dir.write("wrong", pairs);
-        let run = dir.run(&["tune", "all.jsonl", "copies.jsonl", "--pairs", "wrong"]);
+        let run = dir.run(&["method", "tune", "all.jsonl", "copies.jsonl", "--pairs", "wrong"]);
         assert_eq!((run.status, &*run.out), (2, ""), "{}", run.err);
         assert!(parts.iter().all(|part| run.err.contains(part)), "{}", run.err);
     };
@@ -183,7 +183,7 @@ fn copies_of_the_original_are_the_original() {
         (0..25).map(move |copy| line(&format!("{of}-{copy}"), &words(of, 120), json!({})))
     });
     dir.write("rep.jsonl", copies.collect::<String>());
-    let report = dir.json(&["tune", "rep.jsonl", "--for", "web"]);
+    let report = dir.json(&["method", "tune", "rep.jsonl", "--for", "web"]);
     assert_eq!(report["documents"], 18 * 25);
     let best = &settings(&report)[report["best"].as_u64().unwrap() as usize];
     assert_eq!((&best["recall"]["value"], &best["first"]["value"]), (&json!(1.0), &json!(1.0)));
@@ -191,7 +191,7 @@ fn copies_of_the_original_are_the_original() {
         "few.jsonl",
         (0..30).map(|of| line(&of.to_string(), &words(of % 3, 90), json!({}))).collect::<String>(),
     );
-    let few = dir.run(&["tune", "few.jsonl"]);
+    let few = dir.run(&["method", "tune", "few.jsonl"]);
     assert!(few.err.contains("30 documents with 3 different texts"), "{}", few.err);
 }
 
@@ -213,7 +213,7 @@ fn programs_in_other_languages_are_left_out_and_named() {
     dir.write("TM/a.py", "def f(x):\n    return x\n");
     dir.write("TM/b.c", "int f(int x) { return x; }\n");
     records += &line("a.py", "def f(x):\n    return x\n", json!({}));
-    let args = ["tune", "TM", "--for", "code", "--report", "r.json"];
+    let args = ["method", "tune", "TM", "--for", "code", "--report", "r.json"];
     let run = dir.run(&[&args[..], &["--format", "json"]].concat());
     assert_eq!(run.status, 0, "{}", run.err);
     for name in ["TM/a.py", "TM/b.c"] {
@@ -236,7 +236,7 @@ fn programs_in_other_languages_are_left_out_and_named() {
     dir.write("records.jsonl", records);
     dir.json(&["add", "idx", "records.jsonl"]);
     for input in ["records.jsonl", "idx"] {
-        let report = dir.json(&["tune", input, "--for", "code"]);
+        let report = dir.json(&["method", "tune", input, "--for", "code"]);
         assert_eq!(
             (names(&report), &report["documents"]),
             (vec!["a.py".into()], &json!(10)),
@@ -244,7 +244,7 @@ fn programs_in_other_languages_are_left_out_and_named() {
         );
         assert_eq!(settings(&report)[1]["create"][3], "code(language=java)");
     }
-    let all = dir.json(&["tune", "TM", "--for", "code", "--include", "*"]);
+    let all = dir.json(&["method", "tune", "TM", "--for", "code", "--include", "*"]);
     assert_eq!((all.get("left_out"), &all["documents"]), (None, &json!(12)));
 }
 
@@ -253,7 +253,8 @@ fn a_report_is_written_in_each_form() {
     let dir = collection(20, 60);
     let reports = ["t.html", "t.csv", "t.json"];
     let args: Vec<&str> = reports.iter().flat_map(|report| ["--report", report]).collect();
-    let run = dir.run(&[&["tune", "all.jsonl", "--title", "Which one?"], &args[..]].concat());
+    let run =
+        dir.run(&[&["method", "tune", "all.jsonl", "--title", "Which one?"], &args[..]].concat());
     assert_eq!(run.status, 0, "{}", run.err);
     let [html, csv, json] = reports.map(|report| fs::read_to_string(dir.path(report)).unwrap());
     let best = run.out.lines().find(|line| line.starts_with("Best: ")).unwrap();
@@ -271,12 +272,12 @@ fn a_report_is_written_in_each_form() {
 #[test]
 fn too_few_documents_are_refused() {
     let dir = collection(9, 60);
-    let run = dir.run(&["tune", "all.jsonl"]);
+    let run = dir.run(&["method", "tune", "all.jsonl"]);
     assert_eq!((run.status, &*run.out), (2, ""));
     assert!(run.err.contains("9 documents") && run.err.contains("at least 10"), "{}", run.err);
-    assert_eq!(dir.run(&["tune"]).status, 2);
-    assert_eq!(dir.run(&["tune", "all.jsonl", "--pairs", "all.jsonl"]).status, 2);
-    assert_eq!(dir.run(&["tune", "all.jsonl", "--sample", "5"]).status, 2);
+    assert_eq!(dir.run(&["method", "tune"]).status, 2);
+    assert_eq!(dir.run(&["method", "tune", "all.jsonl", "--pairs", "all.jsonl"]).status, 2);
+    assert_eq!(dir.run(&["method", "tune", "all.jsonl", "--sample", "5"]).status, 2);
 }
 
 #[cfg(unix)]
@@ -286,7 +287,7 @@ fn an_interrupted_run_leaves_no_index_behind() {
     let temporary = dir.path("tmp");
     fs::create_dir(&temporary).unwrap();
     let entries = || fs::read_dir(&temporary).unwrap().count();
-    let mut command = dir.command(&["tune", "all.jsonl"]);
+    let mut command = dir.command(&["method", "tune", "all.jsonl"]);
     command.env("TMPDIR", &temporary).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     wait_until("an index is made", || entries() > 0);

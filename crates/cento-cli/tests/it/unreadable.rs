@@ -141,7 +141,7 @@ fn a_file_that_is_no_text_is_refused_by_name() {
     let run = dir.run_with(&["search", "idx", "-"], DOCX);
     assert_eq!(run.status, 2);
     assert!(run.err.contains("Word document"), "{}", run.err);
-    assert_eq!(dir.run(&["fingerprint", "in/c.docx"]).status, 2);
+    assert_eq!(dir.run(&["method", "fingerprint", "in/c.docx"]).status, 2);
     assert_eq!(dir.run(&["compare", "in/a.txt", "in/b.txt"]).status, 0);
     // Compressed, it is compared as it is added.
     dir.write("in/a.txt.zst", zstd::encode_all(words(1, 80).as_bytes(), 1).unwrap());
@@ -250,10 +250,10 @@ fn control_characters_of_names_do_not_reach_the_terminal() {
         (&["dedup", "in", "--out", "new"], escaped),
         (&["compare", &odd, "in/plain.txt"], escaped),
         (&["compare", "in/plain.txt", &format!("in/bin{ODD}")], escaped),
-        (&["fingerprint", &format!("in/no{ODD}")], escaped),
+        (&["method", "fingerprint", &format!("in/no{ODD}")], escaped),
         (&["stats", &odd], escaped),
         (&["remove", "idx", ODD], escaped),
-        (&["train", "in", "--out", "t"], escaped),
+        (&["method", "train", "in", "--out", "t"], escaped),
         (&["search", "idx", "--text", &one, "-b", "in"], escaped),
     ] {
         let run = dir.run(args);
@@ -269,7 +269,9 @@ fn control_characters_of_names_do_not_reach_the_terminal() {
         assert!(said.contains(shows) || said.contains(&id), "{args:?}: {said}");
     }
     dir.write("escapes.txt", format!("{one} \u{1b}[2Jerased\u{9b}31m \u{202e}backwards"));
-    for args in [&["compare", "escapes.txt", "escapes.txt"][..], &["fingerprint", "escapes.txt"]] {
+    for args in
+        [&["compare", "escapes.txt", "escapes.txt"][..], &["method", "fingerprint", "escapes.txt"]]
+    {
         let run = dir.run(args);
         assert_eq!(run.status, 0);
         check_printable(&run);

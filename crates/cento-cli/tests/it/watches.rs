@@ -396,13 +396,13 @@ fn a_follower_posts_nothing() {
         events.map(|event| event["cursor"].as_u64().unwrap()).collect()
     };
     add(&writing, "first", 3);
-    dir.json(&["push", "all", "store"]);
+    dir.json(&["store", "push", "all", "store"]);
     let follow = ["--follow", "store", "--follow-interval", "10ms"];
     let following = Service::start(&dir, &[&follow, &allowed[2..]].concat());
     add(&writing, "second", 4);
     wait_until("the events are posted", || posted().len() == 2);
     let both = posted();
-    dir.json(&["push", "all", "store"]);
+    dir.json(&["store", "push", "all", "store"]);
     wait_until("the second document", || {
         following.ask("GET", "/v1/documents/second", "", "").status == 200
     });

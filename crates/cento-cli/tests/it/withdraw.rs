@@ -527,19 +527,19 @@ fn a_service_withdraws_as_the_command_does() {
 #[test]
 fn a_pulled_copy_refuses_what_was_withdrawn() {
     let dir = indexed();
-    assert_eq!(dir.run(&["push", "idx", "store"]).status, 0);
-    assert_eq!(dir.run(&["pull", "store", "copy"]).status, 0);
+    assert_eq!(dir.run(&["store", "push", "idx", "store"]).status, 0);
+    assert_eq!(dir.run(&["store", "pull", "store", "copy"]).status, 0);
     assert_eq!(dir.run(&["withdraw", "idx", "own"]).status, 0);
-    assert_eq!(dir.run(&["push", "idx", "store"]).status, 0);
-    assert_eq!(dir.run(&["pull", "store", "copy"]).status, 0);
+    assert_eq!(dir.run(&["store", "push", "idx", "store"]).status, 0);
+    assert_eq!(dir.run(&["store", "pull", "store", "copy"]).status, 0);
     assert_eq!(dir.json(&["check", "copy"])["problems"], json!([]));
     let refused = dir.run(&["add", "copy", "in.jsonl"]);
     assert!(refused.status == 2 && refused.err.contains("withdrawn on"), "{}", refused.err);
     assert_eq!(dir.run(&["withdraw", "idx", "--forget", "own"]).status, 0);
-    assert_eq!(dir.run(&["push", "idx", "store"]).status, 0);
-    let lifted = dir.run(&["pull", "store", "copy"]);
+    assert_eq!(dir.run(&["store", "push", "idx", "store"]).status, 0);
+    let lifted = dir.run(&["store", "pull", "store", "copy"]);
     assert!(lifted.status == 2 && lifted.err.contains("by force"), "{}", lifted.err);
-    assert_eq!(dir.run(&["pull", "store", "copy", "--force"]).status, 0);
+    assert_eq!(dir.run(&["store", "pull", "store", "copy", "--force"]).status, 0);
     assert_eq!(dir.run(&["add", "copy", "in.jsonl"]).status, 0);
     let names = fs::read_dir(dir.path("copy")).unwrap();
     let is_one = |name: &str| name.ends_with(".withdrawn");

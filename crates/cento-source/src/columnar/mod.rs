@@ -45,7 +45,7 @@ use crate::worker::{Process, by_limit};
 pub use worker::serve;
 
 /// The verb that makes the program a worker; a request follows it.
-pub const TABLE_WORKER_VERB: &str = "table-worker";
+pub const WORKER_VERB: &str = "table-worker";
 
 /// The memory that a worker may use, in bytes; on Linux.
 pub const TABLE_MEMORY_BYTES_MAX: u64 = 2 << 30;
@@ -196,8 +196,9 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Uses this program as the worker: it is started with the arguments [`TABLE_WORKER_VERB`] and
-    /// a request, and runs `serve_table`. The command `cento` with the feature `parquet` is one.
+    /// Uses this program as the worker: it is started with the arguments `table-worker` and a
+    /// request, and runs [`serve_as_worker`](crate::serve_as_worker). The command `cento` with the
+    /// feature `parquet` is one.
     #[must_use]
     pub fn by(program: impl Into<PathBuf>) -> Tables {
         Tables { program: program.into() }
@@ -236,7 +237,7 @@ impl Tables {
         errors: Stdio,
     ) -> io::Result<Process> {
         let request = serde_json::to_string(request).map_err(io::Error::other)?;
-        let arguments = [TABLE_WORKER_VERB.to_owned(), request];
+        let arguments = [WORKER_VERB.to_owned(), request];
         let started = Process::start(&self.program, &arguments, [input.into(), output, errors]);
         started.map_err(|error| {
             let program = self.program.display();

@@ -10,6 +10,19 @@ use super::input::Input;
 use super::{Frame, Request, TABLE_MEMORY_BYTES_MAX, TableRequest, copy, rows};
 use crate::worker::{confine, set_for_next};
 
+/// Returns a stream of this process as a file: parts of it are read in any order, which the streams
+/// of the standard library do not do.
+#[cfg(unix)]
+fn own(stream: &impl std::os::fd::AsFd) -> io::Result<File> {
+    Ok(stream.as_fd().try_clone_to_owned()?.into())
+}
+
+/// Returns a stream of this process as a file.
+#[cfg(windows)]
+fn own(stream: &impl std::os::windows::io::AsHandle) -> io::Result<File> {
+    Ok(stream.as_handle().try_clone_to_owned()?.into())
+}
+
 /// Answers one request, in JSON, about the file that is standard input.
 ///
 /// Limits and confines the process for good: it is of no use for anything else.
@@ -17,7 +30,8 @@ use crate::worker::{confine, set_for_next};
 /// # Errors
 /// When the request is invalid, the system sets no limits, or the output cannot be written; when
 /// rows cannot be copied, or the system refuses to confine the process, with the reason.
-pub fn serve(request: &str, input: File, output: File) -> io::Result<()> {
+pub fn serve(request: &str) -> io::Result<()> {
+    let (input, output) = (own(&io::stdin())?, own(&io::stdout())?);
     let request: Request = serde_json::from_str(request).map_err(io::Error::other)?;
     match request {
         Request::Read(reading) => {

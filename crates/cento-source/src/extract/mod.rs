@@ -81,7 +81,8 @@ impl fmt::Debug for Extraction {
 
 impl Extraction {
     /// Returns an extraction with this program as the worker: it is started with the argument
-    /// [`WORKER_VERB`], and runs `serve`. The command `cento` is such a program.
+    /// `extract-worker`, and runs [`serve_as_worker`](crate::serve_as_worker). The command `cento`
+    /// is such a program.
     #[must_use]
     pub fn by(program: impl Into<PathBuf>) -> Extraction {
         let arguments = vec![WORKER_VERB.to_owned()];

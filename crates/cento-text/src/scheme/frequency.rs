@@ -1,8 +1,8 @@
 //! Frequency tables: the number of occurrences of q-grams in a collection.
 //!
-//! A table is made once by `cento train` and then never changed: schemes that look at frequencies
-//! must always see the same ones, or the same text would have two signatures. An index keeps its
-//! own copy, and the digest of the table is part of the identity of the index.
+//! A table is made once by `cento method train` and then never changed: schemes that look at
+//! frequencies must always see the same ones, or the same text would have two signatures. An index
+//! keeps its own copy, and the digest of the table is part of the identity of the index.
 //!
 //! The file is a line of JSON, which describes the grams, and an FST from the 8 bytes of a gram's
 //! key, big-endian, to its count.

@@ -81,6 +81,36 @@ impl Dir {
     }
 }
 
+/// The names of the verbs that a help lists.
+fn listed(help: &str) -> Vec<&str> {
+    let list = match help.split_once("\nCommands:\n") {
+        Some((_, rest)) => rest.split("\n\n").next().unwrap_or(""),
+        // That of the command has groups of verbs.
+        None if help.contains("\nIndex:\n") => help.split("\nOptions:\n").next().unwrap(),
+        None => "",
+    };
+    let lines = list.lines().filter_map(|line| line.strip_prefix("  "));
+    lines.filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(' ').next()).collect()
+}
+
+impl Dir {
+    /// All verbs with their help, those of a verb after it, such as `store push`.
+    pub fn all_verbs(&self) -> Vec<(String, String)> {
+        let help = self.run(&["--help"]).out;
+        listed(&help).iter().flat_map(|verb| self.verbs_of(verb)).collect()
+    }
+
+    fn verbs_of(&self, verb: &str) -> Vec<(String, String)> {
+        let words: Vec<&str> = verb.split(' ').chain(["--help"]).collect();
+        let help = self.run(&words).out;
+        let below: Vec<_> = listed(&help)
+            .iter()
+            .flat_map(|name| self.verbs_of(&format!("{verb} {name}")))
+            .collect();
+        [(verb.to_owned(), help)].into_iter().chain(below).collect()
+    }
+}
+
 /// A process that waits in the middle of a run.
 pub struct Paused {
     child: Child,

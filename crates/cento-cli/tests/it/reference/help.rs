@@ -18,6 +18,8 @@ pub struct Verb {
     pub about: String,
     pub usage: String,
     pub arguments: Vec<Entry>,
+    /// Its own verbs, each with its purpose.
+    pub commands: Vec<Entry>,
     /// Options with their headings.
     pub options: Vec<(String, Entry)>,
     pub examples: Vec<String>,
@@ -111,6 +113,22 @@ fn entries(lines: &[&str]) -> Vec<Entry> {
     starts.iter().zip(ends).map(|(&start, end)| entry(&lines[start..end])).collect()
 }
 
+/// The verbs of a section: lines after the first of a purpose are indented more.
+fn commands(lines: &[&str]) -> Vec<Entry> {
+    let mut found: Vec<Entry> = Vec::new();
+    for line in lines.iter().filter_map(|line| line.strip_prefix("  ")) {
+        match (line.split_once("  "), found.last_mut()) {
+            (Some((name, text)), _) if !name.is_empty() => {
+                let (name, text) = (name.to_owned(), text.trim().to_owned());
+                found.push(Entry { name, text, values: Vec::new() });
+            }
+            (_, Some(last)) => last.text += &format!(" {}", line.trim()),
+            (_, None) => {}
+        }
+    }
+    found
+}
+
 impl Verb {
     /// Takes the help of a verb apart.
     pub fn parse(name: &str, help: &str) -> Verb {
@@ -123,6 +141,7 @@ impl Verb {
             about,
             usage,
             arguments: Vec::new(),
+            commands: Vec::new(),
             options: Vec::new(),
             examples: Vec::new(),
         };
@@ -132,7 +151,8 @@ impl Verb {
         for (&start, end) in starts.iter().zip(ends) {
             let section = &lines[start + 1..end];
             match lines[start].trim_end_matches(':') {
-                "Arguments" | "Commands" => verb.arguments.extend(entries(section)),
+                "Arguments" => verb.arguments.extend(entries(section)),
+                "Commands" => verb.commands.extend(commands(section)),
                 "Examples" => {
                     let lines = section.iter().filter(|line| !line.is_empty());
                     verb.examples.extend(

@@ -1,15 +1,15 @@
-//! `cento train`
+//! `cento method train`
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::add::SourceArgs;
-use super::messages::Messages;
-use super::outfile::{check_own, is_stream};
-use super::output::count;
-use super::terminal::note;
-use super::{Outcome, Result, language};
+use crate::add::SourceArgs;
+use crate::messages::Messages;
+use crate::outfile::{check_own, is_stream};
+use crate::output::count;
+use crate::terminal::note;
+use crate::{Outcome, Result, language};
 use cento::Error;
 use cento::index::Training;
 use cento_source::ReadError;
@@ -28,7 +28,10 @@ pub struct Train {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Number of tokens in a run, which is q of the scheme; 1 for single tokens.
-    #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(
+        long, value_name = "N", default_value = "4",
+        value_parser = clap::value_parser!(u32).range(1..=64),
+    )]
     run_length: u32,
     /// Analyzer: how text is split into tokens.
     #[arg(long, value_name = "SPEC", default_value = "chars")]
@@ -70,10 +73,6 @@ impl Train {
             header.q,
             self.out.display()
         );
-        Ok(match header.documents > 0 {
-            _ if is_any_refused => Outcome::Bad,
-            true => Outcome::Found,
-            false => Outcome::Nothing,
-        })
+        Ok(Outcome::of_inputs(is_any_refused, header.documents > 0))
     }
 }

@@ -1,19 +1,52 @@
-//! Options and helpers of the verbs that work with an object store.
+//! `cento store`: the commits of an index in an object store.
+
+mod history;
+mod pull;
+mod push;
+mod restore;
 
 use std::cell::RefCell;
+use std::io;
 
 use clap::Args;
+use serde::Serialize;
 
-use super::output::bytes;
+use super::output::{self, Format, bytes};
 use super::progress::{Progress, stop_flag_and};
 use super::terminal::note;
+use super::{Outcome, verbs};
 use cento::Result;
 use cento::Stop;
 use cento_remote::{Remote, Watch};
 
+/// Publish an index in an object store: push, pull, history, restore.
+///
+/// A push publishes the last commit of an index as a manifest with the next number, and a pull
+/// makes a directory a copy of it. Old manifests are the history of the index: each can be pulled,
+/// and one can be made current again.
+#[derive(Debug, Args)]
+#[command(disable_help_subcommand = true)]
+pub struct Store {
+    #[command(subcommand)]
+    verb: StoreVerb,
+}
+
+verbs!(StoreVerb {
+    Push(push::Push),
+    Pull(pull::Pull),
+    History(history::History),
+    Restore(restore::Restore),
+});
+
+impl Store {
+    pub(super) fn run(self) -> crate::Result {
+        self.verb.run()
+    }
+}
+
 /// An object store.
 #[derive(Debug, Args)]
-pub struct StoreArgs {
+struct StoreArgs {
     /// s3://BUCKET/PATH, gs://BUCKET/PATH, az://CONTAINER/PATH, file:///PATH, or a directory.
     /// Credentials, region and endpoint come from the environment (AWS_ACCESS_KEY_ID and so on).
     #[arg(value_name = "URL")]
@@ -21,8 +54,7 @@ pub struct StoreArgs {
 }
 
 impl StoreArgs {
-    /// Connects to the store.
-    pub fn remote(&self) -> Result<Remote> {
+    fn remote(&self) -> Result<Remote> {
         open(&self.url)
     }
 }
@@ -35,8 +67,32 @@ pub fn open(url: &str) -> Result<Remote> {
     Remote::open(url, settings)
 }
 
+/// How much of a store is sent or fetched at a time.
+#[derive(Debug, Args)]
+struct TransferArgs {
+    /// Maximum number of parts of 16 MiB that are sent or fetched at a time.
+    #[arg(
+        long, value_name = "N", default_value = "8",
+        value_parser = clap::value_parser!(u16).range(1..=256),
+    )]
+    parallel: u16,
+}
+
+/// Shows the result.
+fn tell(
+    format: Format,
+    done: &impl Serialize,
+    sentence: impl FnOnce() -> String,
+) -> io::Result<Outcome> {
+    match format {
+        Format::Json => output::print_json(done)?,
+        Format::Human => note!("{}", sentence()),
+    }
+    Ok(Outcome::Found)
+}
+
 /// Runs `work` with a progress line and Ctrl-C; shows `message` at a request to stop.
-pub fn watched<T>(message: &'static str, work: impl FnOnce(Watch<'_>) -> Result<T>) -> Result<T> {
+fn watched<T>(message: &'static str, work: impl FnOnce(Watch<'_>) -> Result<T>) -> Result<T> {
     let stop: Stop = stop_flag_and(move || note!("cento: {message}"));
     let line: RefCell<Option<Progress>> = RefCell::new(None);
     let progress = |progress: cento_remote::Progress| {
@@ -53,7 +109,7 @@ pub fn watched<T>(message: &'static str, work: impl FnOnce(Watch<'_>) -> Result<
 }
 
 /// Describes how much has been transferred, and how much was there before.
-pub fn travelled(what: &str, new: u64, found: u64) -> String {
+fn travelled(what: &str, new: u64, found: u64) -> String {
     match found {
         0 => format!("{what} {}", bytes(new)),
         _ => format!("{what} {}, and {} was there already", bytes(new), bytes(found)),

@@ -1,13 +1,13 @@
-//! `cento health`
+//! `cento info health`
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::Args;
 
-use super::parse::parse_duration;
-use super::terminal::tell;
-use super::{Outcome, Result};
+use crate::parse::parse_duration;
+use crate::terminal::tell;
+use crate::{Outcome, Result};
 use cento_client::DEFAULT_PORT;
 use cento_client::client::{Client, Probe};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use cento_web::Poster;
+use cento_client::WebhookClient;
 
 /// A receiver that answers every connection so; returns its address and the number of connections.
 fn receiver(answer: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> (String, Arc<AtomicUsize>) {
@@ -34,7 +34,7 @@ const LONG: Duration = Duration::from_secs(600);
 
 /// Posts with this limit of time, to an address of this machine.
 fn post(url: &str, limit: Duration) -> Result<u16, String> {
-    Poster::new(limit, |_| true).post(url, ("X-Test", "1"), b"{}")
+    WebhookClient::new(limit, |_| true).post(url, ("X-Test", "1"), b"{}")
 }
 
 /// Reads until the other end closes, or the test ends.
@@ -108,7 +108,7 @@ fn a_receiver_that_closes_or_speaks_something_else_is_an_error() {
 fn a_name_of_this_machine_is_refused_like_its_address() {
     let (url, visits) = receiver(drain);
     let named = url.replace("127.0.0.1", "localhost");
-    let poster = Poster::new(LONG, |_| false);
+    let poster = WebhookClient::new(LONG, |_| false);
     poster.post(&named, ("X-Test", "1"), b"{}").unwrap_err();
     poster.post(&url, ("X-Test", "1"), b"{}").unwrap_err();
     assert_eq!(visits.load(Ordering::SeqCst), 0);

@@ -1,7 +1,10 @@
-//! `cento info`: the available choices, and the readable formats.
+//! `cento info`: the available choices, the readable formats, manual pages, and the health of a
+//! service.
 //!
-//! All output comes from the lists of the libraries.
+//! The lists come from the libraries, manual pages and completions from the command itself.
 
+mod generate;
+mod health;
 mod presets;
 
 use std::collections::BTreeMap;
@@ -10,9 +13,9 @@ use std::io::{self, Write};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::list_format::{ListFormat, ListOut};
-use super::terminal::line;
-use super::{Outcome, Result};
+use crate::list_format::{ListFormat, ListOut};
+use crate::terminal::line;
+use crate::{Outcome, Result};
 use cento::compare::measure;
 use cento::scheme;
 use cento::spec::{Description, Family, Parameter};
@@ -29,16 +32,19 @@ struct ListArgs {
     format: ListFormat,
 }
 
-/// List the available presets, schemes, analyzers, measures and readable formats.
+/// List presets, schemes, analyzers, measures and formats; print manual pages.
+///
+/// Also prints completions for shells, and checks whether a service is alive. No topic opens an
+/// index.
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub struct Info {
     #[command(subcommand)]
-    list: List,
+    topic: Topic,
 }
 
 #[derive(Debug, Subcommand)]
-enum List {
+enum Topic {
     Presets(presets::Presets),
     /// List the schemes: how fingerprints are chosen.
     ///
@@ -60,6 +66,9 @@ enum List {
     /// of a file decide its format, then the end of its name. Archives and compressed files may
     /// hold all others.
     Formats(ListArgs),
+    Health(health::Health),
+    Completions(generate::Completions),
+    Man(generate::Man),
 }
 
 /// The columns of a table of schemes.
@@ -215,19 +224,22 @@ struct FormatEntry {
 
 impl Info {
     pub(super) fn run(self) -> Result {
-        match self.list {
-            List::Presets(list) => list.run(),
-            List::Schemes(list) => {
+        match self.topic {
+            Topic::Presets(list) => list.run(),
+            Topic::Schemes(list) => {
                 list.run("scheme", SCHEME_COLUMNS, scheme::families(), &of_scheme)
             }
-            List::Analyzers(list) => {
+            Topic::Analyzers(list) => {
                 let more = |_| (Nothing {}, Vec::new());
                 list.run("analyzer", ANALYZER_COLUMNS, analyzer::families(), &more)
             }
-            List::Measures(list) => {
+            Topic::Measures(list) => {
                 list.run("measure", MEASURE_COLUMNS, measure::families(), &of_measure)
             }
-            List::Formats(list) => list.run_formats(),
+            Topic::Formats(list) => list.run_formats(),
+            Topic::Health(topic) => topic.run(),
+            Topic::Completions(topic) => topic.run(),
+            Topic::Man(topic) => topic.run(),
         }
     }
 }
@@ -240,7 +252,7 @@ fn of_scheme(family: &'static scheme::Family) -> (SchemeEntry, Vec<String>) {
     let table = family.table().map(|table| table.to_string());
     let entry = SchemeEntry { kind, span, table, density: family.density };
     let needed = match &entry.table {
-        Some(table) => format!("; needs counts of {table}, by `cento train`"),
+        Some(table) => format!("; needs counts of {table}, by `cento method train`"),
         None => String::new(),
     };
     let shown = vec![

@@ -1,25 +1,26 @@
-//! `cento boilerplate`
+//! `cento method boilerplate`
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::add::SourceArgs;
-use super::boilerplate::{nothing_proposed, unit};
-use super::create::ConfigArgs;
-use super::grouping::GroupingArgs;
-use super::join::union;
-use super::key;
-use super::left_out::FilterArgs;
-use super::list_format::{ListFormat, ListOut};
-use super::memory;
-use super::outfile::{self, OutFile};
-use super::output::{self, count, print_json_to};
-use super::progress::{AddProgress, metered, stop_flag};
-use super::terminal::{Id, line, note};
-use super::unwritten::UnwrittenFile;
-use super::{Outcome, Result};
+use crate::add::SourceArgs;
+use crate::boilerplate::{nothing_proposed, unit};
+use crate::create::ConfigArgs;
+use crate::grouping::GroupingArgs;
+use crate::join::union;
+use crate::key;
+use crate::left_out::FilterArgs;
+use crate::list_format::{ListFormat, ListOut};
+use crate::memory;
+use crate::outfile::{self, OutFile};
+use crate::output::{self, count, print_json_to};
+use crate::pairs::{Kind, kind};
+use crate::progress::{AddProgress, metered, stop_flag};
+use crate::terminal::{Id, line, note};
+use crate::unwritten::UnwrittenFile;
+use crate::{Outcome, Result};
 use cento::index::{Index, Snapshot};
 use cento::search::{BoilerplateShare, RepeatedPassage};
 use cento::{Error, Stop};
@@ -108,11 +109,7 @@ impl Boilerplate {
             let all = Some(found.passages.len() as u64);
             note!("{}", output::cut(shown.len() as u64, all, "passage", "--limit"));
         }
-        Ok(match () {
-            () if is_any_refused => Outcome::Bad,
-            () if found.passages.is_empty() => Outcome::Nothing,
-            () => Outcome::Found,
-        })
+        Ok(Outcome::of_inputs(is_any_refused, !found.passages.is_empty()))
     }
 
     /// Returns the scope of pairs of different groups.
@@ -124,20 +121,15 @@ impl Boilerplate {
 
     /// Returns the documents, and whether any of them was refused.
     fn snapshot(&self, stop: &Stop) -> cento::Result<(Snapshot, bool)> {
-        let indexes = self.paths.iter().filter(|path| Index::exists(path)).count();
-        if indexes == self.paths.len() {
-            if self.grouping.is_grouped() {
-                let what = "--by is for files; the documents of an index are those that were added";
-                return Err(Error::argument("by", what));
-            }
-            return Ok((union(&self.paths, self.paths.iter().map(key::open))?, false));
-        }
-        if let Some(index) = self.paths.iter().find(|path| Index::exists(path)) {
-            let what = "this is an index, and other paths are files; name either indexes or files";
-            return Err(Error::input(index.display().to_string(), what));
-        }
         check_there(&self.paths)?;
-        self.of_files(stop)
+        if kind(&self.paths)? == Kind::Files {
+            return self.of_files(stop);
+        }
+        if self.grouping.is_grouped() {
+            let what = "--by is for files; the documents of an index are those that were added";
+            return Err(Error::argument("by", what));
+        }
+        Ok((union(&self.paths, self.paths.iter().map(key::open))?, false))
     }
 
     /// Reads files into an index that is gone when the snapshot is.

@@ -1,13 +1,12 @@
-//! `cento pull`
+//! `cento store pull`
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::output::{self, Format, count, counted};
-use super::store_args::{StoreArgs, travelled, watched};
-use super::terminal::tell;
-use super::{Outcome, Result};
+use super::{StoreArgs, TransferArgs, tell, travelled, watched};
+use crate::Result;
+use crate::output::{Format, count, counted};
 use cento_remote::{PullOptions, Pulled};
 
 /// Make a directory a copy of an index in an object store.
@@ -21,16 +20,16 @@ pub struct Pull {
     store: StoreArgs,
     /// Directory of the index; created if it does not exist.
     index: PathBuf,
-    /// Number of the manifest to fetch, as `cento history` shows it. Default: the current one.
+    /// Number of the manifest to fetch, as `cento store history` shows it. Default: the current
+    /// one.
     #[arg(long, value_name = "N")]
     manifest: Option<u64>,
     /// Overwrite changes of the index in the directory that were not pushed, and take a commit with
     /// documents that were withdrawn since.
     #[arg(long)]
     force: bool,
-    /// Maximum number of parts of 16 MiB that are fetched at a time.
-    #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u16).range(1..=256))]
-    parallel: u16,
+    #[command(flatten)]
+    transfer: TransferArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -42,16 +41,12 @@ impl Pull {
         let options = PullOptions {
             manifest: self.manifest,
             force: self.force,
-            parallel: self.parallel.into(),
+            parallel: self.transfer.parallel.into(),
             reuse: None,
         };
         let stopping = "stopping; files that have arrived are not fetched again";
         let pulled = watched(stopping, |watch| remote.pull(&self.index, &options, watch))?;
-        match self.format {
-            Format::Json => output::print_json(&pulled)?,
-            Format::Human => tell!("{}", sentence(&pulled)),
-        }
-        Ok(Outcome::Found)
+        Ok(tell(self.format, &pulled, || sentence(&pulled))?)
     }
 }
 

@@ -1,4 +1,4 @@
-//! `cento tune`
+//! `cento method tune`
 
 mod output;
 mod pairs;
@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::add::SourceArgs;
-use super::advice::left_out;
-use super::left_out::{FilterArgs, LeftOut, LeftOuts};
-use super::messages::Messages;
-use super::output::{Format, count, counted, print_json};
-use super::progress::{Progress, stop_flag_and};
-use super::report_args::{ReportArgs, listed};
-use super::terminal::{note, tell};
-use super::{Outcome, Result, language};
+use crate::add::SourceArgs;
+use crate::advice::left_out;
 use crate::key;
+use crate::left_out::{FilterArgs, LeftOut, LeftOuts};
+use crate::messages::Messages;
+use crate::output::{Format, count, counted, print_json};
+use crate::progress::{Progress, stop_flag_and};
+use crate::report_args::{ReportArgs, listed};
+use crate::terminal::{note, tell};
+use crate::{Outcome, Result, language};
 use cento::index::{Document, Index, Preset};
 use cento::text::code::{language_in, languages_of};
 use cento::{Analyzer, Error, Stop};
@@ -138,7 +138,7 @@ struct Unused {
 impl Unused {
     fn refuse(&mut self, error: &Error) {
         self.messages.tell_error(error);
-        self.list.push(super::output::not_compared(error));
+        self.list.push(crate::output::not_compared(error));
         self.is_any_refused = true;
     }
 
@@ -315,11 +315,7 @@ impl Tune {
         for warning in &report.warnings {
             tell!("cento: {warning}");
         }
-        let outcome = match () {
-            () if unused.is_any_refused => Outcome::Bad,
-            () if report.best.is_none() => Outcome::Nothing,
-            () => Outcome::Found,
-        };
+        let outcome = Outcome::of_inputs(unused.is_any_refused, report.best.is_some());
         if self.report.is_asked() {
             let run = self.report.run("tune", &Analyzer::default())?;
             let run = run.with("paths", listed(&self.paths)).with("seed", self.seed);

@@ -1,4 +1,4 @@
-//! The findings of `cento tune` in a terminal.
+//! The findings of `cento method tune` in a terminal.
 
 use std::io::{self, Write};
 

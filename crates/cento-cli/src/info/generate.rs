@@ -1,4 +1,4 @@
-//! `cento completions` and `cento man`
+//! `cento info completions` and `cento info man`
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use cento::Error;
 use clap::Args;
 use clap_complete::Shell;
 
-use super::terminal::tell;
-use super::{Outcome, Result, command};
+use crate::terminal::tell;
+use crate::{Outcome, Result, command};
 
 /// Print the completion script for a shell.
 #[derive(Debug, Args)]
@@ -29,10 +29,11 @@ impl Completions {
 /// Print the manual page of cento or of one of its commands.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Command.
-    verb: Option<String>,
+    /// Command, such as `search` or `store push`.
+    #[arg(value_name = "VERB")]
+    verbs: Vec<String>,
     /// Write all pages to this directory, which is created: cento.1, cento-search.1 and so on.
-    #[arg(long, value_name = "DIRECTORY", conflicts_with = "verb")]
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "verbs")]
     out: Option<PathBuf>,
 }
 
@@ -44,18 +45,14 @@ impl Man {
         }
         let mut command = command();
         command.build();
-        let page = match &self.verb {
-            None => command,
-            Some(verb) => {
-                let Some(found) = command.find_subcommand(verb) else {
-                    tell!("cento: unknown command `{verb}`; `cento help` lists all commands");
-                    return Ok(Outcome::Bad);
-                };
-                found.clone()
-            }
+        let named = self.verbs.iter().try_fold(&command, |found, verb| found.find_subcommand(verb));
+        let Some(page) = named else {
+            let verbs = self.verbs.join(" ");
+            tell!("cento: unknown command `{verbs}`; `cento help` lists all commands");
+            return Ok(Outcome::Bad);
         };
         let mut text = Vec::new();
-        clap_mangen::Man::new(page).render(&mut text)?;
+        clap_mangen::Man::new(page.clone()).render(&mut text)?;
         io::stdout().lock().write_all(&text)?;
         Ok(Outcome::Found)
     }

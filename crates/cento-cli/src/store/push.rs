@@ -1,4 +1,4 @@
-//! `cento push`
+//! `cento store push`
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde::Serialize;
 
-use super::hints::Explained;
-use super::key;
-use super::output::{self, Format, bytes, count, counted};
-use super::parse::{parse_age, parse_duration};
-use super::store_args::{StoreArgs, travelled, watched};
-use super::terminal::{note, tell};
-use super::{Outcome, Result};
+use super::{StoreArgs, TransferArgs, travelled, watched};
+use crate::hints::Explained;
+use crate::key;
+use crate::output::{Format, bytes, count, counted};
+use crate::parse::{parse_age, parse_duration};
+use crate::terminal::tell;
+use crate::{Outcome, Result};
 use cento::Error;
 use cento_remote::{PushOptions, Pushed, Remote, Retained, Retention, Watch};
 
@@ -20,8 +20,9 @@ use cento_remote::{PushOptions, Pushed, Remote, Retained, Retention, Watch};
 ///
 /// Sends the files that the store does not have and then, if no other push came first, a manifest
 /// with the next number, all or nothing. An interrupted push can be repeated and sends nothing
-/// twice. Old manifests are the history: `cento history` lists them, `cento pull --manifest` and
-/// `cento restore` bring them back. A service or other processes may use the index meanwhile.
+/// twice. Old manifests are the history: `cento store history` lists them, `cento store pull
+/// --manifest` and `cento store restore` bring them back. A service or other processes may use the
+/// index meanwhile.
 ///
 /// The store must have conditional writes, as S3, Google Cloud Storage, Azure and file systems do.
 /// The first push needs an empty URL; later ones an index that was made from the current manifest.
@@ -45,9 +46,8 @@ pub struct Push {
     /// Remove nothing that was current within this time: no pull may take longer.
     #[arg(long, value_name = "TIME", default_value = "1d", value_parser = parse_age)]
     keep_min_age: Duration,
-    /// Maximum number of parts of 16 MiB that are sent at a time.
-    #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u16).range(1..=256))]
-    parallel: u16,
+    #[command(flatten)]
+    transfer: TransferArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -73,14 +73,14 @@ impl Push {
             None => self.once(&remote, true, watch).map(|done| self.tell(&done)),
             Some(every) => self.repeat(&remote, every, watch),
         });
-        done??;
-        Ok(Outcome::Found)
+        Ok(done??)
     }
 
     /// Pushes the last commit, and removes expired history if the commit is new or `is_due`.
     fn once(&self, remote: &Remote, is_due: bool, watch: Watch<'_>) -> cento::Result<Done> {
         let index = key::open(&self.index)?;
-        let options = PushOptions { parallel: self.parallel.into(), ..PushOptions::default() };
+        let options =
+            PushOptions { parallel: self.transfer.parallel.into(), ..PushOptions::default() };
         let pushed = remote.push(&index, &options, watch)?;
         let is_due = is_due || pushed.is_new;
         let retention = self.retention().filter(|_| is_due);
@@ -98,7 +98,7 @@ impl Push {
         remote: &Remote,
         every: Duration,
         watch: Watch<'_>,
-    ) -> cento::Result<std::io::Result<()>> {
+    ) -> cento::Result<std::io::Result<Outcome>> {
         // A manifest becomes old without another push, too.
         let mut looked: Option<Instant> = None;
         while !watch.stop.is_set() {
@@ -126,16 +126,12 @@ impl Push {
                 std::thread::sleep(every.min(Duration::from_millis(50)));
             }
         }
-        Ok(Ok(()))
+        Ok(Ok(Outcome::Found))
     }
 
     /// Shows the result.
-    fn tell(&self, done: &Done) -> std::io::Result<()> {
-        match self.format {
-            Format::Json => output::print_json(done)?,
-            Format::Human => note!("{}", sentence(done)),
-        }
-        Ok(())
+    fn tell(&self, done: &Done) -> std::io::Result<Outcome> {
+        super::tell(self.format, done, || sentence(done))
     }
 
     fn retention(&self) -> Option<Retention> {

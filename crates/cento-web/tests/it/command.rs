@@ -1,16 +1,59 @@
-//! `cento web`, against a search engine and a web of the test's own on loopback; crates/cento-web
-//! has tests of the search itself.
+//! The program, as users meet it; `sources` has tests of the search itself.
 
+use std::process::{Command, Stdio};
+
+use cento::Key;
+use cento::index::{Index, Training};
+use cento::search::{Goal, Query, Searcher};
+use cento_source::SourceOptions;
+use cento_testing::host::{Host, send};
+use cento_testing::{Dir, words};
 use serde_json::{Value, json};
 
-use crate::common::host::{Host, send};
-use crate::common::run::{Dir, Run};
-use crate::common::words;
+/// The result of a run.
+pub struct Run {
+    pub status: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Run {
+    /// Its output as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {} {}", self.out, self.err))
+    }
+}
+
+/// The program, to be run in a directory with this engine.
+pub fn command(dir: &Dir, engine: &str, more: &[&str]) -> Command {
+    let engine = format!("searxng={engine}");
+    let args = ["essay.txt", "--engine", &engine, "--into", "web.idx", "--interval", "1ms"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cento-web"));
+    command.current_dir(dir.path(".")).args(args).args(more).stdin(Stdio::null());
+    command
+}
+
+/// Runs a command to its end.
+pub fn ran(command: &mut Command) -> Run {
+    let output = command.output().unwrap();
+    Run {
+        status: output.status.code().expect("it ends by itself"),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
 
 fn run(dir: &Dir, engine: &str, more: &[&str]) -> Run {
-    let engine = format!("searxng={engine}");
-    let args = ["web", "essay.txt", "--engine", &engine, "--into", "web.idx", "--interval", "1ms"];
-    dir.run(&[&args[..], more].concat())
+    ran(&mut command(dir, engine, more))
+}
+
+/// The ids of the documents of the index that share text with this one.
+fn hits(dir: &Dir, key: Option<&Key>, text: &str) -> Vec<String> {
+    let index = Index::open_for_search(dir.path("web.idx")).unwrap();
+    key.map_or(Ok(()), |key| index.unlock(key)).unwrap();
+    let searcher = Searcher::new(index.snapshot().unwrap());
+    let answer = searcher.search(&Query::text(text).goal(Goal::Cover)).unwrap();
+    answer.hits.iter().map(|hit| hit.id.clone()).collect()
 }
 
 #[test]
@@ -18,7 +61,8 @@ fn sources_are_found_on_the_web_and_reported() {
     let dir = Dir::new();
     let copied = words(1, 150);
     let bytes = copied.len();
-    dir.write("essay.txt", format!("{} {copied}", words(9, 60)));
+    let essay = format!("{} {copied}", words(9, 60));
+    dir.write("essay.txt", &essay);
     let web = Host::start(move |target, here, stream| {
         let (status, body) = match target {
             "/robots.txt" => ("404 Not Found", String::new()),
@@ -47,13 +91,10 @@ fn sources_are_found_on_the_web_and_reported() {
     let found = run(&dir, web, &["--allow-loopback"]);
     assert_eq!(found.status, 0, "{}", found.err);
     assert!(found.out.contains("added     2 votes"), "{}", found.out);
-    // Then an ordinary search shows the source.
-    let args = ["search", "web.idx", "essay.txt", "--goal", "cover", "--report", "r.json"];
-    let search = dir.run(&args);
-    assert_eq!(search.status, 0, "{}", search.err);
-    let json = std::fs::read_to_string(dir.path("r.json")).unwrap();
-    let document = &serde_json::from_str::<Value>(&json).unwrap()["documents"][0];
-    assert_eq!(document["sources"][0]["link"], format!("{web}/copied"), "{document}");
+    // Then an ordinary search shows the source, and a report its link.
+    let address = format!("{web}/copied");
+    assert_eq!(hits(&dir, None, &essay), [address.as_str()]);
+    assert_eq!(cento_report::link(&address), Some(&*address));
 }
 
 #[test]
@@ -76,9 +117,10 @@ fn a_table_of_words_says_which_runs_are_rare() {
     let common = words(1, 40);
     dir.write("corpus/one.txt", &common);
     dir.write("essay.txt", format!("{common} a b c d e f g h i j k l m n o p"));
-    let table =
-        ["train", "corpus", "--run-length", "1", "--analyzer", "words", "--out", "words.freq"];
-    assert_eq!(dir.run(&table).status, 0);
+    let training = Training { analyzer: "words".parse().unwrap(), q: 1, spex: false };
+    let (corpus, table) = ([dir.path("corpus")], dir.path("words.freq"));
+    let options = SourceOptions::default();
+    cento_source::train(&corpus, &options, &training, &table, &mut |_| {}).unwrap();
     let engine = Host::start(|_, _, stream| send(stream, "200 OK", "", r#"{"results": []}"#));
     let ran = run(&dir, &engine.at, &["--frequencies", "words.freq", "--format", "json"]);
     assert_eq!(ran.status, 1, "{}", ran.err);
@@ -95,7 +137,8 @@ fn pages_are_added_with_the_key_of_the_index() {
     // requests.
     let dir = Dir::new();
     let copied = words(1, 150);
-    dir.write("essay.txt", &copied);
+    let essay = copied.clone();
+    dir.write("essay.txt", &essay);
     dir.write("key", "3e9b0f27c46d815aa2f07c18d95be463\n");
     dir.write("other", "77c1d2a04be95f3862aa10c7e4f8d93b\n");
     #[cfg(unix)]
@@ -116,9 +159,8 @@ fn pages_are_added_with_the_key_of_the_index() {
         let ran = run(&dir, &web.at, &["--allow-loopback", "--key-file", "key"]);
         assert_eq!(ran.status, 0, "{} {}", ran.out, ran.err);
     }
-    assert!(dir.json(&["stats", "web.idx"])["key"].is_string());
-    let search = ["search", "web.idx", "essay.txt", "--key-file", "key"];
-    assert!(dir.run(&search).out.contains("/copied"));
+    let key = Key::read(dir.path("key")).unwrap();
+    assert!(hits(&dir, Some(&key), &essay)[0].ends_with("/copied"));
     for (key, said) in [(&[][..], "depend on a key"), (&["--key-file", "other"], "was given has")] {
         let ran = run(&dir, &web.at, &[&["--allow-loopback"], key].concat());
         assert!(ran.status == 2 && ran.err.contains(said), "{}", ran.err);

@@ -1,14 +1,14 @@
-//! `cento analyze`
+//! `cento method analyze`
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::join::{JoinArgs, stopped};
-use super::output::{self, Format, count};
-use super::progress::{Progress, stop_flag};
-use super::{Outcome, Result};
+use crate::join::{JoinArgs, stopped};
+use crate::output::{self, Format, count};
+use crate::progress::{Progress, stop_flag};
+use crate::{Outcome, Result};
 use cento_collections::reuse::{
     CategoryStatistics, Pattern, ReuseOptions, ReuseStatistics, reuse_statistics,
 };

@@ -1,12 +1,11 @@
-//! `cento restore`
+//! `cento store restore`
 
 use clap::Args;
 use serde::Serialize;
 
-use super::output::{self, Format, count};
-use super::store_args::StoreArgs;
-use super::terminal::note;
-use super::{Outcome, Result};
+use super::{StoreArgs, tell};
+use crate::Result;
+use crate::output::{Format, count};
 
 /// Make an old commit in an object store the current one again.
 ///
@@ -17,7 +16,7 @@ use super::{Outcome, Result};
 pub struct Restore {
     #[command(flatten)]
     store: StoreArgs,
-    /// Number of the manifest, as `cento history` shows it.
+    /// Number of the manifest, as `cento store history` shows it.
     manifest: u64,
     /// Restore it although documents come back that were withdrawn since.
     #[arg(long)]
@@ -38,14 +37,10 @@ impl Restore {
     pub(super) fn run(self) -> Result {
         let manifest = self.store.remote()?.restore(self.manifest, self.force)?;
         let done = Restored { restored: self.manifest, manifest };
-        match self.format {
-            Format::Json => output::print_json(&done)?,
-            Format::Human => note!(
-                "manifest {} is current again, as manifest {}",
-                count(done.restored),
-                count(manifest)
-            ),
-        }
-        Ok(Outcome::Found)
+        let sentence = || {
+            let [old, new] = [self.manifest, manifest].map(count);
+            format!("manifest {old} is current again, as manifest {new}")
+        };
+        Ok(tell(self.format, &done, sentence)?)
     }
 }

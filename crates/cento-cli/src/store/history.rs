@@ -1,14 +1,14 @@
-//! `cento history`
+//! `cento store history`
 
 use std::io::{self, Write};
 
 use clap::Args;
 
-use super::list_format::{ListFormat, ListOut};
-use super::output::{bytes, count};
-use super::store_args::StoreArgs;
-use super::terminal::printable;
-use super::{Outcome, Result};
+use super::StoreArgs;
+use crate::list_format::{ListFormat, ListOut};
+use crate::output::{bytes, count};
+use crate::terminal::printable;
+use crate::{Outcome, Result};
 use cento_remote::{Content, HistoryEntry};
 
 /// List the commits that were pushed to an object store.

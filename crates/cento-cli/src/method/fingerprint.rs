@@ -1,19 +1,19 @@
-//! `cento fingerprint`
+//! `cento method fingerprint`
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::create::ConfigArgs;
-use super::extract::{ReaderArgs, source_options};
-use super::hints::Explained;
-use super::key;
-use super::output::{self, Format};
-use super::parse::parse_encoding;
-use super::terminal::{line, tell};
-use super::whole::{self, LengthArgs};
-use super::{Outcome, Result};
+use crate::create::ConfigArgs;
+use crate::extract::{ReaderArgs, source_options};
+use crate::hints::Explained;
+use crate::key;
+use crate::output::{self, Format};
+use crate::parse::parse_encoding;
+use crate::terminal::{line, tell};
+use crate::whole::{self, LengthArgs};
+use crate::{Outcome, Result};
 use cento::Error;
 use cento::search::ForeignSignature;
 use cento::text::Tokens;
@@ -29,7 +29,10 @@ pub struct Fingerprint {
     /// File, or - for standard input.
     file: PathBuf,
     /// Use the scheme and analyzer of this index.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["for", "scheme", "analyzer", "frequencies"])]
+    #[arg(
+        long, value_name = "DIR",
+        conflicts_with_all = ["for", "scheme", "analyzer", "frequencies"],
+    )]
     index: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArgs,
@@ -50,7 +53,7 @@ pub fn read(path: &Path, bytes_max: usize) -> cento::Result<SignatureBody> {
     let refused = |e| {
         Error::input(
             path.display().to_string(),
-            format!("not a signature made by `cento fingerprint --format json`: {e}"),
+            format!("not a signature made by `cento method fingerprint --format json`: {e}"),
         )
     };
     serde_json::from_slice(&whole::read(path, bytes_max)?).map_err(refused)

@@ -1,0 +1,62 @@
+//! A host with https of the test's own. The tests of cento-web use it too.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+/// The authority that signed the certificate of the host. OpenSSL made all of these for this test
+/// alone.
+pub const AUTHORITY: &str = include_str!("authority.pem");
+/// An authority that signed nothing.
+pub const OTHER: &str = include_str!("other.pem");
+const HOST: &[u8] = include_bytes!("host.pem");
+const HOST_KEY: &[u8] = include_bytes!("host.key");
+
+/// Serves until the process ends, and returns where. `answer` has the body for a target.
+pub fn host(answer: impl Fn(&str, &str) -> String + Send + Sync + 'static) -> String {
+    let certificate = CertificateDer::from_pem_slice(HOST).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(HOST_KEY).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider);
+    let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+    let config = Arc::new(config.with_single_cert(vec![certificate], key).unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = format!("https://{}", listener.local_addr().unwrap());
+    let (answer, here) = (Arc::new(answer), at.clone());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (config, answer, here) = (config.clone(), answer.clone(), here.clone());
+            let connection = ServerConnection::new(config).unwrap();
+            let stream = StreamOwned::new(connection, stream.unwrap());
+            std::thread::spawn(move || serve(stream, |target| answer(target, &here)));
+        }
+    });
+    at
+}
+
+/// Answers one request; a client that trusts no authority has gone before that.
+fn serve(
+    stream: StreamOwned<ServerConnection, TcpStream>,
+    answer: impl Fn(&str) -> String,
+) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    let mut first = String::new();
+    reader.read_line(&mut first).ok().filter(|&read| read > 0)?;
+    let mut line = String::new();
+    while reader.read_line(&mut line).ok()? > 2 {
+        line.clear();
+    }
+    let body = answer(first.split(' ').nth(1)?);
+    let mut stream = reader.into_inner();
+    let kind = if body.starts_with('{') { "application/json" } else { "text/html" };
+    let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: {kind}\r\n");
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).ok()?;
+    stream.conn.send_close_notify();
+    stream.flush().ok()?;
+    // Until the client has read it: a connection that is reset may take the answer with it.
+    stream.sock.read_to_end(&mut Vec::new()).ok().map(drop)
+}
