@@ -45,7 +45,7 @@ pub fn quotations(dir: &Path) -> Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     for hit in answer.hits {
         for passage in hit.passages.into_iter().flatten() {
-            let (start, end) = passage.query;
+            let (start, end) = passage.a;
             found.push((hit.id.clone(), ESSAY[start as usize..end as usize].to_owned()));
         }
     }

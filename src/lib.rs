@@ -24,9 +24,9 @@
 //! let query = Query::text(oath).min_containment(0.3).passages(true);
 //! let answer = searcher.search(&query)?;
 //! assert_eq!(answer.hits.len(), 2);
-//! assert_eq!((answer.hits[0].id.as_str(), answer.hits[0].similarity.containment_of_query), ("oath", 1.0));
+//! assert_eq!((answer.hits[0].id.as_str(), answer.hits[0].similarity.containment_of_a), ("oath", 1.0));
 //! let passages = answer.hits[1].passages.as_deref().unwrap_or_default();
-//! assert_eq!(passages[0].query, (0, oath.len() as u32));
+//! assert_eq!(passages[0].a, (0, oath.len() as u32));
 //!
 //! // Remove.
 //! assert!(writer.remove("copy")?);
@@ -59,13 +59,11 @@ pub use cento_text::{compare, hash, runtime, scheme, spec, text};
 use cento_api::{error, overlap, reason, similarity};
 
 pub use cento_api::{
-    Category, ConflictKind, Corruption, Error, HitSimilarity, Overlap, Part, PartText, Reason,
-    Refusal, Result, Similarity, Unseen,
+    Category, ConflictKind, Corruption, Error, Overlap, Part, PartText, Reason, Refusal, Result,
+    Similarity, Unseen,
 };
 pub use compare::measure::Measure;
-pub use compare::{
-    CompareOptions, Comparison, Origin, PairPassage, Passage, Passages, Unit, compare_by,
-};
+pub use compare::{CompareOptions, Comparison, Origin, Passage, Passages, Unit, compare_by};
 pub use hash::Digest;
 pub use index::{
     AddIndexesOptions, AddReport, AddedIndexes, Bytes, CheckReport, Compacting, Compaction, Config,

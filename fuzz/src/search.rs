@@ -91,7 +91,7 @@ pub fn signature(data: &[u8]) {
         Ok(answer) => {
             assert!(answer.hits.len() <= 10);
             for hit in &answer.hits {
-                let containment = hit.similarity.containment_of_query;
+                let containment = hit.similarity.containment_of_a;
                 assert!((0.0..=1.0).contains(&containment), "{containment}");
             }
         }

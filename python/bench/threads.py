@@ -91,7 +91,7 @@ def check(world: World, group: int) -> str | None:
     if found != present(group, version):
         return f"group {group}, version {version}: {sorted(found)}"
     for hit in answer:
-        if hit.containment_of_query != 1.0 or hit.overlap != answer.fingerprints:
+        if hit.containment_of_a != 1.0 or hit.overlap != answer.fingerprints:
             return f"group {group}: {hit}"
     return None
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use cento::search::{Hit, Weighted};
+use cento::search::{Hit, WeightedSimilarity};
 use cento::{Passage, PresetRank};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -141,17 +141,17 @@ fn values_of<'py>(py: Python<'py>, hit: &Hit, as_bytes: bool) -> PyResult<Bound<
         }
         None => PyTuple::empty(py),
     };
-    let weighted = |weighted: &Weighted| {
-        let Weighted { containment_of_query, containment_of_hit, resemblance, .. } = *weighted;
-        (containment_of_query, containment_of_hit, resemblance)
+    let weighted = |weighted: &WeightedSimilarity| {
+        let WeightedSimilarity { containment_of_a, containment_of_b, resemblance, .. } = *weighted;
+        (containment_of_a, containment_of_b, resemblance)
     };
     let similarity = &hit.similarity;
     let values = [
         PyString::new(py, &hit.id).into_any(),
         hit.overlap.into_pyobject(py)?.into_any(),
         hit.fingerprints.into_pyobject(py)?.into_any(),
-        similarity.containment_of_query.into_pyobject(py)?.into_any(),
-        similarity.containment_of_hit.into_pyobject(py)?.into_any(),
+        similarity.containment_of_a.into_pyobject(py)?.into_any(),
+        similarity.containment_of_b.into_pyobject(py)?.into_any(),
         similarity.resemblance.into_pyobject(py)?.into_any(),
         similarity.standard_error.into_pyobject(py)?.into_any(),
         similarity.exact.into_pyobject(py)?.to_owned().into_any(),
@@ -172,23 +172,23 @@ fn passage_of<'py>(
     passage: &Passage,
     as_bytes: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let Passage { query, hit, tokens, matched, similarity, unit, .. } = *passage;
+    let Passage { a, b, tokens, matched, similarity, unit, .. } = *passage;
     let ranges = PyTuple::new(py, &passage.matched_ranges)?;
-    let (query_part, hit_part) = (passage.query_part.as_deref(), passage.hit_part.as_deref());
+    let (a_part, b_part) = (passage.a_part.as_deref(), passage.b_part.as_deref());
     let values = [
-        query.into_pyobject(py)?.into_any(),
-        hit.into_pyobject(py)?.into_any(),
+        a.into_pyobject(py)?.into_any(),
+        b.into_pyobject(py)?.into_any(),
         tokens.into_pyobject(py)?.into_any(),
         matched.into_pyobject(py)?.into_any(),
         similarity.into_pyobject(py)?.into_any(),
         unit_of(unit, as_bytes).into_pyobject(py)?.into_any(),
         ranges.into_any(),
-        query_part.into_pyobject(py)?.into_any(),
-        passage.query_page.into_pyobject(py)?.into_any(),
-        passage.query_line.into_pyobject(py)?.into_any(),
-        hit_part.into_pyobject(py)?.into_any(),
-        passage.hit_page.into_pyobject(py)?.into_any(),
-        passage.hit_line.into_pyobject(py)?.into_any(),
+        a_part.into_pyobject(py)?.into_any(),
+        passage.a_page.into_pyobject(py)?.into_any(),
+        passage.a_line.into_pyobject(py)?.into_any(),
+        b_part.into_pyobject(py)?.into_any(),
+        passage.b_page.into_pyobject(py)?.into_any(),
+        passage.b_line.into_pyobject(py)?.into_any(),
     ];
     PyTuple::new(py, values)
 }

@@ -495,8 +495,8 @@ impl Table {
             ("id", texts(each().map(|hit| &hit.id))),
             ("overlap", counts(each().map(|hit| hit.overlap))),
             ("fingerprints", counts(each().map(|hit| hit.fingerprints))),
-            ("containment_of_query", shares(each().map(|hit| hit.similarity.containment_of_query))),
-            ("containment_of_hit", shares(each().map(|hit| hit.similarity.containment_of_hit))),
+            ("containment_of_a", shares(each().map(|hit| hit.similarity.containment_of_a))),
+            ("containment_of_b", shares(each().map(|hit| hit.similarity.containment_of_b))),
             ("resemblance", shares(each().map(|hit| hit.similarity.resemblance))),
             ("standard_error", maybe(each().map(|hit| hit.similarity.standard_error))),
             ("exact", flags(each().map(|hit| hit.similarity.exact))),
@@ -542,23 +542,23 @@ pub fn unit_of(unit: Unit, as_bytes: bool) -> &'static str {
 
 /// The names of the numbers of a passage, but for its similarity.
 const PASSAGE: [&str; 6] =
-    ["query_start", "query_end", "hit_start", "hit_end", "tokens", "matched"];
+    ["a_start", "a_end", "b_start", "b_end", "tokens", "matched"];
 
 /// Lists of passages; null where none were looked for.
 fn passages<'a>(lists: impl Iterator<Item = Option<&'a [Passage]>>, as_bytes: bool) -> ArrayRef {
     let mut fields = PASSAGE.map(|name| Field::new(name, DataType::UInt32, false)).to_vec();
     fields.push(Field::new("similarity", DataType::Float64, false));
     fields.push(Field::new("unit", DataType::Utf8, false));
-    fields.extend(["query_part", "hit_part"].map(|name| Field::new(name, DataType::Utf8, true)));
+    fields.extend(["a_part", "b_part"].map(|name| Field::new(name, DataType::Utf8, true)));
     let (mut numbers, mut similarities, mut units) =
         ([const { Vec::new() }; PASSAGE.len()], Vec::new(), Vec::new());
-    let (mut query_parts, mut hit_parts) = (Vec::new(), Vec::new());
+    let (mut a_parts, mut b_parts) = (Vec::new(), Vec::new());
     let (mut lengths, mut given) = (Vec::new(), Vec::new());
     for list in lists {
         given.push(list.is_some());
         lengths.push(list.map_or(0, <[Passage]>::len));
         for passage in list.unwrap_or_default() {
-            let ((a, b), (c, d)) = (passage.query, passage.hit);
+            let ((a, b), (c, d)) = (passage.a, passage.b);
             for (column, number) in
                 numbers.iter_mut().zip([a, b, c, d, passage.tokens, passage.matched])
             {
@@ -566,15 +566,15 @@ fn passages<'a>(lists: impl Iterator<Item = Option<&'a [Passage]>>, as_bytes: bo
             }
             similarities.push(passage.similarity);
             units.push(unit_of(passage.unit, as_bytes));
-            query_parts.push(passage.query_part.as_deref());
-            hit_parts.push(passage.hit_part.as_deref());
+            a_parts.push(passage.a_part.as_deref());
+            b_parts.push(passage.b_part.as_deref());
         }
     }
     let mut columns: Vec<ArrayRef> =
         numbers.into_iter().map(|column| counts(column.into_iter())).collect();
     columns.push(shares(similarities.into_iter()));
     columns.push(texts(units.into_iter()));
-    columns.extend([query_parts, hit_parts].map(|parts| Arc::new(StringArray::from(parts)) as _));
+    columns.extend([a_parts, b_parts].map(|parts| Arc::new(StringArray::from(parts)) as _));
     let fields = Fields::from(fields);
     let values = StructArray::new(fields.clone(), columns, None);
     let item = Arc::new(Field::new("item", DataType::Struct(fields), false));

@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::convert::{text_of, to_json};
 use crate::error::Failure;
-use crate::offsets::convert_pairs;
+use crate::offsets::convert;
 use crate::query::Options;
 use crate::run;
 use crate::search::SignatureTuple;
@@ -43,7 +43,7 @@ pub fn compare(
         let found = cento::compare_by(&scheme, &analyzer, (a, b), wanted, stop)?;
         let mut shown = found.clone();
         if !as_bytes {
-            convert_pairs(&mut shown.passages, a, b);
+            convert(&mut shown.passages, a, b);
         }
         Ok((found, shown, analyzer.to_string()))
     })?;

@@ -1,6 +1,6 @@
 //! HTML pages of answers and comparisons: the reports of `cento search` and `cento compare`.
 
-use cento::{Analyzer, Answer, Error, PairPassage, Searcher, Subject};
+use cento::{Analyzer, Answer, Error, Passage, Searcher, Subject};
 use cento_api::Part;
 use cento_report::{
     Counting, Exclusions, PartedText, Place, ReuseReport, ReuseSource, Run, Searched,
@@ -50,7 +50,7 @@ pub fn of_answer(asked: &Asked, answer: &Answer) -> cento::Result<Option<String>
 /// The parts of a comparison of two texts as JSON that describe passages.
 #[derive(Deserialize)]
 struct Common {
-    passages: Vec<PairPassage>,
+    passages: Vec<Passage>,
     complete: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Offsets in characters of a `str` from offsets in bytes.
 
-use cento::{Answer, PairPassage, Passage, Searcher, Subject, Unit};
+use cento::{Answer, Passage, Searcher, Subject, Unit};
 use cento_report::PartedText;
 
 /// The bytes of a text as code points, which index a `str` of Python.
@@ -37,14 +37,14 @@ impl<'a> CodePoints<'a> {
 }
 
 /// Counts passages in code points of both texts; those of tokens stay.
-pub fn convert(passages: &mut [Passage], query: &str, hit: &str) {
-    let (mut in_query, mut in_hit) = (CodePoints::new(query), CodePoints::new(hit));
+pub fn convert(passages: &mut [Passage], a: &str, b: &str) {
+    let (mut in_a, mut in_b) = (CodePoints::new(a), CodePoints::new(b));
     for passage in passages.iter_mut().filter(|passage| passage.unit == Unit::Bytes) {
-        passage.query = in_query.range(passage.query);
+        passage.a = in_a.range(passage.a);
         for range in &mut passage.matched_ranges {
-            *range = in_query.range(*range);
+            *range = in_a.range(*range);
         }
-        passage.hit = in_hit.range(passage.hit);
+        passage.b = in_b.range(passage.b);
     }
 }
 
@@ -53,13 +53,6 @@ pub fn stored(searcher: &Searcher, id: &str) -> cento::Result<PartedText> {
     let snapshot = searcher.snapshot();
     let Some(address) = snapshot.find(id)? else { return Ok(PartedText::default()) };
     Ok(PartedText::of(snapshot.document(address)?).unwrap_or_default())
-}
-
-/// Counts passages of a comparison or a pair in code points of both texts, likewise.
-pub fn convert_pairs(passages: &mut Vec<PairPassage>, a: &str, b: &str) {
-    let mut of_search: Vec<Passage> = passages.drain(..).map(Passage::from).collect();
-    convert(&mut of_search, a, b);
-    passages.extend(of_search.into_iter().map(PairPassage::from));
 }
 
 /// Returns the answer with passages in code points; `None` if it has no passages.

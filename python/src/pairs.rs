@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use cento::{Error, PairPassage, Searcher};
+use cento::{Error, Passage, Searcher};
 use cento_collections::cluster::{self, ClusterOptions};
 use cento_collections::pairs::{JoinSummary, PairOptions, PairReport, document_count, pairs};
 use crossbeam::channel::{Receiver, bounded};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::arrow::Table;
 use crate::convert::to_json;
 use crate::error::{Failure, refused};
-use crate::offsets::{convert_pairs, stored};
+use crate::offsets::{convert, stored};
 use crate::open_index::OpenIndex;
 use crate::query::Options;
 use crate::run;
@@ -117,12 +117,12 @@ fn note(warning: &Mutex<Option<String>>, summary: JoinSummary, options: &PairOpt
 }
 
 fn in_code_points(
-    passages: &mut Vec<PairPassage>,
+    passages: &mut Vec<Passage>,
     (a, a_id): (&Searcher, &str),
     (b, b_id): (&Searcher, &str),
 ) -> cento::Result<()> {
     if !passages.is_empty() {
-        convert_pairs(passages, &stored(a, a_id)?, &stored(b, b_id)?);
+        convert(passages, &stored(a, a_id)?, &stored(b, b_id)?);
     }
     Ok(())
 }

@@ -126,9 +126,9 @@ def test_watches_match_what_those_of_the_command_match(
     (event,) = ours.watches.events()
     (line,) = parsed(run(cli, "watch", "events", theirs, "--format", "json", *keyed))
     assert (event.watch, event.hit.id) == (line["watch"], line["hit"]["id"])
-    assert event.hit.containment_of_query == line["hit"]["containment_of_query"] == 1.0
+    assert event.hit.containment_of_a == line["hit"]["containment_of_a"] == 1.0
     (passage,) = event.hit.passages
-    assert [passage.hit] == [tuple(each["hit"]) for each in line["hit"]["passages"]]
+    assert [passage.b] == [tuple(each["b"]) for each in line["hit"]["passages"]]
 
 
 def test_withdrawals_are_those_of_the_command(

@@ -180,8 +180,8 @@ def test_answers_come_as_a_table(index: cento.Index, texts: list[tuple[str, str]
     for row, (query, rank, hit) in zip(rows, expected, strict=True):
         assert (row["query"], row["rank"], row["id"]) == (query, rank, hit.id)
         assert row["resemblance"] == hit.resemblance
-        found = [(p["query_start"], p["query_end"], p["unit"]) for p in row["passages"]]
-        assert found == [(*p.query, p.unit) for p in hit.passages]
+        found = [(p["a_start"], p["a_end"], p["unit"]) for p in row["passages"]]
+        assert found == [(*p.a, p.unit) for p in hit.passages]
     without = pa.table(index.search_many(queries, to_arrow=True))
     assert without["passages"].null_count == len(rows)
     assert without.schema == table.schema

@@ -51,12 +51,12 @@ def test_a_passage_names_its_parts(empty: cento.Index, made: Any) -> None:
         w.add("new", parts=[("x.txt", " ".join(made(60, 3))), ("y.txt", copied)])
     (hit,) = empty.search(id="new", passages=True)
     (passage,) = hit.passages
-    assert (passage.query_part, passage.hit_part) == ("y.txt", "two.txt")
-    assert (passage.query_line, passage.hit_line) == (None, 2)
+    assert (passage.a_part, passage.b_part) == ("y.txt", "two.txt")
+    assert (passage.a_line, passage.b_line) == (None, 2)
     old = empty.get("old")
     assert old is not None
     assert old.text is not None
-    assert old.text[slice(*passage.hit)] == copied
+    assert old.text[slice(*passage.b)] == copied
     (pair,) = empty.pairs(passages=True)
     (of_pair,) = pair.passages
     parts = {pair.a: of_pair.a_part, pair.b: of_pair.b_part}
@@ -72,15 +72,15 @@ def test_passages_of_a_query_of_parts_name_them(empty: cento.Index, made: Any) -
     parts = [("x.txt", f"größe {own}"), ("y.txt", copied)]
     answer = empty.search(parts=parts, passages=True)
     (passage,) = answer[0].passages
-    assert (passage.query_part, passage.hit_part) == ("y.txt", "two.txt")
+    assert (passage.a_part, passage.b_part) == ("y.txt", "two.txt")
     joined = "\n".join(text for _, text in parts)
-    assert joined[slice(*passage.query)] == copied
+    assert joined[slice(*passage.a)] == copied
     page = answer._repr_html_()
     assert "y.txt" in page
     assert "x.txt" in page
     many: list[Any] = [copied, parts, [{"name": "z.txt", "text": copied}]]
     answers = empty.search_many(many, passages=True)
-    names = [answer[0].passages[0].query_part for answer in answers]
+    names = [answer[0].passages[0].a_part for answer in answers]
     assert names == [None, "y.txt", "z.txt"]
     assert answers[1][0] == answer[0]
     many[2] = [("", copied)]
@@ -102,7 +102,7 @@ def test_events_of_a_watch_of_parts_name_them(empty: cento.Index, made: Any) -> 
         w.add("copy", parts=[("a", " ".join(made(60, 5))), ("b", parts[1][1])])
     (event,) = empty.watches.events()
     (passage,) = event.hit.passages
-    assert (event.watch, passage.query_part, passage.hit_part) == ("own", "y.txt", "b")
+    assert (event.watch, passage.a_part, passage.b_part) == ("own", "y.txt", "b")
 
 
 def test_a_table_of_hits_names_the_parts_of_passages(empty: cento.Index, made: Any) -> None:
@@ -112,9 +112,9 @@ def test_a_table_of_hits_names_the_parts_of_passages(empty: cento.Index, made: A
         w.add("parted", parts=[("a", " ".join(made(60, 2))), ("b", text)])
         w.add("plain", text)
     hits = pa.table(empty.search_many([text], passages=True, to_arrow=True)).to_pylist()
-    parts = {hit["id"]: [p["hit_part"] for p in hit["passages"]] for hit in hits}
+    parts = {hit["id"]: [p["b_part"] for p in hit["passages"]] for hit in hits}
     assert parts == {"parted": ["b"], "plain": [None]}
-    assert all(p["query_part"] is None for hit in hits for p in hit["passages"])
+    assert all(p["a_part"] is None for hit in hits for p in hit["passages"])
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ def test_passages_index_the_text_that_was_given(
         for passage in hit.passages:
             assert passage.unit == "characters"
             ours, theirs = (
-                query[slice(*passage.query)],
-                stored[hit.id][slice(*passage.hit)],
+                query[slice(*passage.a)],
+                stored[hit.id][slice(*passage.b)],
             )
             if passage.similarity == 1.0:
                 assert ours == theirs
@@ -32,8 +32,8 @@ def test_passages_index_the_text_that_was_given(
     for in_characters, in_utf8 in zip(answer[0].passages, in_bytes[0].passages, strict=True):
         assert in_utf8.unit == "bytes"
         for text, a, b in [
-            (query, in_characters.query, in_utf8.query),
-            (stored[answer[0].id], in_characters.hit, in_utf8.hit),
+            (query, in_characters.a, in_utf8.a),
+            (stored[answer[0].id], in_characters.b, in_utf8.b),
         ]:
             assert a != b
             assert text[slice(*a)] == text.encode()[slice(*b)].decode()
@@ -55,7 +55,7 @@ def test_a_query_is_a_text_a_document_or_a_signature(
 ) -> None:
     by_text = index.search(texts[2][1])
     assert by_text[0].id == "doc-2"
-    assert by_text[0].containment_of_query == 1.0
+    assert by_text[0].containment_of_a == 1.0
     by_id = index.search(id="doc-2")
     assert by_id.id == "doc-2"
     assert list(by_id) == list(by_text)[1:]
@@ -164,8 +164,8 @@ def test_a_hit_has_every_field(empty: cento.Index, texts: list[tuple[str, str]])
             for name in (
                 "id",
                 "overlap",
-                "containment_of_query",
-                "containment_of_hit",
+                "containment_of_a",
+                "containment_of_b",
                 "resemblance",
             ):
                 assert getattr(hit, name) == line[name]
@@ -176,13 +176,13 @@ def test_a_hit_has_every_field(empty: cento.Index, texts: list[tuple[str, str]])
             assert (hit.weighted is None) == ("weighted" not in line)
             if hit.weighted is not None:
                 weighted = line["weighted"]
-                assert hit.weighted.containment_of_a == weighted["containment_of_query"]
-                assert hit.weighted.containment_of_b == weighted["containment_of_hit"]
+                assert hit.weighted.containment_of_a == weighted["containment_of_a"]
+                assert hit.weighted.containment_of_b == weighted["containment_of_b"]
                 assert hit.weighted.resemblance == weighted["resemblance"]
             assert [
-                (*p.query, *p.hit, p.tokens, p.matched, p.similarity) for p in hit.passages
+                (*p.a, *p.b, p.tokens, p.matched, p.similarity) for p in hit.passages
             ] == [
-                (*p["query"], *p["hit"], p["tokens"], p["matched"], p["similarity"])
+                (*p["a"], *p["b"], p["tokens"], p["matched"], p["similarity"])
                 for p in line["passages"]
             ]
 
@@ -306,7 +306,7 @@ def test_threads_search_while_another_writes(
         id, text = texts[at]
         while not done.is_set():
             try:
-                found = {hit.id: hit.containment_of_query for hit in empty.search(text)}
+                found = {hit.id: hit.containment_of_a for hit in empty.search(text)}
                 if found.get(id) != 1.0:
                     wrong.append((id, found))
             except BaseException as error:

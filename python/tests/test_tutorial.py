@@ -73,4 +73,4 @@ def test_the_tutorial_runs_and_finds_what_was_planted(
         finally:
             service.terminate()
     assert names["served"]["hits"][0]["id"] == names["document"].id
-    assert names["served"]["hits"][0]["containment_of_query"] == 1.0
+    assert names["served"]["hits"][0]["containment_of_a"] == 1.0

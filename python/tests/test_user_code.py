@@ -18,8 +18,8 @@ with ix.writer() as w:
     w.add_arrow(load_dataset("imdb")["train"].with_format("arrow"), text="text")
     w.remove("old.txt")
 for h in ix.search(text, limit=5, min_containment=0.3, passages=True):
-    print(h.id, h.containment_of_query, h.resemblance, h.meta)
-    for p in h.passages: print(p.query, p.hit, p.similarity)
+    print(h.id, h.containment_of_a, h.resemblance, h.meta)
+    for p in h.passages: print(p.a, p.b, p.similarity)
 table = ix.search_many(texts, to_arrow=True)
 keep = [d for d, v in cento.dedup(ds, min_resemblance=0.8, index="kept.idx") if v.kept]
 filtered = ds.filter(cento.Deduper("kept2.idx", min_resemblance=0.8).keep, batched=True)

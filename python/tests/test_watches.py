@@ -32,15 +32,15 @@ def test_documents_that_are_added_later_match(empty: cento.Index, made: Any) -> 
     (passage,) = event.hit.passages
     assert passage.unit == "bytes"
     # A letter without a word is not in the passage at its beginning.
-    assert text.encode()[slice(*passage.hit)].decode() in own
+    assert text.encode()[slice(*passage.b)].decode() in own
     assert passage.tokens >= 40
     assert (found.more, found.missed) == (False, False)
     assert len(empty.watches.events(found.next)) == 0
     # What a search with the watch finds.
     (hit,) = empty.search(own, min_passage=20, bytes=True, exclude_id=["before"])
-    assert (hit.passages, hit.containment_of_query) == (
+    assert (hit.passages, hit.containment_of_a) == (
         event.hit.passages,
-        event.hit.containment_of_query,
+        event.hit.containment_of_a,
     )
 
 

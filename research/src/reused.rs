@@ -140,7 +140,7 @@ fn row(searcher: &Searcher, query: &Query, suspicious: &[Suspicious]) -> Result<
         let mut by_source: HashMap<&str, Vec<Range<usize>>> = HashMap::new();
         for hit in &hits {
             let passages = hit.passages.iter().flatten();
-            let ranges = passages.map(|passage| passage.query.0 as usize..passage.query.1 as usize);
+            let ranges = passages.map(|passage| passage.a.0 as usize..passage.a.1 as usize);
             by_source.insert(&hit.id, ranges.collect());
         }
         for (category, source, case) in cases {

@@ -159,7 +159,7 @@ mod tests {
         let answer = searcher.search(&Query::text(words(30..51)).goal(Goal::Passage)).unwrap();
         let passage = &answer.hits[0].passages.as_deref().unwrap()[0];
         let (start, end) = (words(0..30).len() as u32, words(0..51).trim_end().len() as u32);
-        assert_eq!((passage.hit, passage.tokens, passage.matched), ((start, end), 21, 21));
+        assert_eq!((passage.b, passage.tokens, passage.matched), ((start, end), 21, 21));
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
         let answer = searcher.search(&Query::text(query).goal(Goal::Passage)).unwrap();
         let passage = &answer.hits[0].passages.as_deref().unwrap()[0];
         let start = before.len() as u32;
-        assert_eq!(passage.query, (start, start + copied.trim_end().len() as u32));
+        assert_eq!(passage.a, (start, start + copied.trim_end().len() as u32));
         assert_eq!((passage.tokens, passage.matched, passage.similarity), (30, 30, 1.0));
     }
 
@@ -199,8 +199,8 @@ mod tests {
         let answer = searcher.search(&Query::text(words(0..50)).goal(Goal::Passage)).unwrap();
         let [hit] = &answer.hits[..] else { panic!("{:?}", answer.hits) };
         let [passage] = hit.passages.as_deref().unwrap() else { panic!("{hit:?}") };
-        assert_eq!(passage.hit_part.as_deref(), Some("b"));
+        assert_eq!(passage.b_part.as_deref(), Some("b"));
         let start = parts[0].1.len() as u32 + 1;
-        assert!(passage.hit.0 >= start, "{passage:?}");
+        assert!(passage.b.0 >= start, "{passage:?}");
     }
 }

@@ -325,8 +325,8 @@ impl<'a> Evidence<'a> {
         let whole_words = self.whole_words.as_ref().map_or(&self.tokens, |(_, tokens)| tokens);
         let by_text = |passage: Passage| {
             let passage = passages::in_bytes(passage, &self.tokens, &document.tokens);
-            let place = passages::tokens_in(whole_words, passage.query);
-            let matched = passage.matched_in_query().iter();
+            let place = passages::tokens_in(whole_words, passage.a);
+            let matched = passage.matched_in_a().iter();
             let matched = matched.map(|&range| passages::tokens_in(whole_words, range));
             let matched: Vec<Range<u32>> = matched.collect();
             let passage = Passage { tokens: place.len() as u32, ..passage };
@@ -405,8 +405,8 @@ impl<'a> Evidence<'a> {
         let _room = memory::reserve(self.memory.as_ref(), held, bytes, shared.tokens.1)?;
         let mut found = shared.passages(&matching, self.stop)?;
         for passage in &mut found.found {
-            passage.query_part = named(&self.parts, passage.query.0);
-            passage.hit_part = named(&parts, passage.hit.0);
+            passage.a_part = named(&self.parts, passage.a.0);
+            passage.b_part = named(&parts, passage.b.0);
         }
         Ok(found)
     }

@@ -141,7 +141,7 @@ impl Search<'_> {
         };
         Ok(Hit {
             meta: searcher.snapshot.meta(scored.address)?,
-            similarity: similarity.into(),
+            similarity,
             index: searcher.snapshot.name_of(scored.address).map(str::to_owned),
             id: scored.id,
             overlap: scored.overlap.shared,

@@ -66,7 +66,7 @@ pub use crate::index::MaxDf;
 pub use boilerplate::Boilerplate;
 pub use cento_api::{
     Answer, BoilerplateShare, CandidateTexts, Goal, Hit, QueryInfo, Rank, RepeatedPassage,
-    SearchOptions, Stopped, Thresholds, Verified, Weighted,
+    SearchOptions, Stopped, Thresholds, Verified, WeightedSimilarity,
 };
 pub use cost::Cost;
 pub use estimates::Estimates;

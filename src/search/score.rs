@@ -148,11 +148,9 @@ mod tests {
         for hit in all {
             let (similarity, weighted) = (hit.similarity, hit.weighted.unwrap());
             let with: [(f64, WithLeast); 4] = [
-                (similarity.containment_of_query, &|query, least| query.min_containment(least)),
+                (similarity.containment_of_a, &|query, least| query.min_containment(least)),
                 (similarity.resemblance, &|query, least| query.min_resemblance(least)),
-                (weighted.containment_of_query, &|query, least| {
-                    query.min_weighted_containment(least)
-                }),
+                (weighted.containment_of_a, &|query, least| query.min_weighted_containment(least)),
                 (weighted.resemblance, &|query, least| query.min_weighted_resemblance(least)),
             ];
             for (number, (own, with)) in with.into_iter().enumerate() {

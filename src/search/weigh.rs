@@ -10,8 +10,7 @@
 //! Weights are whole numbers: sums do not depend on the order, and with [`ln`] they are the same on
 //! every machine.
 
-use super::Weighted;
-use cento_api::WeightedPair;
+use cento_api::WeightedSimilarity;
 
 use crate::index::Snapshot;
 use crate::number::ln;
@@ -88,11 +87,11 @@ pub struct WeightedOverlap {
 }
 
 impl WeightedOverlap {
-    /// Returns the measures of a hit.
-    pub fn measures(self) -> Weighted {
-        Weighted {
-            containment_of_query: self.containment(),
-            containment_of_hit: self.containment_in_query(),
+    /// Returns the measures of the query, `a`, and the document, `b`.
+    pub fn measures(self) -> WeightedSimilarity {
+        WeightedSimilarity {
+            containment_of_a: self.containment(),
+            containment_of_b: self.swapped().containment(),
             resemblance: self.resemblance(),
         }
     }
@@ -100,11 +99,6 @@ impl WeightedOverlap {
     /// Returns the share of the query's weight that is in the document, 0 to 1.
     pub fn containment(self) -> f64 {
         share(self.shared, self.in_query)
-    }
-
-    /// Returns the share of the document's weight that is in the query, 0 to 1.
-    pub fn containment_in_query(self) -> f64 {
-        share(self.shared, self.in_document)
     }
 
     /// Exchanges the query and the document.
@@ -120,17 +114,6 @@ impl WeightedOverlap {
     /// Returns the share of the weight of both together that is in both, 0 to 1.
     pub fn resemblance(self) -> f64 {
         share(self.shared, self.in_query + self.in_document - self.shared)
-    }
-}
-
-impl From<WeightedOverlap> for WeightedPair {
-    /// Returns the measures of two documents, where `a` was searched for.
-    fn from(weighted: WeightedOverlap) -> WeightedPair {
-        WeightedPair {
-            containment_of_a: weighted.containment(),
-            containment_of_b: weighted.containment_in_query(),
-            resemblance: weighted.resemblance(),
-        }
     }
 }
 

@@ -239,7 +239,7 @@ fn a_stop_fingerprint_finds_nothing_alone_but_still_counts() {
     assert!(pruned.query.stopped > 0);
     assert_eq!(pruned.hits.len(), 1);
     assert_eq!(pruned.hits[0], all.hits[0]);
-    assert_eq!(pruned.hits[0].similarity.containment_of_query, 1.0);
+    assert_eq!(pruned.hits[0].similarity.containment_of_a, 1.0);
 }
 
 #[test]

@@ -151,8 +151,8 @@ fn books() -> [Document; 2] {
 
 /// The parts and lines of a passage.
 fn place(passage: &Passage) -> (Option<&str>, Option<u32>, Option<&str>, Option<u32>) {
-    let Passage { query_part, query_line, hit_part, hit_line, .. } = passage;
-    (query_part.as_deref(), *query_line, hit_part.as_deref(), *hit_line)
+    let Passage { a_part, a_line, b_part, b_line, .. } = passage;
+    (a_part.as_deref(), *a_line, b_part.as_deref(), *b_line)
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_passage_is_in_one_part_of_each_text_and_its_line_is_counted_there() {
         // Without its two parts it is one passage, in the order of the first book.
         let found: Vec<_> = passages.iter().map(place).collect();
         if store_text {
-            let taken = |line, of, hit_line| (Some("taken"), Some(line), Some(of), hit_line);
+            let taken = |line, of, b_line| (Some("taken"), Some(line), Some(of), b_line);
             assert_eq!(found, [taken(2, "two", None), taken(62, "three", Some(2))]);
             let [first, second] = passages else { panic!("{passages:?}") };
             assert_eq!([first.tokens, second.tokens], [60, 30]);
@@ -179,7 +179,7 @@ fn a_passage_is_in_one_part_of_each_text_and_its_line_is_counted_there() {
             let from_first = searcher.search(&Query::id("first").passages(true)).unwrap();
             let passages = from_first.hits[0].passages.as_deref().unwrap();
             let found: Vec<_> = passages.iter().map(place).collect();
-            let taken = |of, line, hit_line| (Some(of), line, Some("taken"), Some(hit_line));
+            let taken = |of, line, b_line| (Some(of), line, Some("taken"), Some(b_line));
             assert_eq!(found, [taken("two", None, 2), taken("three", Some(2), 62)]);
         } else {
             let taken = |of| (Some("taken"), None, Some(of), None);
@@ -201,7 +201,7 @@ fn a_passage_is_in_one_part_of_each_text_and_its_line_is_counted_there() {
             .as_deref()
             .unwrap()
             .iter()
-            .map(|passage| (passage.query_part.as_deref(), passage.hit_part.as_deref()));
+            .map(|passage| (passage.a_part.as_deref(), passage.b_part.as_deref()));
         let expected = [(None, Some("two")), (None, Some("three"))];
         assert_eq!(parts.collect::<Vec<_>>(), expected, "{store_text}");
     }
@@ -217,7 +217,7 @@ fn a_document_in_which_a_short_text_is_in_two_parts_does_not_contain_it() {
         let searcher = Searcher::new(index.snapshot().unwrap());
         let query = Query::text("to be or not to be").passages(true);
         let passages = searcher.passages_of(&query, "a").unwrap().found;
-        let found: Vec<_> = passages.iter().map(|passage| passage.hit_part.as_deref()).collect();
+        let found: Vec<_> = passages.iter().map(|passage| passage.b_part.as_deref()).collect();
         assert_eq!(found, expected, "{parts:?}");
     };
     check(&[("x", "he said: to be or"), ("y", "not to be, that is it")], &[]);

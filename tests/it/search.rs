@@ -231,7 +231,7 @@ proptest! {
             || min_weighted_containment > 0.0
             || min_weighted_resemblance > 0.0;
         let measures = |hit: &Hit| match hit.weighted {
-            Some(weighted) => (hit.id.clone(), weighted.containment_of_query, weighted.resemblance),
+            Some(weighted) => (hit.id.clone(), weighted.containment_of_a, weighted.resemblance),
             None => (hit.id.clone(), 0.0, 0.0),
         };
         let found: Vec<_> = answer.hits.iter().map(measures).collect();
@@ -339,7 +339,7 @@ fn similarity_composes_with_tantivy_queries() {
     assert_eq!(tantivy.search(&both, &Count).unwrap(), expected(&all, Some(0)).len());
     let best = tantivy.search(&similar, &TopDocs::with_limit(1).order_by_score()).unwrap();
     let first = &searcher.search(&query).unwrap().hits[0];
-    assert!((f64::from(best[0].0) - first.similarity.containment_of_query).abs() < 1e-6);
+    assert!((f64::from(best[0].0) - first.similarity.containment_of_a).abs() < 1e-6);
     let explained = similar.explain(tantivy, best[0].1).unwrap();
     assert!(f64::from(explained.value()) > 0.2);
     // Of another snapshot it refuses to say anything.

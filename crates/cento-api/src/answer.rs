@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{HitSimilarity, Passage, PresetDefaults, Unseen};
+use crate::{Passage, PresetDefaults, Similarity, Unseen, WeightedSimilarity};
 
 /// The answer to a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -95,19 +95,6 @@ pub struct Stopped {
     pub df: u64,
 }
 
-/// The measures of a hit with fingerprints weighed by their rarity: each counts for the square of
-/// its inverse document frequency.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Weighted {
-    /// The share of the weight of the query that is in the document, 0 to 1.
-    pub containment_of_query: f64,
-    /// The share of the weight of the document that is in the query, 0 to 1.
-    pub containment_of_hit: f64,
-    /// The share of the weight of both together that is in both, 0 to 1.
-    pub resemblance: f64,
-}
-
 /// A stored document that shares fingerprints with the query.
 ///
 /// The numbers of fingerprints are exact. [`similarity`](Hit::similarity) is exact if both texts
@@ -133,11 +120,11 @@ pub struct Hit {
     pub fingerprints: u32,
     /// How similar the texts are.
     #[serde(flatten)]
-    pub similarity: HitSimilarity,
+    pub similarity: Similarity,
     /// The measures of the fingerprints weighed by their rarity, if these were weighed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub weighted: Option<Weighted>,
+    pub weighted: Option<WeightedSimilarity>,
     /// The words of the query in passages in common, if hits are ranked by them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Category, PairPassage, Similarity, Unseen};
+use crate::{Category, Passage, Similarity, Unseen};
 
 /// The result of a comparison of two texts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct Comparison {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub measures: BTreeMap<String, f64>,
     /// The passages in common, in the order of the first text.
-    pub passages: Vec<PairPassage>,
+    pub passages: Vec<Passage>,
     /// Whether these are all: if not, looking for all would have taken more steps or memory than it
     /// may. Equal texts have equal answers.
     #[serde(default = "yes")]

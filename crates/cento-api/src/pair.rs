@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Category, PairPassage, Similarity};
+use crate::{Category, Passage, Similarity};
 
 /// A pair with the ids of its documents, as programs show it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ pub struct PairReport {
     /// The measures with fingerprints weighed by their rarity, if these were weighed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub weighted: Option<WeightedPair>,
+    pub weighted: Option<WeightedSimilarity>,
     /// The words of `a` in passages in common, if pairs are ranked by them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
@@ -64,7 +64,7 @@ pub struct PairReport {
     /// The passages in common, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub passages: Option<Vec<PairPassage>>,
+    pub passages: Option<Vec<Passage>>,
     /// Whether these are all, if they were requested: if not, looking for all would have taken more
     /// steps or memory than it may. Equal texts have equal answers. Other places of a text that `b`
     /// has several times are no passages of their own.
@@ -77,7 +77,7 @@ pub struct PairReport {
 /// its inverse document frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct WeightedPair {
+pub struct WeightedSimilarity {
     /// The share of the weight of `a` that is in `b`, 0 to 1.
     pub containment_of_a: f64,
     /// The share of the weight of `b` that is in `a`, 0 to 1.
@@ -86,11 +86,11 @@ pub struct WeightedPair {
     pub resemblance: f64,
 }
 
-impl WeightedPair {
+impl WeightedSimilarity {
     /// Exchanges the documents.
     #[must_use]
-    pub fn swapped(self) -> WeightedPair {
-        WeightedPair {
+    pub fn swapped(self) -> WeightedSimilarity {
+        WeightedSimilarity {
             containment_of_a: self.containment_of_b,
             containment_of_b: self.containment_of_a,
             ..self

@@ -1,8 +1,9 @@
-//! A passage that a query and a stored document have in common.
+//! A passage that two texts have in common.
 
 use serde::{Deserialize, Serialize};
 
-/// A passage that the query and a stored document have in common.
+/// A passage that two texts have in common: `a`, the query of a search or the first of a pair, and
+/// `b`, the hit or the second.
 ///
 /// Ranges are half-open and count bytes of both texts, or [tokens](Unit::Tokens) where a text is
 /// missing. A search finds passages if its query requests them; aligning two texts takes time in
@@ -11,63 +12,64 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(
     feature = "openapi",
-    schema(description = "A passage that the query and a stored document have in common.")
+    schema(
+        description = "A passage that two texts have in common: `a`, the query or the first of \
+        a pair, and `b`, the hit or the second."
+    )
 )]
 pub struct Passage {
-    /// Its range in the query.
+    /// Its range in `a`.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
-    pub query: (u32, u32),
-    /// Its range in the document.
+    pub a: (u32, u32),
+    /// Its range in `b`.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
-    pub hit: (u32, u32),
+    pub b: (u32, u32),
     /// What the two ranges, which are half-open, count.
     #[serde(default, skip_serializing_if = "Unit::is_bytes")]
     pub unit: Unit,
-    /// The words of the query in it, of a program its tokens. All words count, also where the
-    /// tokens of the index are stems without stop words, or letters.
+    /// The words of `a` in it, of a program its tokens. All words count, also where the tokens of
+    /// the index are stems without stop words, or letters.
     pub tokens: u32,
-    /// Those of them that the document has too, in its range. If the passage was copied, they are
-    /// in the same order there: the words that were not edited. Of a rewritten passage or a summary
-    /// they are the words of both places, each as often as both have it. A clause that the query
-    /// copied more often than the document has it is matched each time. Without text, an estimate
-    /// from the fingerprints.
+    /// Those of them that `b` has too, in its range. If the passage was copied, they are in the
+    /// same order there: the words that were not edited. Of a rewritten passage or a summary they
+    /// are the words of both places, each as often as both have it. A clause that `a` copied more
+    /// often than `b` has it is matched each time. Without text, an estimate from the fingerprints.
     #[serde(default)]
     pub matched: u32,
-    /// The places of the matched tokens in the query, ascending and disjoint; empty if all are
-    /// matched.
+    /// The places of the matched tokens in `a`, ascending and disjoint; empty if all are matched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub matched_ranges: Vec<(u32, u32)>,
     /// How alike the two places are, 0 to 1: the tokens that both have as a share of their mean
     /// number; without text, an estimate from the fingerprints.
     pub similarity: f64,
-    /// The part of the query that it is in, if the query has parts. Its page and line are then
-    /// those of the part.
+    /// The part of `a` that it is in, if `a` has parts. Its page and line are then those of the
+    /// part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query_part: Option<String>,
-    /// The part of the document that it is in, if the document has parts.
+    pub a_part: Option<String>,
+    /// The part of `b` that it is in, if `b` has parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hit_part: Option<String>,
-    /// The page of the query on which it begins, counted from 1, if the query is a text with pages:
-    /// form feeds (U+000C) end them.
+    pub b_part: Option<String>,
+    /// The page of `a` on which it begins, counted from 1, if `a` has pages: form feeds (U+000C)
+    /// end them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query_page: Option<u32>,
-    /// The line of the query on which it begins, counted from 1, if the query is a text with lines:
-    /// line feeds end them, whatever the page.
+    pub a_page: Option<u32>,
+    /// The line of `a` on which it begins, counted from 1, if `a` has lines: line feeds end them,
+    /// whatever the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query_line: Option<u32>,
-    /// The page of the document on which it begins.
+    pub a_line: Option<u32>,
+    /// The page of `b` on which it begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hit_page: Option<u32>,
-    /// The line of the document on which it begins.
+    pub b_page: Option<u32>,
+    /// The line of `b` on which it begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hit_line: Option<u32>,
-    /// Its place in the file that the query was extracted from, if that is known: in a web page.
+    pub b_line: Option<u32>,
+    /// Its place in the file that `a` was extracted from, if that is known: in a web page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query_origin: Option<Origin>,
-    /// Its place in the file that the document was extracted from, if that is known.
+    pub a_origin: Option<Origin>,
+    /// Its place in the file that `b` was extracted from, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hit_origin: Option<Origin>,
+    pub b_origin: Option<Origin>,
 }
 
 /// A place in the file that a text was extracted from.
@@ -97,45 +99,39 @@ pub enum Unit {
 impl Passage {
     /// Returns a passage without pages and lines, whose bytes are all matched.
     #[must_use]
-    pub fn new(
-        query: (u32, u32),
-        hit: (u32, u32),
-        unit: Unit,
-        tokens: u32,
-        similarity: f64,
-    ) -> Passage {
+    pub fn new(a: (u32, u32), b: (u32, u32), unit: Unit, tokens: u32, similarity: f64) -> Passage {
         Passage {
-            query,
-            hit,
+            a,
+            b,
             unit,
             tokens,
             matched: tokens,
             matched_ranges: Vec::new(),
             similarity,
-            query_part: None,
-            hit_part: None,
-            query_page: None,
-            query_line: None,
-            hit_page: None,
-            hit_line: None,
-            query_origin: None,
-            hit_origin: None,
+            a_part: None,
+            b_part: None,
+            a_page: None,
+            a_line: None,
+            b_page: None,
+            b_line: None,
+            a_origin: None,
+            b_origin: None,
         }
     }
 
     /// Sets the number of matched tokens and their ranges.
     #[must_use]
     pub fn with_matched(mut self, tokens: u32, ranges: Vec<(u32, u32)>) -> Passage {
-        let is_whole = ranges == [self.query];
+        let is_whole = ranges == [self.a];
         (self.matched, self.matched_ranges) = (tokens, if is_whole { Vec::new() } else { ranges });
         self
     }
 
-    /// Returns the parts of `query` that the document has too, in the same unit.
+    /// Returns the parts of `a` that `b` has too, in the same unit.
     #[must_use]
-    pub fn matched_in_query(&self) -> &[(u32, u32)] {
+    pub fn matched_in_a(&self) -> &[(u32, u32)] {
         match self.matched_ranges.is_empty() {
-            true => std::slice::from_ref(&self.query),
+            true => std::slice::from_ref(&self.a),
             false => &self.matched_ranges,
         }
     }

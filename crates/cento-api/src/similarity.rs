@@ -52,29 +52,6 @@ pub struct Similarity {
     pub of_sketches: bool,
 }
 
-/// The similarity of a query and a hit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct HitSimilarity {
-    /// The share of the runs of both texts that are in both, 0 to 1.
-    pub resemblance: f64,
-    /// The share of the runs of the query that the hit has, 0 to 1.
-    pub containment_of_query: f64,
-    /// The share of the runs of the hit that the query has, 0 to 1.
-    pub containment_of_hit: f64,
-    /// The standard error of `resemblance`: it is off by less in two of three cases. It is 0 if the
-    /// numbers are exact, and absent if they are those of sketches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub standard_error: Option<f64>,
-    /// Whether the numbers are those of the texts, rather than estimates.
-    pub exact: bool,
-    /// Whether the numbers are those of the scheme's sketches of the texts, and not estimates for
-    /// the texts.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub of_sketches: bool,
-}
-
 /// Tells serde to leave out a member that is false.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 pub fn is_false(is: &bool) -> bool {
@@ -208,21 +185,6 @@ fn certainly(value: f64, standard_error: Option<f64>, least: f64) -> Option<bool
         return Some(true);
     }
     (value + margin < least || margin == 0.0).then_some(false)
-}
-
-impl From<Similarity> for HitSimilarity {
-    /// Converts the similarity, with the first text as the query.
-    fn from(similarity: Similarity) -> HitSimilarity {
-        let Similarity { resemblance, standard_error, exact, of_sketches, .. } = similarity;
-        HitSimilarity {
-            resemblance,
-            containment_of_query: similarity.containment_of_a,
-            containment_of_hit: similarity.containment_of_b,
-            standard_error,
-            exact,
-            of_sketches,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -235,7 +235,7 @@ impl Search {
             let warned = output::warnings(&name, &answer.query.unseen);
             if let Some(origins) = &in_file.origins {
                 let hits = answer.hits.iter_mut();
-                origins.place_queries(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
+                origins.place_a(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
             }
             if let Some(text) = reported {
                 let subject = Reported { name: name.clone(), text };
@@ -395,14 +395,14 @@ const COLUMNS: &[&str] = &[
     "index",
     "overlap",
     "fingerprints",
-    "containment_of_query",
-    "containment_of_hit",
+    "containment_of_a",
+    "containment_of_b",
     "resemblance",
     "standard_error",
     "exact",
     "of_sketches",
-    "weighted.containment_of_query",
-    "weighted.containment_of_hit",
+    "weighted.containment_of_a",
+    "weighted.containment_of_b",
     "weighted.resemblance",
     "passage_tokens",
     "adds",
@@ -520,8 +520,8 @@ fn print_hits(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
         line!(
             out,
             "{:>9} {:>9} {:>11} {:>8}{adds}  {}",
-            share(of_texts.containment_of_query),
-            share(of_texts.containment_of_hit),
+            share(of_texts.containment_of_a),
+            share(of_texts.containment_of_b),
             share(of_texts.resemblance),
             hit.overlap,
             Id(&output::named(&hit.id, hit.index.as_deref()))
@@ -530,8 +530,8 @@ fn print_hits(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
             line!(
                 out,
                 "{:>9} {:>9} {:>11} weighted",
-                similarity(weighted.containment_of_query),
-                similarity(weighted.containment_of_hit),
+                similarity(weighted.containment_of_a),
+                similarity(weighted.containment_of_b),
                 similarity(weighted.resemblance)
             )?;
         }
@@ -542,19 +542,15 @@ fn print_hits(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
             line!(out, "{:>11} by {}", similarity(verified.similarity), verified.measure)?;
         }
         for passage in hit.passages.iter().flatten() {
-            let ((a, b), (c, d)) = (passage.query, passage.hit);
+            let ((a, b), (c, d)) = (passage.a, passage.b);
             let unit = if passage.unit == Unit::Bytes { "bytes" } else { "tokens" };
             line!(
                 out,
                 "{:>13} {a}..{b} of the query{}{} are {c}..{d} of the hit{}: {}, similarity {}",
                 unit,
-                output::place(
-                    passage.query_part.as_deref(),
-                    passage.query_page,
-                    passage.query_line
-                ),
-                output::in_page(passage.query_origin),
-                output::place(passage.hit_part.as_deref(), passage.hit_page, passage.hit_line),
+                output::place(passage.a_part.as_deref(), passage.a_page, passage.a_line),
+                output::in_page(passage.a_origin),
+                output::place(passage.b_part.as_deref(), passage.b_page, passage.b_line),
                 output::tokens_of(passage.tokens, passage.matched),
                 similarity(passage.similarity)
             )?;

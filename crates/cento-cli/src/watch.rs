@@ -376,7 +376,7 @@ impl Events {
                     event.cursor,
                     Id(&event.watch),
                     Id(&hit.id),
-                    output::share(hit.similarity.containment_of_query, hit.similarity.exact),
+                    output::share(hit.similarity.containment_of_a, hit.similarity.exact),
                 )
             })?;
         }

@@ -14,7 +14,7 @@
 //! let client = Client::new("http://127.0.0.1:7227", None)?;
 //! let request = SearchRequest { text: Some("the text".into()), ..SearchRequest::default() };
 //! for hit in client.search(&request)?.hits {
-//!     println!("{} {:.3}", hit.id, hit.similarity.containment_of_query);
+//!     println!("{} {:.3}", hit.id, hit.similarity.containment_of_a);
 //! }
 //! # Ok::<(), cento_api::Error>(())
 //! ```

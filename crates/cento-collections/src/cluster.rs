@@ -27,7 +27,7 @@ use super::thresholds::PairThresholds;
 use super::verify::{OWN_WORDS_OF_DUPLICATE, Own, Verifier, check_all_words};
 use super::weights::{Weights, candidates};
 pub use super::{ClusterOptions, Linkage, Prefer};
-use super::{PairOptions, WeightedPair};
+use super::{PairOptions, WeightedSimilarity};
 use cento::index::{DocAddress, PresetDefaults};
 use cento::search::{Neighbour, Searcher, WeightedOverlap, kept_runs};
 use cento_api::error::Result;
@@ -64,7 +64,7 @@ pub struct Member {
     /// The measures with fingerprints weighed by their rarity, if the thresholds weigh them: `a` is
     /// the representative, `b` this document.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub weighted: Option<WeightedPair>,
+    pub weighted: Option<WeightedSimilarity>,
 }
 
 /// Finds the clusters of documents, the largest first; equally large ones by their representatives.
@@ -305,7 +305,7 @@ impl<'a> Documents<'a> {
                     in_document: 0,
                 };
                 let counted = by.complete(counted, address(place), self.stop)?;
-                weighted = Some(WeightedPair::from(counted));
+                weighted = Some(counted.measures());
             }
             let found = Neighbour {
                 address: address(place),

@@ -71,7 +71,7 @@ pub use cento_api::TimeOrder;
 pub use cento_api::{
     ClusterOptions, DecontaminateOptions, DedupOptions, FamilyOptions, LineageOptions, Linkage,
     PairOptions, PairRank, PairReport, Prefer, ReuseOptions, Scope, SymmetricPair, Thresholds,
-    WeightedPair, WithdrawOptions, Withdrawal,
+    WeightedSimilarity, WithdrawOptions, Withdrawal,
 };
 pub use cutting::cut_out;
 pub use job::{Job, Judge, Resources};

@@ -1,12 +1,12 @@
 //! A pair of documents, and how it becomes a report.
 
-use super::{PairReport, WeightedPair};
+use super::{PairReport, WeightedSimilarity};
 use cento::index::{DocAddress, Snapshot};
 use cento::search::Searcher;
 use cento_api::error::Result;
 use cento_api::overlap::Overlap;
 use cento_api::similarity::Similarity;
-use cento_text::compare::{PairPassage, Passages};
+use cento_text::compare::Passages;
 
 /// Two documents that share text.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ pub struct Pair {
     /// How similar their texts are.
     pub similarity: Similarity,
     /// The measures with fingerprints weighed by their rarity, if these were weighed.
-    pub weighted: Option<WeightedPair>,
+    pub weighted: Option<WeightedSimilarity>,
     /// The tokens of `a` in passages in common, if pairs are ranked by them.
     pub passage_tokens: Option<u32>,
     /// The passages in common, if they were requested: `query` is in `a`, `hit` in `b`.
@@ -61,7 +61,7 @@ impl Pair {
             b: self.a,
             overlap: self.overlap.swapped(),
             similarity: self.similarity.swapped(),
-            weighted: self.weighted.map(WeightedPair::swapped),
+            weighted: self.weighted.map(WeightedSimilarity::swapped),
             ..self
         }
     }
@@ -99,9 +99,7 @@ impl Pair {
             passage_tokens: self.passage_tokens,
             category: self.similarity.category(),
             passages_complete: self.passages.as_ref().map(|passages| passages.complete),
-            passages: self
-                .passages
-                .map(|passages| passages.found.into_iter().map(PairPassage::from).collect()),
+            passages: self.passages.map(|passages| passages.found),
         })
     }
 }

@@ -15,7 +15,7 @@ use super::series::{Scope, Series};
 use super::thresholds::PairThresholds;
 use super::verify::{Own, Verifier};
 use super::weights::{Weights, candidates};
-use super::{PairOptions, PairRank, Thresholds, WeightedPair};
+use super::{PairOptions, PairRank, Thresholds};
 use cento::index::{DocAddress, MaxDf, Snapshot};
 use cento::search::{
     Neighbour, RunMaker, Searcher, StoredMemory, StoredRuns, Texts, Weigh, WeightedOverlap,
@@ -566,7 +566,7 @@ impl<'a> PairSearch<'a> {
             margin: None,
             score: None,
             too_short: None,
-            weighted: weights.map(WeightedPair::from),
+            weighted: weights.map(WeightedOverlap::measures),
             passage_tokens: None,
             passages: None,
         };

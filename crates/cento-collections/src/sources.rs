@@ -13,7 +13,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use cento_api::{PairPassage, SourceRanges, SourcedDocument, Sources, Unit};
+use cento_api::{Passage, SourceRanges, SourcedDocument, Sources, Unit};
 
 use super::SymmetricPair;
 use super::by_document::Join;
@@ -98,7 +98,7 @@ fn reused_in(pairs: &[SymmetricPair]) -> BTreeMap<&str, Reused> {
         }
         if pair.index_a.is_none() {
             let found = pair.passages.iter().flatten().filter(|p| p.unit == Unit::Bytes);
-            let ranges: Vec<_> = found.flat_map(PairPassage::matched_in_a).copied().collect();
+            let ranges: Vec<_> = found.flat_map(Passage::matched_in_a).copied().collect();
             let (id, index) = (pair.b.clone(), pair.index_b.clone());
             all.entry(&pair.a).or_default().sources.push(SourceRanges { id, index, ranges });
         }
@@ -245,8 +245,7 @@ impl<'a> SourceSearch<'a> {
     fn add(&self, reused: &mut Reused, other: DocAddress, passages: &Passages) -> Result<()> {
         reused.is_cut |= !passages.complete;
         let found = passages.found.iter().filter(|passage| passage.unit == Unit::Bytes);
-        let ranges: Vec<_> =
-            found.flat_map(|passage| passage.matched_in_query()).copied().collect();
+        let ranges: Vec<_> = found.flat_map(|passage| passage.matched_in_a()).copied().collect();
         if !ranges.is_empty() {
             let snapshot = self.join.searcher.snapshot();
             let index = snapshot.name_of(other).map(str::to_owned);

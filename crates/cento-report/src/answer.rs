@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use cento::search::{Answer, Hit, Searcher, Subject};
-use cento::{Analyzer, PairPassage, Passage, Result, Stop, Tokens, Unit};
+use cento::{Analyzer, Passage, Result, Stop, Tokens, Unit};
 use cento_collections::Scope;
 use cento_collections::pairs::PairReport;
 
@@ -69,7 +69,7 @@ impl Joined {
                 let subject = Subject::Id(pair.a.clone());
                 let found = searcher.passages(&subject, &pair.b, stop)?;
                 pair.passages_complete = Some(found.complete);
-                pair.passages = Some(found.found.into_iter().map(PairPassage::from).collect());
+                pair.passages = Some(found.found);
             }
             let sides = [(&mut pair.a, &pair.index_a), (&mut pair.b, &pair.index_b)];
             for (id, index) in sides {

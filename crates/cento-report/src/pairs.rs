@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use cento::{PairPassage, Similarity, Unit};
+use cento::{Passage, Similarity, Unit};
 use cento_api::Sources;
 use cento_api::part::part_at;
 use cento_collections::most_similar::Histogram;
@@ -337,9 +337,9 @@ fn entry(
         let text = documents[number - 1].text.as_ref()?;
         part_at(&text.parts, start).map(|part| part.name.clone())
     };
-    let placed = |passage: PairPassage| {
+    let placed = |passage: Passage| {
         let (a_part, b_part) = (part(a, passage.a), part(b, passage.b));
-        Place::of_pair(PairPassage { a_part, b_part, ..passage })
+        Place::of_pair(Passage { a_part, b_part, ..passage })
     };
     let passages = pair.passages.into_iter().flatten();
     let passages = passages

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use cento::{Error, Origin, PairPassage, Passage, Result, Tokens, Unit};
+use cento::{Error, Origin, Passage, Result, Tokens, Unit};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -137,13 +137,13 @@ impl Place {
     pub fn new(passage: &Passage, tokens: &Tokens) -> Place {
         let in_bytes;
         let (passage, source) = match passage.unit {
-            Unit::Bytes => (passage, Some(passage.hit)),
+            Unit::Bytes => (passage, Some(passage.b)),
             Unit::Tokens => {
                 in_bytes = cento::compare::in_bytes(passage.clone(), tokens, &Tokens::default());
                 (&in_bytes, None)
             }
         };
-        let Passage { query: document, tokens: count, matched, similarity, .. } = *passage;
+        let Passage { a: document, tokens: count, matched, similarity, .. } = *passage;
         Place {
             document,
             source,
@@ -151,21 +151,21 @@ impl Place {
             matched,
             matched_ranges: passage.matched_ranges.clone(),
             similarity,
-            part: passage.query_part.clone(),
-            page: passage.query_page,
-            line: passage.query_line,
-            source_part: passage.hit_part.clone(),
-            source_page: passage.hit_page,
-            source_line: passage.hit_line,
-            origin: passage.query_origin,
-            source_origin: passage.hit_origin,
+            part: passage.a_part.clone(),
+            page: passage.a_page,
+            line: passage.a_line,
+            source_part: passage.b_part.clone(),
+            source_page: passage.b_page,
+            source_line: passage.b_line,
+            origin: passage.a_origin,
+            source_origin: passage.b_origin,
         }
     }
 
     /// Converts a passage of bytes of a comparison or a pair; `a` is the document, `b` the source.
     #[must_use]
-    pub fn of_pair(passage: PairPassage) -> Place {
-        Place::new(&passage.into(), &Tokens::default())
+    pub fn of_pair(passage: Passage) -> Place {
+        Place::new(&passage, &Tokens::default())
     }
 
     /// Returns the parts of the document that the source has too: these count as reused.

@@ -6,7 +6,7 @@
 
 use std::num::NonZeroU32;
 
-use cento::{Origin, PairPassage, Passage, Unit};
+use cento::{Origin, Passage, Unit};
 
 /// The maximum size of a file whose places fit their numbers, in bytes: no byte becomes more than
 /// three.
@@ -107,23 +107,16 @@ impl Origins {
         Some(Origin { start, end, line })
     }
 
-    /// Adds their places in the file of the query to passages of bytes.
-    pub fn place_queries<'a>(&self, passages: impl IntoIterator<Item = &'a mut Passage>) {
+    /// Adds their places in the file of the first text, or the query, to passages of bytes.
+    pub fn place_a<'a>(&self, passages: impl IntoIterator<Item = &'a mut Passage>) {
         for passage in passages.into_iter().filter(|passage| passage.unit == Unit::Bytes) {
-            passage.query_origin = self.of(passage.query);
-        }
-    }
-
-    /// Adds their places in the file of the first text to passages of bytes of a comparison.
-    pub fn place_a(&self, passages: &mut [PairPassage]) {
-        for passage in passages.iter_mut().filter(|passage| passage.unit == Unit::Bytes) {
             passage.a_origin = self.of(passage.a);
         }
     }
 
-    /// Adds their places in the file of the second text to passages of bytes of a comparison.
-    pub fn place_b(&self, passages: &mut [PairPassage]) {
-        for passage in passages.iter_mut().filter(|passage| passage.unit == Unit::Bytes) {
+    /// Adds their places in the file of the second text to passages of bytes.
+    pub fn place_b<'a>(&self, passages: impl IntoIterator<Item = &'a mut Passage>) {
+        for passage in passages.into_iter().filter(|passage| passage.unit == Unit::Bytes) {
             passage.b_origin = self.of(passage.b);
         }
     }

@@ -265,14 +265,14 @@ impl Found {
         self.first += usize::from(hits.first().is_some_and(|hit| hit.id == id));
         let others = hits
             .iter()
-            .filter(|hit| hit.id != id && hit.similarity.containment_of_query >= CONTAINMENT);
+            .filter(|hit| hit.id != id && hit.similarity.containment_of_a >= CONTAINMENT);
         self.others += others.count();
         self.copied += copied.len() + original.len();
         let hit = hits.iter().find(|hit| hit.id == id);
         let passages = hit.and_then(|hit| hit.passages.as_deref()).unwrap_or_default();
         let sides = [
-            (copied, passages.iter().map(|passage| passage.query).collect::<Vec<_>>()),
-            (original, passages.iter().map(|passage| passage.hit).collect()),
+            (copied, passages.iter().map(|passage| passage.a).collect::<Vec<_>>()),
+            (original, passages.iter().map(|passage| passage.b).collect()),
         ];
         for (wanted, ranges) in sides {
             let end = ranges.iter().map(|range| range.1 as usize).max().unwrap_or(0);

@@ -5,7 +5,7 @@
 >>> with index.writer() as w:
 ...     w.add("a", "a text that is long enough to have some words in common with others")
 >>> for hit in index.search("long enough to have some words in common", passages=True):
-...     print(hit.id, hit.containment_of_query, hit.passages)
+...     print(hit.id, hit.containment_of_a, hit.passages)
 
 Long calls release the GIL, use several threads, and end within a second of Ctrl-C.
 """
@@ -77,7 +77,6 @@ from ._types import (
     Hit,
     Member,
     Pair,
-    PairPassage,
     Parameter,
     Part,
     Parts,
@@ -143,7 +142,6 @@ __all__ = [
     "OpenError",
     "Pair",
     "PairOptions",
-    "PairPassage",
     "PairRank",
     "Parameter",
     "Part",

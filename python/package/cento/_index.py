@@ -283,8 +283,8 @@ class Index:
             on_error: ``"skip"`` gives an answer without hits to what is no text, and names it in
                 :attr:`Answers.refusals`.
             to_arrow: Return one table of all hits: ``query`` (the number of the text, from 0),
-                ``rank`` (from 1), ``id``, ``overlap``, ``fingerprints``, ``containment_of_query``,
-                ``containment_of_hit``, ``standard_error``, ``exact``,
+                ``rank`` (from 1), ``id``, ``overlap``, ``fingerprints``, ``containment_of_a``,
+                ``containment_of_b``, ``standard_error``, ``exact``,
                 ``resemblance``, ``meta`` (JSON), ``passages`` (a list of structs; null if they were
                 not asked for).
 

@@ -59,16 +59,17 @@ class _Shown:
 
 @dataclass(frozen=True, slots=True)
 class Passage(_Shown):
-    """Text that a query and a hit have in common."""
+    """Text that two texts have in common: ``a``, the query or the first, and ``b``, the hit or the
+    second."""
 
-    query: tuple[int, int]
-    """Its range in the query: ``text[start:end]``."""
-    hit: tuple[int, int]
-    """Its range in the hit."""
+    a: tuple[int, int]
+    """Its range in ``a``: ``text[start:end]``."""
+    b: tuple[int, int]
+    """Its range in ``b``."""
     tokens: int
-    """The tokens of the query in it."""
+    """The tokens of ``a`` in it."""
     matched: int
-    """How many of these stand in the hit too, within its range: in the same order where the passage
+    """How many of these stand in ``b`` too, within its range: in the same order where the passage
     was copied; where it was rewritten, the words that both have."""
     similarity: float
     """How alike the two places are, 0 to 1: common tokens over their mean number."""
@@ -76,52 +77,17 @@ class Passage(_Shown):
     """What the ranges, which are half-open, count: code points, which index a ``str``; UTF-8 bytes
     if they were asked for; tokens if the index stores no text or the query has none."""
     matched_ranges: tuple[tuple[int, int], ...] = ()
-    """The ranges of the matched tokens in the query; empty if they are all of the passage."""
-    query_part: str | None = None
-    """The part of the query that it is in, if that has parts; its page and line are those of the
-    part."""
-    query_page: int | None = None
-    """The page on which it begins there, from 1, if the text has pages."""
-    query_line: int | None = None
-    """The line on which it begins there, from 1, if the text has lines."""
-    hit_part: str | None = None
-    """The part of the hit that it is in, if that has parts; its page and line are those of the
-    part."""
-    hit_page: int | None = None
-    """The page on which it begins there, from 1, if the text has pages."""
-    hit_line: int | None = None
-    """The line on which it begins there, from 1, if the text has lines."""
-
-
-@dataclass(frozen=True, slots=True)
-class PairPassage(_Shown):
-    """Text that two documents, or two texts that are compared, have in common."""
-
-    a: tuple[int, int]
-    """Its range in the first text: ``text[start:end]``."""
-    b: tuple[int, int]
-    """Its range in the second text."""
-    tokens: int
-    """The tokens of the first text in it."""
-    matched: int
-    """How many of these stand in the second text too, within its range: in the same order where the
-    passage was copied; where it was rewritten, the words that both have."""
-    similarity: float
-    """How alike the two places are, 0 to 1: common tokens over their mean number."""
-    unit: Unit
-    """What the ranges, which are half-open, count, as in :class:`Passage`."""
-    matched_ranges: tuple[tuple[int, int], ...] = ()
-    """The ranges of the matched tokens in the first text; empty if they are all of the passage."""
+    """The ranges of the matched tokens in ``a``; empty if they are all of the passage."""
     a_part: str | None = None
-    """The part of the first text that it is in, if that has parts; its page and line are those of
-    the part."""
+    """The part of ``a`` that it is in, if that has parts; its page and line are those of the
+    part."""
     a_page: int | None = None
     """The page on which it begins there, from 1, if the text has pages."""
     a_line: int | None = None
     """The line on which it begins there, from 1, if the text has lines."""
     b_part: str | None = None
-    """The part of the second text that it is in, if that has parts; its page and line are those of
-    the part."""
+    """The part of ``b`` that it is in, if that has parts; its page and line are those of the
+    part."""
     b_page: int | None = None
     """The page on which it begins there, from 1, if the text has pages."""
     b_line: int | None = None
@@ -149,9 +115,9 @@ class Hit(_Shown):
     """Distinct fingerprints in common."""
     fingerprints: int
     """Distinct fingerprints of the document."""
-    containment_of_query: float
+    containment_of_a: float
     """The share of the text of the query that the document has, 0 to 1."""
-    containment_of_hit: float
+    containment_of_b: float
     """The share of the text of the document that the query has, 0 to 1."""
     resemblance: float
     """The share of both texts together that both have, 0 to 1."""
@@ -176,14 +142,14 @@ class Hit(_Shown):
     """The similarity of the texts by the measure of ``verify``, 0 to 1."""
 
 
-def _passages(found: list[dict[str, Any]] | None, is_bytes: bool) -> tuple[PairPassage, ...]:
+def _passages(found: list[dict[str, Any]] | None, is_bytes: bool) -> tuple[Passage, ...]:
     def unit(passage: dict[str, Any]) -> Unit:
         if passage.get("unit") == "tokens":
             return "tokens"
         return "bytes" if is_bytes else "characters"
 
     return tuple(
-        PairPassage(
+        Passage(
             a=(passage["a"][0], passage["a"][1]),
             b=(passage["b"][0], passage["b"][1]),
             tokens=passage["tokens"],
@@ -202,25 +168,16 @@ def _passages(found: list[dict[str, Any]] | None, is_bytes: bool) -> tuple[PairP
     )
 
 
-def _either_way(found: dict[str, Any]) -> tuple[float, float]:
-    """Both containments, as a hit or a pair names them."""
-    a, b = found.get("containment_of_a"), found.get("containment_of_b")
-    return (
-        found["containment_of_query"] if a is None else a,
-        found["containment_of_hit"] if b is None else b,
-    )
-
-
 def _weighted(found: dict[str, Any] | None) -> Weighted | None:
-    return None if found is None else Weighted(*_either_way(found), found["resemblance"])
+    return None if found is None else Weighted(**found)
 
 
 def _hit(
     id: str,
     overlap: int,
     fingerprints: int,
-    containment_of_query: float,
-    containment_of_hit: float,
+    containment_of_a: float,
+    containment_of_b: float,
     resemblance: float,
     standard_error: float | None,
     exact: bool,
@@ -236,8 +193,8 @@ def _hit(
         id,
         overlap,
         fingerprints,
-        containment_of_query,
-        containment_of_hit,
+        containment_of_a,
+        containment_of_b,
         resemblance,
         standard_error,
         exact,
@@ -253,35 +210,17 @@ def _hit(
 
 def hit_of(found: dict[str, Any]) -> Hit:
     """A hit of JSON, whose places are in bytes."""
-    passages = tuple(
-        Passage(
-            query=(each["query"][0], each["query"][1]),
-            hit=(each["hit"][0], each["hit"][1]),
-            tokens=each["tokens"],
-            matched=each["matched"],
-            similarity=each["similarity"],
-            unit="tokens" if each.get("unit") == "tokens" else "bytes",
-            matched_ranges=tuple((a, b) for a, b in each.get("matched_ranges", ())),
-            query_part=each.get("query_part"),
-            query_page=each.get("query_page"),
-            query_line=each.get("query_line"),
-            hit_part=each.get("hit_part"),
-            hit_page=each.get("hit_page"),
-            hit_line=each.get("hit_line"),
-        )
-        for each in found.get("passages") or ()
-    )
     return Hit(
         id=found["id"],
         overlap=found["overlap"],
         fingerprints=found["fingerprints"],
-        containment_of_query=found["containment_of_query"],
-        containment_of_hit=found["containment_of_hit"],
+        containment_of_a=found["containment_of_a"],
+        containment_of_b=found["containment_of_b"],
         resemblance=found["resemblance"],
         standard_error=found.get("standard_error"),
         exact=found["exact"],
         meta=found["meta"],
-        passages=passages,
+        passages=_passages(found.get("passages"), True),
         passages_complete=found.get("passages_complete"),
         weighted=_weighted(found.get("weighted")),
     )
@@ -401,7 +340,7 @@ class Answer:
         return self.hits[at]
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{hit.id!r}: {hit.containment_of_query:.3f}" for hit in self.hits[:5])
+        shown = ", ".join(f"{hit.id!r}: {hit.containment_of_a:.3f}" for hit in self.hits[:5])
         more = ", ..." if len(self.hits) > 5 else ""
         return f"<Answer: {len(self.hits)} hits {{{shown}{more}}}>"
 
@@ -410,8 +349,8 @@ class Answer:
         rows: list[list[object]] = [
             [
                 hit.id,
-                hit.containment_of_query,
-                hit.containment_of_hit,
+                hit.containment_of_a,
+                hit.containment_of_b,
                 hit.resemblance,
                 hit.overlap,
                 ", ".join(f"{a}-{b} in {c}-{d}" for a, b, c, d in map(_ends, hit.passages)),
@@ -462,7 +401,7 @@ class Answers(Sequence[Answer]):
 
 
 def _ends(passage: Passage) -> tuple[int, int, int, int]:
-    return (*passage.query, *passage.hit)
+    return (*passage.a, *passage.b)
 
 
 class Part(NamedTuple):
@@ -529,7 +468,7 @@ class Pair(_Shown):
     """How much two programs suggest that one was copied, 0 to 1, if requested."""
     too_short: bool | None = None
     """Of programs: whether either is so short that independent ones are often equal."""
-    passages: tuple[PairPassage, ...] = ()
+    passages: tuple[Passage, ...] = ()
     """The passages in common, if requested."""
     passages_complete: bool | None = None
     _json: str = field(default="", repr=False, compare=False)
@@ -712,7 +651,7 @@ class Comparison:
     category: Category | None
     measures: Mapping[str, float] = field(hash=False)
     """What other measures say, by their names."""
-    passages: tuple[PairPassage, ...]
+    passages: tuple[Passage, ...]
     """The passages in common, in the order of the first text."""
     complete: bool
     """Whether these are all."""

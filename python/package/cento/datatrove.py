@@ -105,5 +105,5 @@ class Decontaminate:
         for document, answer in zip(
             documents, index.search_many(texts, **self._options), strict=True
         ):
-            if all(hit.containment_of_hit < self._least for hit in answer):
+            if all(hit.containment_of_b < self._least for hit in answer):
                 yield document

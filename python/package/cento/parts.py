@@ -23,7 +23,7 @@ _Path = str | os.PathLike[str]
 
 HITS = (
     "query string, rank long, id string, overlap long, fingerprints long, "
-    "containment_of_query double, containment_of_hit double, resemblance double, "
+    "containment_of_a double, containment_of_b double, resemblance double, "
     "standard_error double, exact boolean, meta string"
 )
 """The columns that :func:`search_batches` gives, in the words of Spark."""
@@ -117,7 +117,7 @@ def search_batches(
 
     Yields:
         A record batch of hits for each batch: ``query``, ``rank`` (from 1), ``id``, ``overlap``,
-        ``fingerprints``, ``containment_of_query``, ``containment_of_hit``, ``resemblance``,
+        ``fingerprints``, ``containment_of_a``, ``containment_of_b``, ``resemblance``,
         ``standard_error``, ``exact``, ``meta`` (JSON).
     """
     pa: Any = importlib.import_module("pyarrow")

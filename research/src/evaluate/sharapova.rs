@@ -223,7 +223,7 @@ fn recall(searcher: &Searcher, test: &Test) -> Result<(f64, f64)> {
         let passages = of_source.flat_map(|hit| hit.passages.iter().flatten());
         let mut is_covered = vec![false; range.len()];
         for passage in passages {
-            let (start, end) = (passage.query.0 as usize, passage.query.1 as usize);
+            let (start, end) = (passage.a.0 as usize, passage.a.1 as usize);
             for byte in start.max(range.start)..end.min(range.end) {
                 is_covered[byte - range.start] = true;
             }

@@ -111,7 +111,7 @@ impl Sun {
                     calculated += candidates.calculated;
                     let found = answer.hits.first().and_then(|hit| {
                         let passage = hit.passages.as_ref()?.first()?;
-                        Some((hit.id.as_str(), passage.hit))
+                        Some((hit.id.as_str(), passage.b))
                     });
                     sums.add(case, found);
                 }

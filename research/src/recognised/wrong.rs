@@ -41,13 +41,13 @@ pub(super) fn print(raw: &Searcher, setting: &Setting, pages: &[Page]) -> Result
                 let runs = runs.get_or_insert_with(|| {
                     letters(&other.corrected.text).windows(RUN).map(<[char]>::to_vec).collect()
                 });
-                let (start, end) = passage.query;
+                let (start, end) = passage.a;
                 let text = &page.corrected.text[start as usize..end as usize];
                 match is_in_common(text, runs) {
                     true => *right += 1,
                     false => {
                         *others += 1;
-                        let (start, end) = passage.hit;
+                        let (start, end) = passage.b;
                         let copy = &other.raw.text[start as usize..end as usize];
                         wrong.push(format!("{} {}: {text:?} {copy:?}", page.corrected.id, hit.id));
                     }

@@ -43,9 +43,9 @@ answer = search.sync(client=client, body=request)
 assert isinstance(answer, Answer), answer
 assert [hit.id for hit in answer.hits] == ["a/1"]
 hit = answer.hits[0]
-assert hit.containment_of_query == 1.0 and hit.meta["year"] == 2020
+assert hit.containment_of_a == 1.0 and hit.meta["year"] == 2020
 assert isinstance(hit.passages, list)
-assert hit.passages[0].query == [0, len(TEXT)] and hit.passages[0].similarity == 1.0
+assert hit.passages[0].a == [0, len(TEXT)] and hit.passages[0].similarity == 1.0
 
 found = compare.sync(
     client=client,

@@ -29,8 +29,8 @@ const { data: answer } = await client.POST("/v1/search", {
 assert(answer, "the search is answered");
 assert.deepEqual(answer.hits.map((hit) => hit.id), ["a/1"]);
 const [hit] = answer.hits;
-assert(hit?.containment_of_query === 1 && hit.meta["year"] === 2020);
-assert.deepEqual(hit.passages?.[0]?.query, [0, text.length]);
+assert(hit?.containment_of_a === 1 && hit.meta["year"] === 2020);
+assert.deepEqual(hit.passages?.[0]?.a, [0, text.length]);
 
 const { data: compared } = await client.POST("/v1/compare", {
   body: { a: { id: "a/1" }, b: { text }, measures: ["levenshtein"] },

@@ -23,7 +23,7 @@ use super::{Outcome, Result};
 use cento::index::{Config, Index};
 use cento::scheme::DEFAULT_SPEC;
 use cento::search::{Query, Searcher};
-use cento::{Error, PairPassage};
+use cento::{Error, Passage};
 use cento_report::{Counting, IndexState, Place, ReuseReport, ReuseSource, Run, Searched, percent};
 use cento_source::{AddOptions, check_there};
 
@@ -189,7 +189,7 @@ struct Compared {
     pair: Pair,
     a: String,
     b: String,
-    passages: Vec<PairPassage>,
+    passages: Vec<Passage>,
 }
 
 /// Returns the pairs that share most, one for each two directories. Leaves out identical files, and
@@ -362,9 +362,9 @@ fn search_passage(
     line!(out, "  found there")?;
     for hit in &answer.hits {
         let name = shown(Path::new(&hit.id), root);
-        let line = hit.passages.iter().flatten().find_map(|passage| passage.hit_line);
+        let line = hit.passages.iter().flatten().find_map(|passage| passage.b_line);
         let line = line.map(|line| format!(", line {}", count(line.into())));
-        let contained = percent(hit.similarity.containment_of_query);
+        let contained = percent(hit.similarity.containment_of_a);
         line!(out, "  {contained:>11}  {name}{}", line.unwrap_or_default())?;
     }
     line!(out)?;

@@ -12,7 +12,7 @@ use crate::terminal::{Id, line, note, tell};
 use crate::{Outcome, Result};
 use cento::index::{DocAddress, Snapshot};
 use cento::search::Searcher;
-use cento::{Error, PairPassage, Stop, Unit};
+use cento::{Error, Passage, Stop, Unit};
 use cento_collections::pairs::{self, PairOptions, PairReport};
 
 /// A passage with its texts. In each document it is the bytes from `start` to `end`.
@@ -163,7 +163,7 @@ fn rows<'a>(
 
 fn row<'a>(
     pair: &'a PairReport,
-    passage: &'a PairPassage,
+    passage: &'a Passage,
     [text_a, text_b]: [&'a str; 2],
     context: usize,
 ) -> PassageRow<'a> {

@@ -28,7 +28,7 @@ fn an_added_document_is_found() {
     assert_eq!(hits.len(), 2);
     let ids: Vec<&str> = hits.iter().map(|hit| hit["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["b", "a"], "b is shorter, so more of it is in the query");
-    assert_eq!(hits[0]["containment_of_query"], 1.0);
+    assert_eq!(hits[0]["containment_of_a"], 1.0);
     assert_eq!(hits[1]["meta"], json!({"lang": "en", "year": 2019}));
     for hit in hits {
         let number = |name: &str| hit[name].as_f64().unwrap();
@@ -37,7 +37,7 @@ fn an_added_document_is_found() {
         // All runs of 80 words are in texts of 200 and 140 words.
         let all = |words: f64| words - 4.0;
         let truth = all(80.0) / all(if hit["id"] == "a" { 200.0 } else { 140.0 });
-        for name in ["containment_of_hit", "resemblance"] {
+        for name in ["containment_of_b", "resemblance"] {
             let is_off = (number(name) - truth).abs();
             assert!(is_off <= 3.0 * number("standard_error"), "{name} {truth} {hit}");
         }

@@ -37,7 +37,7 @@ fn the_last_of_a_repeated_id_wins() {
     assert_eq!((&report["added"], &report["replaced"]), (&json!(1), &json!(2)));
     assert_eq!(dir.run(&["search", "idx", "--text", &words(2, 50)]).status, 1);
     assert_eq!(
-        dir.json(&["search", "idx", "--text", &words(1, 50)])["hits"][0]["containment_of_query"],
+        dir.json(&["search", "idx", "--text", &words(1, 50)])["hits"][0]["containment_of_a"],
         1.0
     );
     // In one run over an index that holds the first version, with commits in between.

@@ -478,7 +478,7 @@ fn boilerplate_is_subtracted() {
         assert_eq!(ids(&pairs), ["a c"]);
         let answer = dir.json(&["search", "idx", "--text", &with(words(3, 60)), "-b", boilerplate]);
         assert_eq!(
-            (&answer["hits"][0]["id"], &answer["hits"][0]["containment_of_query"]),
+            (&answer["hits"][0]["id"], &answer["hits"][0]["containment_of_a"]),
             (&json!("b"), &json!(1.0))
         );
         assert!(answer["hits"][1]["overlap"].as_u64().unwrap_or(0) <= 2);

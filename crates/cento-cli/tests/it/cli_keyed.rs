@@ -174,7 +174,7 @@ fn watches_of_a_keyed_index_need_the_key_and_match_with_it() {
         let events = keyed(&["watch", "events", "idx", "--format", "json"]);
         let event: Value = serde_json::from_str(&events).unwrap();
         assert_eq!((&event["watch"], &event["hit"]["id"]), (&json!("text.txt"), &json!("n")));
-        assert_eq!(event["hit"]["containment_of_query"], 1.0, "{event}");
+        assert_eq!(event["hit"]["containment_of_a"], 1.0, "{event}");
         // A service has the key too.
         let service = Service::start(&dir, &["--key-file", "key"]);
         let watch = json!({"name": "third", "text": words(5, 40)}).to_string();

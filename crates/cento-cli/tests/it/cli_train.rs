@@ -26,7 +26,7 @@ fn an_index_keeps_its_own_table() {
     let dir = trained();
     fs::remove_file(dir.path("table")).unwrap();
     let answer = dir.json(&["search", "idx", "--text", &words(1, 80), "--passages"]);
-    assert_eq!(answer["hits"][0]["containment_of_query"], 1.0);
+    assert_eq!(answer["hits"][0]["containment_of_a"], 1.0);
     assert_eq!(answer["hits"].as_array().unwrap().len(), 2);
     let best = dir.json(&["search", "idx", "--text", &words(1, 80), "--goal", "passage"]);
     assert_eq!(best["hits"][0]["passages"][0]["similarity"], 1.0);
@@ -42,7 +42,7 @@ fn an_index_keeps_its_own_table() {
         dir.run(&["method", "fingerprint", "q.txt", "--index", "idx", "--format", "json"]);
     dir.write("q.json", &signature.out);
     let by_signature = dir.json(&["search", "idx", "--signature", "q.json"]);
-    assert_eq!(by_signature["hits"][0]["containment_of_query"], 1.0);
+    assert_eq!(by_signature["hits"][0]["containment_of_a"], 1.0);
     let retrained = dir.run(&["method", "train", "idx", "--out", "other"]);
     assert!(retrained.err.contains("4 documents"), "{}", retrained.err);
     let args = ["method", "fingerprint", "q.txt", "--frequencies", "other", "--format", "json"];
@@ -70,7 +70,7 @@ fn retraining_signs_everything_again() {
     dir.json(&["check", "idx"]);
     let answer = dir.json(&search);
     assert_eq!(answer["hits"].as_array().unwrap().len(), hits);
-    assert_eq!(answer["hits"][0]["containment_of_query"], 1.0);
+    assert_eq!(answer["hits"][0]["containment_of_a"], 1.0);
     // Equal to an index made with the new table from the beginning.
     fs::copy(dir.path("idx/frequencies.cento"), dir.path("new")).unwrap();
     let created = dir.run(&[&["create", "other", "--frequencies", "new"], &SCHEME[..]].concat());
@@ -190,7 +190,7 @@ fn spex_reads_everything_as_often_as_it_must() {
     assert_eq!(dir.run(&args).status, 0);
     dir.json(&["add", "idx", "corpus.jsonl"]);
     let answer = dir.json(&["search", "idx", "--text", &words(1, 80)]);
-    assert_eq!(answer["hits"][0]["containment_of_query"], 1.0);
+    assert_eq!(answer["hits"][0]["containment_of_a"], 1.0);
     let refused = dir.run(&[&train[..], &["-"]].concat());
     assert_eq!(refused.status, 2);
     assert!(refused.err.contains("several times"), "{}", refused.err);

@@ -240,7 +240,7 @@ fn a_passage_is_found_in_every_form() {
     assert_eq!(found, expected);
     for hit in hits {
         // A page may end within the passage.
-        assert!(hit["containment_of_query"].as_f64().unwrap() > 0.8, "{hit}");
+        assert!(hit["containment_of_a"].as_f64().unwrap() > 0.8, "{hit}");
     }
     // The other verbs read the same.
     dir.write("text.txt", &text);
@@ -248,7 +248,7 @@ fn a_passage_is_found_in_every_form() {
         let compared = dir.json(&["compare", id, "text.txt"]);
         assert!(compared["resemblance"].as_f64().unwrap() > 0.8, "{id}: {compared}");
         assert!(
-            dir.json(&["search", "idx", id, "-n", "1"])["hits"][0]["containment_of_query"].as_f64()
+            dir.json(&["search", "idx", id, "-n", "1"])["hits"][0]["containment_of_a"].as_f64()
                 > Some(0.8)
         );
     }
@@ -266,7 +266,7 @@ fn a_passage_is_found_in_every_form() {
     let kept = run.json()["kept"].as_u64().unwrap();
     assert!(kept < 4, "{kept}");
     let stdin = dir.run_with(&["search", "idx", "-", "-n", "1", "--format", "json"], &docx(&text));
-    assert_eq!(stdin.json()["hits"][0]["containment_of_query"], 1.0, "{}", stdin.err);
+    assert_eq!(stdin.json()["hits"][0]["containment_of_a"], 1.0, "{}", stdin.err);
 }
 
 #[test]

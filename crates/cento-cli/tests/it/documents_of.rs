@@ -104,10 +104,7 @@ fn parts_without_texts_are_named_whatever_way_they_were_added() {
         let args = ["search", index, "--id", "class/ann", "--passages"];
         let found = dir.json(&args);
         let passage = &found["hits"][0]["passages"][0];
-        assert_eq!(
-            (&passage["query_part"], &passage["hit_part"]),
-            (&json!("b.txt"), &json!("b.txt"))
-        );
+        assert_eq!((&passage["a_part"], &passage["b_part"]), (&json!("b.txt"), &json!("b.txt")));
     };
     for index in ["added", "compared", "idx"] {
         assert_eq!(dir.run(&["create", index, "--no-text"]).status, 0);

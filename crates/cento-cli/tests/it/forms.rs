@@ -101,7 +101,7 @@ fn a_passage_has_its_place_in_the_web_page() {
     let search = ["search", "idx", "page.html", "--passages"];
     let hits = dir.json(&search)["hits"].clone();
     let hit = hits.as_array().unwrap().iter().find(|hit| hit["id"] == "plain.txt").unwrap();
-    assert_eq!(hit["passages"][0]["query_origin"], expected, "{hit}");
+    assert_eq!(hit["passages"][0]["a_origin"], expected, "{hit}");
     assert!(dir.run(&search).out.contains(&format!(" ({shown}) are ")), "{}", dir.run(&search).out);
     // Of a stored page there is the text.
     let found = dir.json(&["search", "idx", "--id", "page.html", "--passages"]);
@@ -122,7 +122,7 @@ fn a_passage_tells_its_page_where_texts_have_pages() {
     dir.run(&["add", "idx", "pages.txt"]);
     let search = ["search", "idx", "plain.txt", "--passages"];
     let found = &dir.json(&search)["hits"][0]["passages"][0];
-    assert_eq!((&found["hit_page"], found.get("query_page")), (&json!(3), None));
+    assert_eq!((&found["b_page"], found.get("a_page")), (&json!(3), None));
     assert!(
         dir.run(&search).out.contains(" of the hit, page 3: 40 words"),
         "{}",
@@ -134,8 +134,8 @@ fn a_passage_tells_its_page_where_texts_have_pages() {
     let best = dir.json(&["search", "idx", "--text", &passage, "--goal", "passage"]);
     // The passage of a candidate may begin before what both have.
     let best = &best["hits"][0]["passages"][0];
-    let start = best["hit"][0].as_u64().unwrap() as usize;
-    assert_eq!(best["hit_page"], 1 + pages[..start].matches('\u{c}').count(), "{best}");
+    let start = best["b"][0].as_u64().unwrap() as usize;
+    assert_eq!(best["b_page"], 1 + pages[..start].matches('\u{c}').count(), "{best}");
     let pairs = dir.run(&["pairs", "pages.txt", "plain.txt", "--min-passage", "20"]);
     assert!(pairs.out.contains(" of the one, page 3 are "), "{}", pairs.out);
 }
@@ -154,8 +154,8 @@ fn a_passage_tells_its_line_where_texts_have_lines() {
     dir.run(&["add", "idx", "a.c"]);
     let search = ["search", "idx", "b.c", "--passages"];
     let found = &dir.json(&search)["hits"][0]["passages"][0];
-    assert_eq!((&found["hit_line"], &found["query_line"]), (&json!(31), &json!(2)), "{found}");
-    assert_eq!(found.get("hit_page"), None);
+    assert_eq!((&found["b_line"], &found["a_line"]), (&json!(31), &json!(2)), "{found}");
+    assert_eq!(found.get("b_page"), None);
     let shown = dir.run(&search).out;
     assert!(
         shown.contains(" of the query, line 2 are ") && shown.contains(", line 31: "),
@@ -168,7 +168,7 @@ fn a_passage_tells_its_line_where_texts_have_lines() {
     dir.run(&["add", "dense", "a.c", "--scheme", "winnow(k=3,w=1)"]);
     let found = dir.json(&["search", "dense", "--text", short, "--passages"]);
     let passage = &found["hits"][0]["passages"][0];
-    assert_eq!((&passage["hit_line"], passage.get("query_line")), (&json!(31), None), "{found}");
+    assert_eq!((&passage["b_line"], passage.get("a_line")), (&json!(31), None), "{found}");
 }
 
 #[test]
@@ -180,8 +180,8 @@ fn a_passage_is_found_in_files_of_markup_with_its_line() {
     let found = dir.json(&["search", "idx", "--text", &passage, "--passages", "-n", "9"]);
     let mut places: Vec<(&str, &Value, bool)> = Vec::new();
     for hit in found["hits"].as_array().unwrap() {
-        let is_whole = hit["containment_of_query"] == 1.0;
-        places.push((hit["id"].as_str().unwrap(), &hit["passages"][0]["hit_line"], is_whole));
+        let is_whole = hit["containment_of_a"] == 1.0;
+        places.push((hit["id"].as_str().unwrap(), &hit["passages"][0]["b_line"], is_whole));
     }
     places.sort_unstable_by_key(|place| place.0);
     let expected = [("in/a.md", 5), ("in/b.tex", 3), ("in/c.ipynb", 4), ("in/d", 2)];
@@ -225,7 +225,7 @@ fn characters_that_a_reader_does_not_see_are_left_out_and_counted() {
     let report = std::fs::read_to_string(dir.path("r.html")).unwrap();
     assert!(report.contains("contains 354 characters that a reader does not see"));
     let found = dir.json(&["search", "idx", "width.txt"]);
-    assert_eq!(found["hits"][0]["containment_of_query"], 1.0);
+    assert_eq!(found["hits"][0]["containment_of_a"], 1.0);
     assert!(found["query"]["unseen"]["hidden_characters"].as_u64() > Some(10), "{found}");
     assert!(dir.json(&["search", "idx", "base.txt"])["query"].get("unseen").is_none());
     // Also where letters of another script hide the copy, so that no pair shows the text.

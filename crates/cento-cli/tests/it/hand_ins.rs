@@ -252,7 +252,7 @@ fn a_search_for_a_hand_in_names_the_files_of_its_passages() {
         (&json!("new.zip/eva"), &json!(100))
     );
     let passage = &answer["hits"][0]["passages"][0];
-    let places = (&passage["query_part"], &passage["hit_part"]);
+    let places = (&passage["a_part"], &passage["b_part"]);
     assert_eq!(places, (&json!("x/lib.txt"), &json!("lib/shared.txt")));
     // The report has a heading for each file; a service answers the same.
     let report = dir.run(&["search", "idx", "new.zip", "--by", "directory", "--report", "r.html"]);

@@ -33,7 +33,7 @@ fn documents_are_extracted_by_the_service() {
     };
     let found = client.search_files(&files[..1], &request).unwrap();
     let hit = &found.answers[0].answer.hits[0];
-    assert_eq!(hit.passages.as_ref().unwrap()[0].hit_page, Some(2), "{hit:?}");
+    assert_eq!(hit.passages.as_ref().unwrap()[0].b_page, Some(2), "{hit:?}");
     assert!(service.stop());
 }
 

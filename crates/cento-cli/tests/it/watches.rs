@@ -86,7 +86,7 @@ fn a_record_of_parts_is_one_watch_whose_events_name_the_part() {
     dir.json(&["add", "idx", "new.jsonl"]);
     let events = jsons(&dir.run(&["watch", "events", "idx", "--format", "json"]).out);
     let passage = &events[0]["hit"]["passages"][0];
-    assert_eq!((&passage["query_part"], &passage["hit_part"]), (&json!("two.c"), &json!("b.c")));
+    assert_eq!((&passage["a_part"], &passage["b_part"]), (&json!("two.c"), &json!("b.c")));
 }
 
 #[test]

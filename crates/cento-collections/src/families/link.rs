@@ -84,7 +84,7 @@ impl Matched {
             (count, words.len())
         };
         let (all, all_different) = different(&mut std::iter::once(of));
-        let (_, different) = different(&mut passage.matched_in_query().iter().copied());
+        let (_, different) = different(&mut passage.matched_in_a().iter().copied());
         let share = |matched: usize, all: usize| (matched as f64 / all.max(1) as f64).min(1.0);
         let share = share(passage.matched as usize, all).min(share(different, all_different));
         Matched { different, share }
@@ -158,8 +158,7 @@ pub fn of_pair(
     min_passage: u32,
 ) -> Vec<Link> {
     let link = |passage: &Passage| {
-        let (places, matched) =
-            ([passage.query, passage.hit], Matched::new(passage, passage.query, query));
+        let (places, matched) = ([passage.a, passage.b], Matched::new(passage, passage.a, query));
         let is_link =
             places.iter().all(|place| place.0 < place.1) && matched.is_passage(min_passage);
         let matched = (matched.share * 100.0) as u8;

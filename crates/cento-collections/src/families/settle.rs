@@ -102,14 +102,13 @@ impl Wanted {
         let whole = (0, passage.len() as u32);
         let found = found
             .into_iter()
-            .map(|found| (Matched::new(&found, found.query, own), found))
+            .map(|found| (Matched::new(&found, found.a, own), found))
             .filter(|(matched, found)| {
-                let has_most =
-                    f64::from(length(found.query)) >= SHARE_MIN * f64::from(length(whole));
+                let has_most = f64::from(length(found.a)) >= SHARE_MIN * f64::from(length(whole));
                 has_most && matched.is_passage(by.min_passage)
             });
-        let best = found.max_by_key(|(_, found)| (found.matched, std::cmp::Reverse(found.hit)));
-        let best = best.map(|(_, found)| (found.hit, Matched::new(&found, whole, own).share));
+        let best = found.max_by_key(|(_, found)| (found.matched, std::cmp::Reverse(found.b)));
+        let best = best.map(|(_, found)| (found.b, Matched::new(&found, whole, own).share));
         Ok((best, complete))
     }
 }

@@ -197,9 +197,9 @@ impl Trial<'_> {
     fn score(&self, hit: &Hit) -> f64 {
         let weighted = hit.weighted.filter(|_| self.is_weighted());
         match (self.by, weighted) {
-            (By::Containment, None) => hit.similarity.containment_of_query,
+            (By::Containment, None) => hit.similarity.containment_of_a,
             (By::Resemblance, None) => hit.similarity.resemblance,
-            (By::Containment, Some(weighted)) => weighted.containment_of_query,
+            (By::Containment, Some(weighted)) => weighted.containment_of_a,
             (By::Resemblance, Some(weighted)) => weighted.resemblance,
         }
     }

@@ -285,7 +285,7 @@ impl Source {
         let aligned_tokens = self.passage_tokens as u32;
         let (mut alike, mut others) = (Vec::new(), Vec::new());
         for passage in aligned.found.iter().filter(|passage| passage.tokens >= aligned_tokens) {
-            let range = passages::tokens_in(tokens, passage.hit);
+            let range = passages::tokens_in(tokens, passage.b);
             let range = range.start as usize..range.end as usize;
             let is_alike = passage.similarity >= self.least && !range.is_empty();
             if is_alike { alike.push(range) } else { others.push(range) }

@@ -12,7 +12,7 @@ use cento_collections::cluster::{Cluster, ClusterOptions, Linkage, Prefer, clust
 use cento_collections::dedup::DedupOptions;
 use cento_collections::pairs::{Pair, PairOptions, PairRank, PairReport, Pairs, pairs};
 use cento_collections::series::Scope;
-use cento_collections::{Thresholds, WeightedPair};
+use cento_collections::{Thresholds, WeightedSimilarity};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -203,7 +203,7 @@ impl Weights {
     }
 }
 
-fn measures(weighted: WeightedPair) -> [f64; 3] {
+fn measures(weighted: WeightedSimilarity) -> [f64; 3] {
     [weighted.containment_of_a, weighted.containment_of_b, weighted.resemblance]
 }
 

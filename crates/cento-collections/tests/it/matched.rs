@@ -4,7 +4,7 @@ use crate::common::words;
 use crate::passages::{compare, cut, index, passages};
 use cento::index::Config;
 use cento::search::{Query, Searcher, Subject};
-use cento::{Analyzer, Boilerplate, Comparison, PairPassage, Stop, Tokens, Unit};
+use cento::{Analyzer, Boilerplate, Comparison, Passage, Stop, Tokens, Unit};
 use cento_collections::Thresholds;
 use cento_collections::pairs::{PairOptions, PairRank, pairs};
 
@@ -102,11 +102,11 @@ fn boilerplate_makes_no_passage_and_no_matched_word() {
         let answers = [words(20, 60), words(21, 60)];
         assert_eq!(found.iter().map(|passage| passage.matched).sum::<u32>(), 120, "{found:?}");
         for passage in &found {
-            for &range in passage.matched_in_query() {
+            for &range in passage.matched_in_a() {
                 let text = cut(&copied, range);
                 assert!(answers.iter().any(|answer| answer.contains(text)), "{text}");
             }
-            let (first, last) = (cut(&copied, passage.query), cut(&other, passage.hit));
+            let (first, last) = (cut(&copied, passage.a), cut(&other, passage.b));
             assert!(answers.iter().any(|answer| first.starts_with(&answer[..20])), "{first}");
             assert!(answers.iter().any(|answer| last.ends_with(&answer[answer.len() - 20..])));
         }
@@ -159,7 +159,7 @@ fn pairs_have_no_passage_in_boilerplate() {
     let found: Vec<_> = pairs(&searcher, &options).map(Result::unwrap).collect();
     let passages = found[0].passages.clone().unwrap().found;
     assert_eq!(passages.len(), 1);
-    assert_eq!(cut(&shared, passages[0].query), words(30, 50));
+    assert_eq!(cut(&shared, passages[0].a), words(30, 50));
     // Ranked pairs, too: where passages do not decide, they are found for the best pairs alone.
     for rank in [PairRank::Overlap, PairRank::Passages] {
         let best = pairs(&searcher, &options.clone().rank(rank).limit(5usize)).next();
@@ -168,7 +168,7 @@ fn pairs_have_no_passage_in_boilerplate() {
 }
 
 /// Whether both programs have the same tokens in a passage.
-fn is_run(passage: &PairPassage, [a, b]: [&str; 2]) -> bool {
+fn is_run(passage: &Passage, [a, b]: [&str; 2]) -> bool {
     let analyzer: Analyzer = "code(language=java)".parse().unwrap();
     let tokens = |text: &str, (start, end): (u32, u32)| {
         let mut tokens = Tokens::default();

@@ -48,8 +48,8 @@ fn spans_are_bytes_of_both_original_texts() {
     let searcher = index(crate::common::config(), &[("d", &document)]);
     let found = passages(&searcher, Subject::Text(query.clone()));
     assert_eq!(found.len(), 1);
-    assert_eq!(cut(&query, found[0].query), quoted);
-    assert_eq!(cut(&document, found[0].hit), quoted);
+    assert_eq!(cut(&query, found[0].a), quoted);
+    assert_eq!(cut(&document, found[0].b), quoted);
     assert_eq!((found[0].unit, found[0].tokens, found[0].similarity), (Unit::Bytes, 62, 1.0));
 }
 
@@ -73,7 +73,7 @@ fn small_edits_do_not_cut_a_passage() {
     let searcher = index(crate::common::config(), &[("d", &original)]);
     let found = passages(&searcher, Subject::Text(query.clone()));
     assert_eq!(found.len(), 1, "{found:?}");
-    let (text, hit) = (cut(&query, found[0].query), cut(&original, found[0].hit));
+    let (text, hit) = (cut(&query, found[0].a), cut(&original, found[0].b));
     // A word or two at the ends may have been edited away.
     assert!(text.len() + 20 > edited.len() && edited.contains(text));
     assert!(hit.len() + 20 > original.len());
@@ -87,9 +87,9 @@ fn unrelated_neighbours_are_not_merged() {
     let query = format!("{one} {other}");
     let searcher = index(crate::common::config(), &[("d", &document)]);
     let found = passages(&searcher, Subject::Text(query.clone()));
-    let texts: Vec<&str> = found.iter().map(|passage| cut(&query, passage.query)).collect();
+    let texts: Vec<&str> = found.iter().map(|passage| cut(&query, passage.a)).collect();
     assert_eq!(texts, [&one, &other]);
-    let texts: Vec<&str> = found.iter().map(|passage| cut(&document, passage.hit)).collect();
+    let texts: Vec<&str> = found.iter().map(|passage| cut(&document, passage.b)).collect();
     assert_eq!(texts, [&one, &other]);
     // Nor where the order is the other way round.
     let query = format!("{other} {one}");
@@ -161,7 +161,7 @@ fn without_stored_text_a_passage_is_a_range_of_tokens() {
     let near = |(start, end): (u32, u32), from: u32| {
         (from..from + 15).contains(&start) && (from + 105..=from + 120).contains(&end)
     };
-    assert!(near(passage.query, 50) && near(passage.hit, 300), "{passage:?}");
+    assert!(near(passage.a, 50) && near(passage.b, 300), "{passage:?}");
     assert!(passage.similarity > 0.8);
     let json = serde_json::to_value(passage).unwrap();
     assert_eq!(json["unit"], "tokens");
@@ -189,7 +189,7 @@ fn a_chance_phrase_is_shown_only_on_request() {
         assert_eq!(hits.len(), count, "{min_passage}");
         for hit in hits {
             let found = &hit.passages.unwrap()[0];
-            assert_eq!((cut(&query, found.query), cut(&document, found.hit)), (&*phrase, &*phrase));
+            assert_eq!((cut(&query, found.a), cut(&document, found.b)), (&*phrase, &*phrase));
         }
     }
     // Without texts the index knows no more than this.
@@ -207,7 +207,7 @@ fn all_of_a_short_text_is_no_chance() {
     let document = format!("{} {title} {}", words(2, 100), words(3, 100));
     let searcher = index(config, &[("d", &document)]);
     let found = passages(&searcher, Subject::Text(title.clone()));
-    assert_eq!((found.len(), cut(&document, found[0].hit)), (1, &*title));
+    assert_eq!((found.len(), cut(&document, found[0].b)), (1, &*title));
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn a_text_is_short_if_all_of_its_words_are_few() {
     // All of it, as it was signed.
     let whole = found(query, document);
     assert_eq!(whole.len(), 1);
-    assert_eq!((cut(query, whole[0].query), whole[0].tokens), (query, 7));
+    assert_eq!((cut(query, whole[0].a), whole[0].tokens), (query, 7));
     let query = "Captains sailed the green harbour boats north of a winter storm carrying timber \
         barges";
     let document = "Captains sailed some green harbour boats north from their winter storm \
@@ -496,7 +496,7 @@ fn a_text_shorter_than_a_fingerprint_has_no_more_tokens_than_it_has() {
         let searcher = index(config, &[("d", "hello world")]);
         let found = passages(&searcher, Subject::Text("hello world".into()));
         let end = if store_text { 11 } else { 2 };
-        assert_eq!((found[0].query, found[0].hit, found[0].tokens), ((0, end), (0, end), 2));
+        assert_eq!((found[0].a, found[0].b, found[0].tokens), ((0, end), (0, end), 2));
     }
 }
 

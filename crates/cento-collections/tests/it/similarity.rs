@@ -117,7 +117,7 @@ fn assert_hits(
                 assert!(share < least + 0.1 || found.contains(id.as_str()), "{name} is missed");
                 if let Some(hit) = hits.iter().find(|hit| hit.id == *id && hit.similarity.exact) {
                     assert!((hit.similarity.resemblance - truth.0).abs() < 1e-9, "{name}");
-                    assert!((hit.similarity.containment_of_query - truth.1).abs() < 1e-9, "{name}");
+                    assert!((hit.similarity.containment_of_a - truth.1).abs() < 1e-9, "{name}");
                 }
             }
             let one = query.clone().limit(1);

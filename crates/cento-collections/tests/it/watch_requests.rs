@@ -39,7 +39,7 @@ fn events_name_the_part_of_the_watch_and_that_of_the_document() {
         let passages = found[0].hit.passages.as_ref().unwrap();
         let named: Vec<_> = passages
             .iter()
-            .map(|passage| (passage.query_part.as_deref(), passage.hit_part.as_deref()))
+            .map(|passage| (passage.a_part.as_deref(), passage.b_part.as_deref()))
             .collect();
         assert_eq!(named, [(Some("one.c"), Some("y")), (Some("two.c"), Some("y"))], "{store_text}");
         let mut query = Query::of_parts(watched).limit(usize::MAX).min_passage(12u32);

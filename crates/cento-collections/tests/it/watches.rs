@@ -401,7 +401,7 @@ fn watches_and_commits_that_wait_for_them_survive_retraining() {
     assert_eq!(ids(&watches), ["before", "after", "whole"]);
     let found = watches.reader().events(0, Some("parted"), 10).unwrap().events;
     let passages = found[0].hit.passages.as_ref().unwrap();
-    let named: Vec<_> = passages.iter().map(|passage| passage.query_part.as_deref()).collect();
+    let named: Vec<_> = passages.iter().map(|passage| passage.a_part.as_deref()).collect();
     assert_eq!(named, [Some("one"), Some("two")]);
 }
 

@@ -239,11 +239,6 @@ async function showPair(root, { a, b, passages: known }, signal) {
   }
   const passages = known
     ?? (await post("v1/compare", { a: { text: a.text }, b: { text: b.text } }, signal)).passages;
-  const places = passages.map(({ a: query, b: hit, ...rest }) => ({
-    ...rest, query, hit,
-    query_part: rest.a_part, query_page: rest.a_page, query_line: rest.a_line,
-    hit_part: rest.b_part, hit_page: rest.b_page, hit_line: rest.b_line,
-  }));
   const side = ({ name: title, text, boilerplate, parts }) => ({ title, text, boilerplate, parts });
-  showSides(root, side(a), side(b), places);
+  showSides(root, side(a), side(b), passages);
 }

@@ -207,10 +207,10 @@ function showAnswer(query, latest) {
   const rows = fillTable(table, [
     { title: "Document", text: ({ id }) => short.get(id), full: ({ id }) => id, chooses: true },
     number("Of your text", (hit) => hit.share, percent, isByShare),
-    number("Of the document", (hit) => hit.containment_of_hit, percent),
+    number("Of the document", (hit) => hit.containment_of_b, percent),
     { title: "Shared by both", text: resemblance, value: (hit) => hit.resemblance, isNumber: true },
     ...(has("weighted") ? [
-      number("Rare words of your text", ({ weighted }) => weighted.containment_of_query, percent),
+      number("Rare words of your text", ({ weighted }) => weighted.containment_of_a, percent),
       number("Rare words of both", ({ weighted }) => weighted.resemblance, percent),
     ] : []),
     ...(has("passage_tokens") ? [number("Words in passages", (hit) => hit.passage_tokens ?? 0, count)] : []),

@@ -25,8 +25,8 @@ export function showSides(root, query, hit, passages) {
   shown += 1;
   const changed = differing(query.text, hit.text, passages);
   const sides = {
-    query: makeSide("query", query, passages.map((passage) => passage.query), changed.query),
-    hit: makeSide("hit", hit, passages.map((passage) => passage.hit), changed.hit),
+    query: makeSide("query", query, passages.map((passage) => passage.a), changed.query),
+    hit: makeSide("hit", hit, passages.map((passage) => passage.b), changed.hit),
   };
   const at = make("span", { class: "passage-at", role: "status" });
   const view = { sides, at, current: 0, last: passages.length, passages };
@@ -60,12 +60,12 @@ export function clearSides(root) {
 /** The places in which passages differ from their counterparts, in each text. */
 function differing(query, hit, passages) {
   const found = { query: [], hit: [] };
-  const inQuery = indicesOfBytes(query, passages.flatMap((passage) => passage.query));
-  const inHit = indicesOfBytes(hit, passages.flatMap((passage) => passage.hit));
+  const inQuery = indicesOfBytes(query, passages.flatMap((passage) => passage.a));
+  const inHit = indicesOfBytes(hit, passages.flatMap((passage) => passage.b));
   // The longest passage that has a place decides about it: that of another is chance.
   for (const passage of passages.toSorted((a, b) => a.tokens - b.tokens)) {
-    const [start, end] = passage.query.map((byte) => inQuery.get(byte));
-    const [from, to] = passage.hit.map((byte) => inHit.get(byte));
+    const [start, end] = passage.a.map((byte) => inQuery.get(byte));
+    const [from, to] = passage.b.map((byte) => inHit.get(byte));
     const { left, right } = differences(query.slice(start, end), hit.slice(from, to));
     replaceWithin(found.query, start, end, left);
     replaceWithin(found.hit, from, to, right);
@@ -157,8 +157,8 @@ function goTo(view, number, pointed = null) {
   const { tokens, similarity, ...at } = view.passages[number - 1];
   view.at.textContent = `Passage ${count(number)} of ${count(view.last)}: `
     + `${counted(tokens, "word")}, ${percent(similarity)} alike`
-    + place("first text", at.query_part, at.query_page, at.query_line)
-    + place("second text", at.hit_part, at.hit_page, at.hit_line);
+    + place("first text", at.a_part, at.a_page, at.a_line)
+    + place("second text", at.b_part, at.b_page, at.b_line);
   let reached = 0;
   let height = null;
   if (pointed) {
@@ -187,8 +187,8 @@ function showRanges(root, query, hit, passages) {
   );
   fillTable(table, [
     { title: "Passage", text: ({ number }) => String(number), value: ({ number }) => number, sorted: true },
-    { title: "In your text", text: (passage) => range(passage.query), value: (passage) => passage.query[0] },
-    { title: "In the document", text: (passage) => range(passage.hit), value: (passage) => passage.hit[0] },
+    { title: "In your text", text: (passage) => range(passage.a), value: (passage) => passage.a[0] },
+    { title: "In the document", text: (passage) => range(passage.b), value: (passage) => passage.b[0] },
     { title: "Words", text: ({ tokens }) => count(tokens), value: ({ tokens }) => tokens, isNumber: true },
     { title: "Alike", text: ({ similarity }) => percent(similarity), value: ({ similarity }) => similarity, isNumber: true },
   ], passages.map((passage, index) => ({ ...passage, number: index + 1 })));

@@ -70,7 +70,7 @@ function counter(text) {
  * Where passages have no places in the text, `words` is the number of its words.
  */
 export function shareInPassages(text, passages, words) {
-  const places = passages.flatMap(({ query, matched_ranges: matched = [] }) => (matched.length > 0 ? matched : [query]));
+  const places = passages.flatMap(({ a, matched_ranges: matched = [] }) => (matched.length > 0 ? matched : [a]));
   const inOrder = places.toSorted((a, b) => a[0] - b[0]);
   const joined = [];
   for (const [start, end] of inOrder) {

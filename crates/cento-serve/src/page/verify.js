@@ -31,7 +31,7 @@ export function setUpVerify() {
     hint: "Circles are your files, squares are documents on record. ",
     caption: "Shared text, most first",
     columns: pairColumns(["File", "On record"],
-      { ofA: (pair) => pair.containment_of_query, ofB: (pair) => pair.containment_of_hit }),
+      { ofA: (pair) => pair.containment_of_a, ofB: (pair) => pair.containment_of_b }),
     onChoose: async (pair, isFirst) => {
       await latest((signal) => showPair(root, pair, signal));
       if (!isFirst) root.scrollIntoView({ block: "nearest" });
@@ -94,7 +94,7 @@ function show(found, view) {
       .map((hit) => ({ ...hit, a, b: record(hit.id), symmetric: symmetric(hit) }))
       .sort((one, other) => other.symmetric - one.symmetric);
     // Any document has at least as much as one of them; both numbers are estimates.
-    const global = Math.max(answer.query.global, ...pairs.map(({ containment_of_query: one }) => one));
+    const global = Math.max(answer.query.global, ...pairs.map(({ containment_of_a: one }) => one));
     return { name: document.id, global, pairs };
   });
   const all = queries.flatMap(({ pairs }) => pairs).sort((one, other) => other.symmetric - one.symmetric);

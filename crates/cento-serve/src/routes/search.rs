@@ -119,7 +119,7 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
                 answer.query.unseen = answer.query.unseen.with_hidden(in_file.hidden_characters);
                 if let Some(origins) = in_file.origins {
                     let hits = answer.hits.iter_mut();
-                    origins.place_queries(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
+                    origins.place_a(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
                 }
                 Ok(FileAnswer { id, answer })
             };

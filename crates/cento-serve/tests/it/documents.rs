@@ -55,8 +55,8 @@ fn a_document_of_parts_is_one_document_whose_passages_name_the_part() {
     request.options.passages = true;
     let hits = client.search(&request).unwrap().hits;
     let passage = &hits[0].passages.as_deref().unwrap()[0];
-    let names = (passage.query_part.as_deref(), passage.hit_part.as_deref());
-    assert_eq!((names, passage.hit_line), ((Some("y"), Some("w")), Some(2)));
+    let names = (passage.a_part.as_deref(), passage.b_part.as_deref());
+    assert_eq!((names, passage.b_line), ((Some("y"), Some("w")), Some(2)));
     assert_eq!(add(&book("a", [("x", &one), ("renamed", &two)])).replaced, 1);
     let twice = book("c", [("x", "one"), ("x", "two")]);
     let refused = client.add_of_parts(&twice, Commit::Wait).unwrap_err().to_string();

@@ -181,7 +181,7 @@ fn the_passages_of_a_file_have_their_places_in_it() {
     };
     let found = client.search_files(&[file("a.html", page.as_bytes())], &request).unwrap();
     let passages = found.answers[0].answer.hits[0].passages.as_ref().unwrap();
-    assert_eq!(passages[0].query_origin, origin, "{passages:?}");
+    assert_eq!(passages[0].a_origin, origin, "{passages:?}");
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn the_event_of_a_watch_of_parts_names_the_part_of_both_texts() {
     let wanted = EventsRequest { wait: Some(10), ..EventsRequest::default() };
     let found = client.events(Some(&name), &wanted).unwrap().events;
     let passage = &found[0].hit.passages.as_ref().unwrap()[0];
-    let names = (passage.query_part.as_deref(), passage.hit_part.as_deref());
+    let names = (passage.a_part.as_deref(), passage.b_part.as_deref());
     assert_eq!(names, (Some("two.c"), Some("b.c")));
     // A text beside the parts, and parts that no document can have.
     let reply = service.post("/v1/watches", r#"{"text": "a", "parts": []}"#);

@@ -19,7 +19,7 @@ use crate::runtime::Stop;
 use crate::scheme::{SEGMENTS_MIN, Scheme, distinct_keys};
 use crate::similarity::Similarity;
 use crate::text::{Analyzer, Side, Tokens};
-pub use cento_api::{CompareOptions, Comparison, Origin, PairPassage, Passage, Unit};
+pub use cento_api::{CompareOptions, Comparison, Origin, Passage, Unit};
 pub use fingerprints::Shared;
 use measure::Measure;
 pub use passages::{Passages, in_bytes};
@@ -107,7 +107,7 @@ pub fn compare_by(
         similarity,
         category: similarity.category(),
         measures,
-        passages: passages.found.into_iter().map(PairPassage::from).collect(),
+        passages: passages.found,
         complete: passages.complete,
         unseen: [a.text, b.text].map(Unseen::of),
     })

@@ -73,7 +73,7 @@ impl Passages {
 
     /// Passages that are ranges of tokens.
     pub(super) fn of_tokens(found: Vec<Passage>, complete: bool) -> Passages {
-        let places = found.iter().map(|passage| passage.query.0..passage.query.1);
+        let places = found.iter().map(|passage| passage.a.0..passage.a.1);
         let places: Vec<Range<u32>> = places.collect();
         Passages::new(found.into_iter().zip(places).collect(), complete)
     }
@@ -86,7 +86,7 @@ impl Passages {
     /// Returns the memory, in bytes, that the passages take.
     pub fn bytes(&self) -> usize {
         let ranges = self.found.iter().map(|passage| passage.matched_ranges.capacity());
-        let names = self.found.iter().flat_map(|passage| [&passage.query_part, &passage.hit_part]);
+        let names = self.found.iter().flat_map(|passage| [&passage.a_part, &passage.b_part]);
         let names = names.flatten().map(String::capacity).sum::<usize>();
         names
             + self.found.capacity() * size_of::<Passage>()
@@ -286,8 +286,8 @@ pub fn in_bytes(passage: Passage, query: &Tokens, document: &Tokens) -> Passage 
     let matched = passage.matched_ranges.iter().map(|&matched| range(query, matched));
     Passage {
         matched_ranges: disjoint(matched),
-        query: range(query, passage.query),
-        hit: range(document, passage.hit),
+        a: range(query, passage.a),
+        b: range(document, passage.b),
         unit: Unit::Bytes,
         ..passage
     }
@@ -394,7 +394,7 @@ mod tests {
             let long = found.of_at_least(least);
             let is_long = |&(start, end): &(u32, u32)| end - start >= least;
             let kept: Vec<_> = ranges.into_iter().filter(is_long).collect();
-            let shown: Vec<(u32, u32)> = long.found.iter().map(|passage| passage.query).collect();
+            let shown: Vec<(u32, u32)> = long.found.iter().map(|passage| passage.a).collect();
             prop_assert_eq!(long.tokens(), set(kept.clone()).len() as u32);
             prop_assert_eq!(shown, kept.iter().map(|&(a, b)| (7 * a, 7 * b)).collect::<Vec<_>>());
         }
@@ -462,9 +462,9 @@ mod tests {
                     (span.start, span.end.max(next.unwrap_or(0)))
                 };
                 let expected = set(all.iter().map(with_gap));
-                prop_assert_eq!(set(found.matched_in_query().iter().copied()), expected);
+                prop_assert_eq!(set(found.matched_in_a().iter().copied()), expected);
                 let are_apart = |two: &[(u32, u32)]| two[0].1 < two[1].0;
-                prop_assert!(found.matched_in_query().windows(2).all(are_apart));
+                prop_assert!(found.matched_in_a().windows(2).all(are_apart));
             }
         }
     }

@@ -17,16 +17,16 @@ pub fn place(passages: &mut [Passage], query: Parted<'_>, document: Parted<'_>) 
         return;
     }
     let starts = |of: fn(&Passage) -> u32| passages.iter().map(of).collect::<Vec<_>>();
-    let in_query = places_in_parts(query, &starts(|found| found.query.0));
-    let in_document = places_in_parts(document, &starts(|found| found.hit.0));
+    let in_query = places_in_parts(query, &starts(|found| found.a.0));
+    let in_document = places_in_parts(document, &starts(|found| found.b.0));
     let found = in_query.into_iter().zip(in_document);
     for (passage, (in_query, in_document)) in passages.iter_mut().zip(found) {
         debug_assert_eq!(passage.unit, Unit::Bytes, "places in a text are of bytes");
-        (passage.query_page, passage.query_line) = in_query;
-        (passage.hit_page, passage.hit_line) = in_document;
+        (passage.a_page, passage.a_line) = in_query;
+        (passage.b_page, passage.b_line) = in_document;
         let name = |part: &Part| part.name.clone();
-        passage.query_part = part_at(query.1, passage.query.0).map(name);
-        passage.hit_part = part_at(document.1, passage.hit.0).map(name);
+        passage.a_part = part_at(query.1, passage.a.0).map(name);
+        passage.b_part = part_at(document.1, passage.b.0).map(name);
     }
 }
 
@@ -159,8 +159,7 @@ mod tests {
         };
         let mut passages = [passage(4, 2), passage(0, 0)];
         place(&mut passages, ("a\n\x0cbc", &[]), ("a\nb", &[]));
-        let places = passages
-            .map(|found| [found.query_page, found.query_line, found.hit_page, found.hit_line]);
+        let places = passages.map(|found| [found.a_page, found.a_line, found.b_page, found.b_line]);
         assert_eq!(places[0], [Some(2), Some(2), None, Some(2)]);
         assert_eq!(places[1], [Some(1), Some(1), None, Some(1)]);
     }
@@ -180,8 +179,8 @@ mod tests {
         let mut passages = [passage];
         place(&mut passages, (text, &parts), (text, &parts));
         let [passage] = passages;
-        let names = (passage.query_part.as_deref(), passage.hit_part.as_deref());
+        let names = (passage.a_part.as_deref(), passage.b_part.as_deref());
         assert_eq!(names, (Some("x"), Some("y")));
-        assert_eq!((passage.query_line, passage.hit_page), (Some(2), Some(2)));
+        assert_eq!((passage.a_line, passage.b_page), (Some(2), Some(2)));
     }
 }

@@ -4,7 +4,7 @@ use cento_api::Hit;
 fn event(cursor: u64, watch: &str) -> WatchEvent {
     let hit = serde_json::json!({
         "id": format!("d{cursor}"), "overlap": 1, "fingerprints": 1, "meta": {},
-        "resemblance": 1.0, "containment_of_query": 1.0, "containment_of_hit": 1.0,
+        "resemblance": 1.0, "containment_of_a": 1.0, "containment_of_b": 1.0,
         "exact": true,
     });
     let hit: Hit = serde_json::from_value(hit).unwrap();
