@@ -541,8 +541,7 @@ pub fn unit_of(unit: Unit, as_bytes: bool) -> &'static str {
 }
 
 /// The names of the numbers of a passage, but for its similarity.
-const PASSAGE: [&str; 6] =
-    ["a_start", "a_end", "b_start", "b_end", "tokens", "matched"];
+const PASSAGE: [&str; 6] = ["a_start", "a_end", "b_start", "b_end", "tokens", "matched"];
 
 /// Lists of passages; null where none were looked for.
 fn passages<'a>(lists: impl Iterator<Item = Option<&'a [Passage]>>, as_bytes: bool) -> ArrayRef {

@@ -37,7 +37,7 @@ impl Pruning {
             exclude_id: _,
             max_df: _,
             budget: _,
-            // Change what is shown.
+            // Change the hits that are shown, and not which these are.
             counts_only: _,
             passages: _,
             // The least value of `verify`.

@@ -28,8 +28,7 @@ const API: &str = "cento_api";
 /// The crate whose modules the library re-exports.
 const TEXT: &str = "cento_text";
 
-/// The crate of what belongs together in a collection, whose surface is shown beside that of the
-/// library.
+/// The crate of joins, whose surface is shown beside that of the library.
 const COLLECTIONS: &str = "cento_collections";
 
 /// The crate that a path is in; the library is the empty one.

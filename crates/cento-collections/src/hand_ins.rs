@@ -1,8 +1,8 @@
 //! Hand-ins: documents that are compared with each other, and with an archive.
 //!
 //! A class hands in forty essays, and a newsroom forty articles: which of them are alike, which are
-//! in the archive already, and what does each have from where? The new documents are in an index of
-//! their own, which need not be kept; the archive is not changed.
+//! in the archive already, and where does the text of each come from? The new documents are in an
+//! index of their own, which need not be kept; the archive is not changed.
 
 use cento_api::{BoilerplateShare, Sources};
 
@@ -35,7 +35,7 @@ use cento_text::runtime::Stop;
 /// };
 /// let text = "a text of some words that was handed in last year and again this year";
 /// let archive = index_of(&[("last year", text)])?;
-/// let new = index_of(&[("ann", text), ("bob", "and another text that nobody has seen before")])?;
+/// let new = index_of(&[("ann", text), ("bob", "and another text, which was never seen before")])?;
 ///
 /// let hand_ins = HandIns::new(&new, &PairOptions::default()).against(&archive, "archive")?;
 /// let compared = hand_ins.with_sources(true).compare()?;
@@ -66,7 +66,7 @@ pub struct ComparedHandIns {
     pub searcher: Searcher,
     /// The most similar pairs with at least one new document.
     pub most_similar: MostSimilar,
-    /// What each new document has from where, if that was requested and the index stores texts.
+    /// The sources of each new document, if they were requested and the index stores texts.
     pub sources: Vec<Sources>,
 }
 

@@ -14,11 +14,11 @@ use cento_text::runtime::ordered::{Begin, Ordered};
 /// The callback of a job, with the number of documents that have been searched for.
 pub(super) type OnProgress = Box<dyn FnMut(u64) + Send>;
 
-/// What decides about the documents of a collection, with its options.
+/// Decides about the documents of a collection, by its options.
 pub trait Judge: Send + Sized + 'static {
-    /// What it gives.
+    /// The items that it gives: clusters, families, documents.
     type Item: Send + 'static;
-    /// What is known once the first item can be given.
+    /// The facts that are known once the first item can be given.
     type Facts: Send + Sync + 'static;
 
     /// Decides, reports the facts, and describes the items.
@@ -34,7 +34,7 @@ pub trait Judge: Send + Sized + 'static {
     ) -> Result<()>;
 }
 
-/// What a judge works with.
+/// The means of a judge.
 pub struct Resources<'a> {
     pub(super) searcher: &'a Searcher,
     pub(super) threads: usize,
