@@ -61,7 +61,7 @@ impl Searcher {
     /// Returns the relation between shared fingerprints and the texts of documents; `maker` makes
     /// the runs that decide in the end, if texts do.
     pub fn sampling(&self, maker: Option<&RunMaker>) -> Sampling {
-        let Some(maker) = maker.filter(|maker| maker.decides_all()) else {
+        let Some(maker) = maker else {
             return self.estimator().map_or(Sampling::Sketches, Sampling::Runs);
         };
         let scheme = &self.snapshot.config().scheme;

@@ -13,7 +13,7 @@ use crate::compare::runs::{ProgramWords, RunSet, Runs};
 use crate::error::Result;
 use crate::index::{ByteLru, Config, DocAddress, InMemory, Owner, Snapshot};
 use crate::runtime::{Permit, Stop};
-use crate::scheme::SEGMENTS_MIN;
+use crate::scheme::RUN_TOKENS;
 use crate::text::written::own_words;
 use crate::text::{Analyzer, Tokens};
 
@@ -32,10 +32,6 @@ impl InMemory for ProgramRuns {
     }
 }
 
-/// The tokens of the runs of a text whose fingerprints are made of something else than such runs:
-/// those of the default scheme.
-const RUN_TOKENS: usize = 5;
-
 /// Makes the sets of runs of texts as an index with this configuration measures them.
 #[derive(Debug, Clone)]
 pub struct RunMaker {
@@ -45,8 +41,6 @@ pub struct RunMaker {
     boilerplate: Option<Arc<Boilerplate>>,
     /// Whether its tokens are others than those that the fingerprints are made of.
     has_other_tokens: bool,
-    /// Whether only texts of few fingerprints are compared by their runs.
-    is_of_few: bool,
 }
 
 impl RunMaker {
@@ -64,19 +58,7 @@ impl RunMaker {
         };
         let has_other_tokens = analyzer != config.analyzer;
         let k = config.scheme.run_tokens().filter(|_| !has_other_tokens).unwrap_or(RUN_TOKENS);
-        RunMaker { analyzer, k, boilerplate, has_other_tokens, is_of_few: false }
-    }
-
-    /// Tells whether the runs decide about any two texts. If not, they do for texts of few
-    /// fingerprints, and sketches for others.
-    pub fn decides_all(&self) -> bool {
-        !self.is_of_few
-    }
-
-    /// Tells whether the runs decide about a text with this number of fingerprints, and another
-    /// such text.
-    pub fn decides(&self, fingerprints: u32) -> bool {
-        !self.is_of_few || fingerprints < SEGMENTS_MIN
+        RunMaker { analyzer, k, boilerplate, has_other_tokens }
     }
 
     /// Returns the analyzer that makes the tokens of its runs.
@@ -162,39 +144,14 @@ impl std::fmt::Debug for StoredRuns<'_> {
 }
 
 impl Searcher {
-    /// Returns the maker of the sets of runs of texts; `None` if the scheme measures no runs, or if
-    /// there is boilerplate whose runs are unknown.
+    /// Returns the maker of the sets of runs that decide how alike two texts are, wherever both are
+    /// at hand; `None` if the scheme measures no runs, or if there is boilerplate whose runs are
+    /// unknown.
     pub fn run_maker(&self) -> Option<RunMaker> {
         let config = self.snapshot().config();
-        self.maker(config.analyzer.clone(), config.scheme.run_tokens()?)
-    }
-
-    /// Returns the maker of the sets of runs that decide about pairs of texts:
-    /// [`run_maker`](Self::run_maker) or, for schemes of segments, that of runs of the default
-    /// length.
-    pub fn pair_maker(&self) -> Option<RunMaker> {
-        let config = self.snapshot().config();
-        let of_segments = || {
-            let is_of_words = !config.analyzer.is_of_programs();
-            config.scheme.segment_tokens().filter(|_| is_of_words)?;
-            self.maker(config.analyzer.clone(), RUN_TOKENS)
-        };
-        self.run_maker().or_else(of_segments)
-    }
-
-    /// Returns the maker of the sets of runs that decide about hits, that of
-    /// [`pair_maker`](Self::pair_maker); but texts of many segments are compared by these.
-    pub(super) fn deciding_maker(&self) -> Option<RunMaker> {
-        let of_few = || {
-            let maker = self.pair_maker().filter(|_| self.boilerplate().is_none())?;
-            Some(RunMaker { is_of_few: true, ..maker })
-        };
-        self.run_maker().or_else(of_few)
-    }
-
-    fn maker(&self, analyzer: Analyzer, k: usize) -> Option<RunMaker> {
-        let (boilerplate, has_other_tokens) = (self.known_boilerplate()?, false);
-        Some(RunMaker { analyzer, k, boilerplate, has_other_tokens, is_of_few: false })
+        let k = config.scheme.compared_run_tokens(config.analyzer.is_of_programs())?;
+        let (boilerplate, analyzer) = (self.known_boilerplate()?, config.analyzer.clone());
+        Some(RunMaker { analyzer, k, boilerplate, has_other_tokens: false })
     }
 
     /// Returns the maker of the sets of runs that decide whether one of two texts is removed

@@ -72,7 +72,7 @@ impl<'a> Similarities<'a> {
             true => subject.text(&searcher.snapshot, query)?,
             false => None,
         };
-        let texts = text.and_then(|text| Some((searcher.deciding_maker()?, text)));
+        let texts = text.and_then(|text| Some((searcher.run_maker()?, text)));
         Ok(Similarities { search, estimates: estimates(search), texts, runs: None })
     }
 
@@ -114,10 +114,6 @@ impl<'a> Similarities<'a> {
         if self.search.query.options.counts_only && self.certainly_met(&counted) == Some(true) {
             return Ok(Some(counted));
         }
-        if self.are_of_few(scored) {
-            let similarity = self.exact(scored)?.unwrap_or(counted);
-            return Ok(Some(similarity).filter(|found| self.search.query.is_met(found)));
-        }
         let (shown, most) = self.bounded(scored)?;
         let similarity = match self.certainly_met(&shown) {
             Some(true) => shown,
@@ -126,14 +122,6 @@ impl<'a> Similarities<'a> {
             _ => self.exact(scored)?.unwrap_or(shown),
         };
         Ok(Some(similarity).filter(|similarity| self.search.query.is_met(similarity)))
-    }
-
-    /// Tells whether the query and this document have too few segments, and their texts decide.
-    fn are_of_few(&self, scored: &Scored) -> bool {
-        let sizes = [scored.overlap.in_a, scored.overlap.in_b];
-        self.texts.as_ref().is_some_and(|(maker, _)| {
-            !maker.decides_all() && sizes.iter().all(|&size| maker.decides(size))
-        })
     }
 
     /// Returns the similarity that is estimated from counts, with the greatest error that it may
@@ -147,7 +135,8 @@ impl<'a> Similarities<'a> {
     /// Tells whether a similarity meets the thresholds of the query, if that is certain.
     fn certainly_met(&self, similarity: &Similarity) -> Option<bool> {
         // Fingerprints may be unrelated to texts that are at hand, or unable to estimate them.
-        let is_known = !matches!(self.sampling(), Sampling::Unknown | Sampling::Rest(_));
+        let is_known =
+            !matches!(self.sampling(), Sampling::Unknown | Sampling::Rest(_) | Sampling::Other(_));
         self.search.query.is_certainly_met(similarity).filter(|_| is_known)
     }
 

@@ -190,7 +190,7 @@ impl<'a> PairTexts<'a> {
         let scored = wanted.scores.then(|| ScoredTexts::new(searcher, against, memory.clone()));
         let maker = |searcher: &Searcher| match wanted.by_verdicts {
             true => searcher.verdict_maker(),
-            false => searcher.pair_maker(),
+            false => searcher.run_maker(),
         };
         let runs = |searcher: &'a Searcher, texts: Option<&Arc<ProgramTexts>>| match texts {
             None => searcher.stored_runs(maker(searcher), &kept, memory.clone()),

@@ -16,7 +16,7 @@ use crate::Unseen;
 use crate::error::{Error, Result};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
-use crate::scheme::{SEGMENTS_MIN, Scheme, distinct_keys};
+use crate::scheme::{Scheme, distinct_keys};
 use crate::similarity::Similarity;
 use crate::text::{Analyzer, Side, Tokens};
 pub use cento_api::{CompareOptions, Comparison, Origin, Passage, Unit};
@@ -75,9 +75,7 @@ pub fn compare_by(
         }
     }
     let overlap = Overlap::of(&a_signed.keys, &b_signed.keys);
-    let are_few = overlap.in_a.max(overlap.in_b) < SEGMENTS_MIN && !analyzer.is_of_programs();
-    let of_few = || scheme.run_tokens_of_few().filter(|_| are_few);
-    let similarity = match scheme.run_tokens().or_else(of_few) {
+    let similarity = match scheme.compared_run_tokens(analyzer.is_of_programs()) {
         Some(k) => {
             let runs = |signed: &SignedText| RunSet::new(&signed.tokens.hashes, k);
             Similarity::exact(runs(&a_signed).overlap(&runs(&b_signed)))

@@ -224,10 +224,13 @@ impl Scheme {
         self.method.estimator()
     }
 
-    /// Returns the length in tokens of the runs of texts with too few segments to be evidence,
-    /// which are compared instead; `None` if the fingerprints are other than segments.
-    pub(crate) fn run_tokens_of_few(&self) -> Option<usize> {
-        self.segment_tokens().map(|_| RUN_TOKENS_OF_FEW)
+    /// Returns the length in tokens of the runs that two texts at hand are compared by: that of
+    /// [`run_tokens`](Self::run_tokens) or, of prose whose fingerprints are segments, that of the
+    /// default scheme. A changed word changes a whole segment, so segments do not tell how alike
+    /// two texts are. `None` if the fingerprints are others.
+    pub fn compared_run_tokens(&self, is_of_programs: bool) -> Option<usize> {
+        let of_segments = || self.segment_tokens().filter(|_| !is_of_programs).map(|_| RUN_TOKENS);
+        self.run_tokens().or_else(of_segments)
     }
 
     /// Returns the usual length in tokens of the segments that are fingerprints; `None` if the
@@ -280,12 +283,9 @@ pub trait Signer {
     fn finish(self: Box<Self>, signature: &mut Vec<Fingerprint>);
 }
 
-/// From this number of segments on that either text has, their similarity is evidence. A share of
-/// 0.8 of as many is six or more in common; of a text with one segment the rest may be anything.
-pub const SEGMENTS_MIN: u32 = 8;
-
-/// The tokens of the runs that texts of few segments are compared by: those of the default scheme.
-const RUN_TOKENS_OF_FEW: usize = 5;
+/// The tokens of the runs that texts are compared by if their fingerprints are not made of runs:
+/// those of the default scheme.
+pub const RUN_TOKENS: usize = 5;
 
 /// The bytes that a scheme without a [`Signer`] needs for each token while it signs: its hash, and
 /// values, places or an entry of a growing table.
