@@ -41,7 +41,7 @@ enum Operation {
 }
 
 /// The directory.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct SimDirectory {
     state: Arc<Mutex<State>>,
 }
@@ -109,14 +109,9 @@ impl State {
 }
 
 impl SimDirectory {
-    /// An empty directory.
-    pub fn new() -> SimDirectory {
-        SimDirectory { state: Arc::default() }
-    }
-
     /// An empty directory whose syncs do nothing.
     pub fn without_syncs() -> SimDirectory {
-        let directory = SimDirectory::new();
+        let directory = SimDirectory::default();
         directory.lock().ignores_syncs = true;
         directory
     }

@@ -415,7 +415,7 @@ fn a_merge_that_was_cut_off_at_any_operation_can_be_repeated() {
     let mut seen = [0, 0];
     for fault in faults {
         for at in (0..).step_by(stride) {
-            let directory = SimDirectory::new();
+            let directory = SimDirectory::default();
             let index = Index::create_in(directory.clone(), "sim", config()).unwrap();
             let index = shard(index, &[("own0", 7), ("own1", 8)], &[]);
             directory.inject(fault(at));

@@ -337,7 +337,7 @@ fn every_fault(
 
 fn assert_sound(fault: fn(usize) -> Fault, stride: usize) {
     for scenario in &SCENARIOS {
-        let report = every_fault(scenario, SimDirectory::new, fault, stride);
+        let report = every_fault(scenario, SimDirectory::default, fault, stride);
         println!("{}, {:?}: {report}", scenario.name, fault(0));
         assert!(report.bad.is_empty(), "{:#?}", &report.bad[..report.bad.len().min(10)]);
         assert!(report.points > 2, "{} points: too few to cover the story", report.points);
@@ -374,7 +374,7 @@ fn a_directory_whose_syncs_do_nothing_is_found_out() {
 
 #[test]
 fn a_writer_whose_commit_failed_refuses_everything() {
-    let directory = SimDirectory::new();
+    let directory = SimDirectory::default();
     let index = Index::create_in(directory.clone(), "sim", config()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     add(&mut writer, "a", &words(1, 50)).unwrap();
@@ -393,7 +393,7 @@ fn a_commit_of_a_killed_writer_is_durable_before_the_next_builds_on_it() {
     // list back.
     let mut committed = 0;
     for at in 0.. {
-        let directory = SimDirectory::new();
+        let directory = SimDirectory::default();
         let index = Index::create_in(directory.clone(), "sim", config()).unwrap();
         directory.inject(Fault::PowerCut(at));
         let written = (|| {
