@@ -226,8 +226,8 @@ impl Scheme {
 
     /// Returns the length in tokens of the runs that two texts at hand are compared by: that of
     /// [`run_tokens`](Self::run_tokens) or, of prose whose fingerprints are segments, that of the
-    /// default scheme. A changed word changes a whole segment, so segments do not tell how alike
-    /// two texts are. `None` if the fingerprints are others.
+    /// default scheme: a changed word changes a whole segment, so the share of common segments is
+    /// far below the resemblance. `None` if the fingerprints are others.
     pub fn compared_run_tokens(&self, is_of_programs: bool) -> Option<usize> {
         let of_segments = || self.segment_tokens().filter(|_| !is_of_programs).map(|_| RUN_TOKENS);
         self.run_tokens().or_else(of_segments)
