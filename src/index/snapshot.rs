@@ -398,7 +398,7 @@ impl Snapshot {
     }
 
     /// Finds the document with this id in the index of this name, if it is a union; the index
-    /// without a name is that of new documents ([`HandIns`](crate::join::hand_ins::HandIns)).
+    /// without a name is that of new documents (`HandIns`).
     ///
     /// # Errors
     /// When the dictionary of ids cannot be read.

@@ -327,7 +327,7 @@ impl Boilerplate {
     /// Hides boilerplate in tokens of any analyzer: they match nothing.
     ///
     /// # Errors
-    /// As [`mask_of_any`](Self::mask_of_any).
+    /// As `mask_of_any`.
     pub fn hide_by(
         &self,
         analyzer: &Analyzer,

@@ -96,7 +96,7 @@ impl StoredMemory {
     /// alone. It does not wait.
     ///
     /// # Errors
-    /// As [`reserve`].
+    /// As `reserve`.
     pub fn reserve(
         &self,
         address: DocAddress,

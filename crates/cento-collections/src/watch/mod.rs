@@ -110,7 +110,7 @@ impl Watches {
     }
 
     /// Opens the watches of an index that logs its changes
-    /// ([`Writer::log_changes`](crate::Writer::log_changes)).
+    /// (`Writer::log_changes`).
     ///
     /// # Errors
     /// [`Error::Locked`] while another process has them open; when the index logs no changes, or a

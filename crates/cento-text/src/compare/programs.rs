@@ -1,7 +1,7 @@
 //! How alike are two programs, in code and in words?
 //!
-//! Runs of tokens are compared: of [`CODE_TOKENS`] tokens as the analyzer `code` reads a program,
-//! without names, comments and layout, and of [`WORD_TOKENS`] words of the same text. A copy with
+//! Runs of tokens are compared: of `CODE_TOKENS` tokens as the analyzer `code` reads a program,
+//! without names, comments and layout, and of `WORD_TOKENS` words of the same text. A copy with
 //! other names keeps the former; of the latter, independent solutions of a task have few in common.
 //! A run that df of the N programs of a collection have weighs ln(1 + N/df), an inverse document
 //! frequency (Sparck Jones 1972): code that many programs have is no evidence.
@@ -12,7 +12,7 @@
 //!
 //! A run is kept in 32 bits. Document frequencies are counted in a table, at the place that some of
 //! the bits name: a row of the count-min sketch of Cormode and Muthukrishnan (2005, section 3).
-//! They may be too high, never too low. The table has four places a token, up to [`PLACES_MAX`]. Of
+//! They may be too high, never too low. The table has four places a token, up to `PLACES_MAX`. Of
 //! many programs a sample is counted, each as the number of programs that it represents, in
 //! [`PARTS`]ths.
 

@@ -11,7 +11,7 @@ use super::stop::Stop;
 use crate::error::{Error, Result};
 
 /// Does `work` for every number of the range, on `threads` threads, and hands the results to `sink`
-/// in order. Bounded memory: a thread goes no further ahead than [`WAITING_PER_THREAD`] allows.
+/// in order. Bounded memory: a thread goes no further ahead than `WAITING_PER_THREAD` allows.
 ///
 /// # Errors
 /// The first error of `work` or `sink`, in order; [`Error::Cancelled`] after `stop`.

@@ -19,11 +19,11 @@ pub fn file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file_if(path, bytes, || Ok(()))
 }
 
-/// Does what [`file`] does, if `check` succeeds. `check` is called when only the renaming of the
+/// Does what [`file()`] does, if `check` succeeds. `check` is called when only the renaming of the
 /// new file remains.
 ///
 /// # Errors
-/// As [`file`], and those of `check`; the file is then as it was.
+/// As [`file()`], and those of `check`; the file is then as it was.
 pub fn file_if(path: &Path, bytes: &[u8], check: impl Fn() -> io::Result<()>) -> io::Result<()> {
     file_again(path, |file| file.write_all(bytes), check)
 }
@@ -46,10 +46,10 @@ fn file_again(
     written(path, write, check)
 }
 
-/// Replaces the contents of the file at `path` by the output of `write`, as [`file`].
+/// Replaces the contents of the file at `path` by the output of `write`, as [`file()`].
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn file_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     written(path, write, || Ok(()))
 }

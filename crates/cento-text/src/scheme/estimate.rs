@@ -17,7 +17,7 @@
 //! depends on the lengths of passages (15 to 300 words) and edits (1 to 60) and is for k = 5 0.61
 //! at windows of 4, 0.65 of 10, 0.70 of 20 and 0.74 of 50; and to revisions of Python's enhancement
 //! proposals (0.61, 0.67, 0.71, 0.73). The form of the estimate, the weight for `mod` and
-//! [`EDGE_VARIANCE`] were chosen with the Rust book and RFCs in view too; licences took no part in
+//! `EDGE_VARIANCE` were chosen with the Rust book and RFCs in view too; licences took no part in
 //! any choice. research/RESULTS.md has the errors of all.
 //!
 //! A short text keeps all of its runs ([`Estimator::keeps_all`]). The fingerprints of two such
