@@ -455,7 +455,7 @@ fn a_comparison_of_two_texts_is_exact_unless_it_is_of_sketches() {
         assert!(found.exact && (found.resemblance - truth.0).abs() < 1e-9, "{scheme}");
         assert_eq!(found.standard_error, Some(0.0));
     }
-    // Texts of a few segments are compared by their runs.
+    // Texts whose fingerprints are segments are compared by their runs, however long they are.
     let long = |family: usize| {
         let texts = texts.iter().skip(family).step_by(6).take(5);
         texts.map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" ")
@@ -465,10 +465,12 @@ fn a_comparison_of_two_texts_is_exact_unless_it_is_of_sketches() {
         let Config { scheme, analyzer, .. } = config(scheme, true);
         cento::compare(&scheme, &analyzer, a, b).unwrap().similarity
     };
-    for scheme in ["breaking(p=6)", "lsh(b=16,r=8,w=50)"] {
-        let found = similarity(scheme);
-        assert!(found.of_sketches && !found.exact && found.standard_error.is_none(), "{scheme}");
+    for scheme in ["breaking(p=6)", "se"] {
+        let (found, truth) = (similarity(scheme), truth(a, b, 5));
+        assert!(found.exact && (found.resemblance - truth.0).abs() < 1e-9, "{scheme}");
     }
+    let found = similarity("lsh(b=16,r=8,w=50)");
+    assert!(found.of_sketches && !found.exact && found.standard_error.is_none());
 }
 
 #[test]
