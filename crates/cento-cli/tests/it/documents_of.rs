@@ -57,16 +57,7 @@ fn a_document_with_parts_is_one_document_and_its_passages_name_the_part() {
     let shown = dir.json(&["show", "idx", "ann"]);
     assert_eq!(shown["part_names"], json!(["Main.java", "src/Tree.java"]));
 
-    let found = lines(&dir.run(&[
-        "pairs",
-        "idx",
-        "--min-passage",
-        "20",
-        "--context",
-        "40",
-        "--format",
-        "json",
-    ]));
+    let found = lines(&dir.passages(&["--format", "json"]));
     assert_eq!(found.len(), 1, "{found:?}");
     let place = |name: &str| &found[0][name];
     assert_eq!([place("a_part"), place("b_part")], ["src/Tree.java", "T.java"]);

@@ -76,19 +76,7 @@ fn places_that_only_the_second_document_has_are_in_the_family_and_in_no_other_ro
         let dir = Dir::new();
         dir.write("in.jsonl", format!("{}{}", texts[0], texts[1]));
         assert_eq!(dir.json(&["add", "idx", "in.jsonl"])["added"], 2);
-        let passages = lines(
-            &dir.run(&[
-                "pairs",
-                "idx",
-                "--min-passage",
-                "20",
-                "--context",
-                "40",
-                "--format",
-                "json",
-            ])
-            .out,
-        );
+        let passages = lines(&dir.passages(&["--format", "json"]).out);
         assert_eq!(passages.len(), rows, "{passages:?}");
         let families = lines(&dir.run(&["families", "idx", "--format", "json"]).out);
         let in_volume = carriers(&families[0]).iter().filter(|carrier| carrier["id"] == "volume");

@@ -58,16 +58,7 @@ mod with_the_feature {
     fn a_parquet_file_without_rows_is_named() {
         let dir = Dir::new();
         assert_eq!(dir.run(&["create", "idx"]).status, 0);
-        let none = dir.run(&[
-            "pairs",
-            "idx",
-            "--min-passage",
-            "20",
-            "--context",
-            "40",
-            "--out",
-            "none.parquet",
-        ]);
+        let none = dir.passages(&["--out", "none.parquet"]);
         assert_eq!(none.status, 1, "{}", none.err);
         let run = dir.run(&["add", "other", "none.parquet", "--text-field", "a_text"]);
         assert_eq!(run.status, 2, "{}", run.err);
@@ -78,25 +69,14 @@ mod with_the_feature {
     #[test]
     fn passages_are_written_as_parquet_with_both_sides_and_their_context() {
         let dir = super::passages();
-        let run = dir.run(&[
-            "pairs",
-            "idx",
-            "--min-passage",
-            "20",
-            "--context",
-            "40",
-            "--out",
-            "out.parquet",
-        ]);
+        let run = dir.passages(&["--out", "out.parquet"]);
         assert_eq!((run.status, &*run.out), (0, ""), "{}", run.err);
         // Its rows are records like those of any Parquet file.
         let read = ["dedup", "out.parquet", "--exact", "--out", "rows.jsonl"];
         let columns = ["--text-field", "a_text", "--id-field", "NONE"];
         assert_eq!(dir.run(&[&read[..], &columns].concat()).status, 0);
         let found = lines(&dir, "rows.jsonl");
-        let expected = dir
-            .run(&["pairs", "idx", "--min-passage", "20", "--context", "40", "--format", "json"])
-            .out;
+        let expected = dir.passages(&["--format", "json"]).out;
         let expected: Value = serde_json::from_str(&expected).unwrap();
         assert_eq!(found.len(), 1);
         for (field, value) in expected.as_object().unwrap() {
@@ -104,29 +84,9 @@ mod with_the_feature {
         }
         assert!(found[0]["a_line"].is_u64() && found[0]["b_line"].is_null(), "{found:?}");
         // Nothing that is there is overwritten, and nothing incomplete stays.
-        let again = dir.run(&[
-            "pairs",
-            "idx",
-            "--min-passage",
-            "20",
-            "--context",
-            "40",
-            "--out",
-            "out.parquet",
-        ]);
+        let again = dir.passages(&["--out", "out.parquet"]);
         assert!(again.status == 2 && again.err.contains("out.parquet"), "{}", again.err);
-        let wrong = dir.run(&[
-            "pairs",
-            "idx",
-            "--min-passage",
-            "20",
-            "--context",
-            "40",
-            "--out",
-            "x.parquet",
-            "--format",
-            "csv",
-        ]);
+        let wrong = dir.passages(&["--out", "x.parquet", "--format", "csv"]);
         assert!(wrong.status == 2 && wrong.err.contains("promises Parquet"), "{}", wrong.err);
         assert_eq!(
             dir.run(&[
@@ -525,73 +485,24 @@ fn passages() -> Dir {
 fn passages_are_written_to_a_file_in_every_format() {
     let dir = passages();
     for (name, format) in [("a.csv", "csv"), ("a.jsonl", "json"), ("a.txt", "human")] {
-        let run = dir.run(&[
-            "pairs",
-            "idx",
-            "--min-passage",
-            "20",
-            "--context",
-            "40",
-            "--format",
-            format,
-            "--out",
-            name,
-        ]);
+        let run = dir.passages(&["--format", format, "--out", name]);
         assert_eq!((run.status, &*run.out), (0, ""), "{}", run.err);
-        let shown = dir
-            .run(&["pairs", "idx", "--min-passage", "20", "--context", "40", "--format", format])
-            .out;
+        let shown = dir.passages(&["--format", format]).out;
         assert_eq!(fs::read_to_string(dir.path(name)).unwrap(), shown, "{name}");
-        assert_eq!(
-            dir.run(&[
-                "pairs",
-                "idx",
-                "--min-passage",
-                "20",
-                "--context",
-                "40",
-                "--format",
-                format,
-                "--out",
-                name
-            ])
-            .status,
-            2
-        );
+        assert_eq!(dir.passages(&["--format", format, "--out", name]).status, 2);
     }
-    let run = dir.run(&[
-        "pairs",
-        "idx",
-        "--min-passage",
-        "20",
-        "--context",
-        "40",
-        "--format",
-        "csv",
-        "--out",
-        "a.csv.zst",
-    ]);
+    let run = dir.passages(&["--format", "csv", "--out", "a.csv.zst"]);
     assert_eq!(run.status, 0, "{}", run.err);
     let packed = fs::read(dir.path("a.csv.zst")).unwrap();
     assert_eq!(zstd::decode_all(&*packed).unwrap(), fs::read(dir.path("a.csv")).unwrap());
-    let wrong =
-        dir.run(&["pairs", "idx", "--min-passage", "20", "--context", "40", "--out", "b.csv"]);
+    let wrong = dir.passages(&["--out", "b.csv"]);
     assert!(wrong.status == 2 && wrong.err.contains("--format csv"), "{}", wrong.err);
 }
 
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn passages_as_parquet_need_a_feature_that_is_named() {
-    let run = passages().run(&[
-        "pairs",
-        "idx",
-        "--min-passage",
-        "20",
-        "--context",
-        "40",
-        "--out",
-        "out.parquet",
-    ]);
+    let run = passages().passages(&["--out", "out.parquet"]);
     assert_eq!(run.status, 2);
     for part in ["out.parquet", "`parquet`", "`cento-report`", "install cento-cli with"] {
         assert!(run.err.contains(part), "{}", run.err);

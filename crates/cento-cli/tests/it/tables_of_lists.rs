@@ -59,7 +59,7 @@ fn a_table_of_passages_has_their_texts_and_contexts() {
     assert_eq!(found[0]["a_before"].as_str().unwrap().chars().count(), 10);
     assert_eq!((&found[0]["a_line"], &table[0]["a_line"]), (&json!(2), &json!("2")));
     assert_eq!(found[0].get("b_line"), None);
-    let human = dir.run(&["pairs", "idx", "--min-passage", "20", "--context", "40"]);
+    let human = dir.passages(&[]);
     assert!(human.out.contains(&format!("[{}]", words(1, 40))), "{}", human.out);
     assert!(human.err.contains("1 passage of 1 pair"), "{}", human.err);
     assert_eq!(dir.run(&["pairs", "idx", "--min-passage", "100", "--context", "40"]).status, 1);

@@ -63,6 +63,12 @@ impl Dir {
         self.command(args).stdin(Stdio::null()).output().unwrap().into()
     }
 
+    /// Lists the passages of `idx`, with these further arguments.
+    pub fn passages(&self, more: &[&str]) -> Run {
+        let list = ["pairs", "idx", "--min-passage", "20", "--context", "40"];
+        self.run(&[&list[..], more].concat())
+    }
+
     /// Runs a command with input.
     pub fn run_with(&self, args: &[&str], stdin: &[u8]) -> Run {
         let mut command = self.command(args);
