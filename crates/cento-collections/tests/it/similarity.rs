@@ -474,6 +474,25 @@ fn a_comparison_of_two_texts_is_exact_unless_it_is_of_sketches() {
 }
 
 #[test]
+fn the_runs_of_texts_decide_about_hits_whose_fingerprints_are_segments() {
+    let texts = texts();
+    let searcher = index("breaking(p=6)", true, &texts);
+    let least = 0.5;
+    let mut found = 0;
+    for (id, text) in &texts {
+        let query = Query::text(text).min_resemblance(least).limit(1000usize);
+        for hit in searcher.search(&query).unwrap().hits {
+            let other = &texts.iter().find(|(other, _)| *other == hit.id).unwrap().1;
+            let truth = truth(text, other, 5).0;
+            assert!(hit.similarity.exact && truth >= least, "{id} {hit:?}");
+            assert!((hit.similarity.resemblance - truth).abs() < 1e-9, "{id} {hit:?}");
+            found += usize::from(*id != hit.id);
+        }
+    }
+    assert!(found > 0);
+}
+
+#[test]
 fn every_hit_says_how_well_its_similarity_is_known() {
     let texts = texts();
     let hits = |scheme: &str, query: Query| {
