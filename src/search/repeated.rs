@@ -59,22 +59,28 @@ pub struct RepeatedPassages {
 }
 
 impl RepeatedPassages {
-    /// Adds all passages to boilerplate; `snapshot` is the one that was searched.
+    /// Returns boilerplate with all passages added; `snapshot` is the one that was searched. `None`
+    /// stays `None` if there is no passage.
     ///
     /// # Errors
     /// When a text cannot be read; [`Error::Cancelled`] soon after `stop`.
-    pub fn add_to(
+    pub fn added_to(
         &self,
-        boilerplate: &mut Boilerplate,
+        boilerplate: Option<Boilerplate>,
         snapshot: &Snapshot,
         stop: &Stop,
-    ) -> Result<()> {
+    ) -> Result<Option<Boilerplate>> {
+        if self.passages.is_empty() {
+            return Ok(boilerplate);
+        }
+        let new = || Boilerplate::new(snapshot.config());
+        let mut boilerplate = boilerplate.map_or_else(new, Ok)?;
         for (&address, passage) in self.examples.iter().zip(&self.passages) {
             let text = snapshot.text(address)?.unwrap_or_default();
             let (start, end) = passage.bytes;
             boilerplate.add_part(&text, start as usize..end as usize, stop)?;
         }
-        Ok(())
+        Ok(Some(boilerplate))
     }
 }
 

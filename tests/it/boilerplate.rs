@@ -230,8 +230,7 @@ fn the_assignment_is_boilerplate_whatever_is_around_it() {
         assert_eq!(found.passages.len(), 1, "{scheme}");
         assert_eq!(found.passages[0].text, sheet.trim());
         assert_eq!((found.passages[0].documents, found.of_documents), (16, 16));
-        let mut boilerplate = Boilerplate::new(snapshot.config()).unwrap();
-        found.add_to(&mut boilerplate, &snapshot, Stop::NEVER).unwrap();
+        let boilerplate = found.added_to(None, &snapshot, Stop::NEVER).unwrap().unwrap();
         let by_text = Boilerplate::new(snapshot.config()).unwrap();
         let by_text = by_text.with_texts([&*found.passages[0].text], Stop::NEVER).unwrap();
         assert_eq!(boilerplate.digest(), by_text.digest());

@@ -94,15 +94,7 @@ impl Named {
         let Some(share) = self.auto else { return Ok(boilerplate) };
         let found = repeated_passages(snapshot, scope, share, threads, stop)?;
         note!("cento: boilerplate: {}", proposed(&found));
-        if found.passages.is_empty() {
-            return Ok(boilerplate);
-        }
-        let mut all = match boilerplate {
-            Some(boilerplate) => boilerplate,
-            None => Boilerplate::new(snapshot.config())?,
-        };
-        found.add_to(&mut all, snapshot, stop)?;
-        Ok(Some(all))
+        found.added_to(boilerplate, snapshot, stop)
     }
 
     /// Lets hand-ins ignore the passages that most of them have, if that was requested.

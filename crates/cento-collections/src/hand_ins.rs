@@ -128,14 +128,7 @@ impl HandIns {
     /// # Errors
     /// When a text cannot be read.
     pub fn without_repeated(mut self, repeated: &RepeatedPassages) -> Result<HandIns> {
-        if !repeated.passages.is_empty() {
-            let mut boilerplate = match self.boilerplate.take() {
-                Some(boilerplate) => boilerplate,
-                None => Boilerplate::new(self.new.config())?,
-            };
-            repeated.add_to(&mut boilerplate, &self.new, &self.stop)?;
-            self.boilerplate = Some(boilerplate);
-        }
+        self.boilerplate = repeated.added_to(self.boilerplate.take(), &self.new, &self.stop)?;
         Ok(self)
     }
 

@@ -134,6 +134,21 @@ impl<J: Judge> Job<J> {
     }
 }
 
+impl<S: Clone + Default, J: Judge<Facts = (S, usize)>> Job<J> {
+    /// Returns facts about the search, from the first call of [`next`](Iterator::next) on.
+    #[must_use]
+    pub fn summary(&self) -> S {
+        self.facts().map(|(summary, _)| summary.clone()).unwrap_or_default()
+    }
+
+    /// Returns an upper estimate of the memory, in bytes, that the items to come take, from the
+    /// first call of [`next`](Iterator::next) on. The memory for finding them is free then.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.facts().map_or(0, |&(_, bytes)| bytes)
+    }
+}
+
 impl<J: Judge> Plan<J> {
     fn begin(self, facts: Arc<OnceLock<J::Facts>>) -> Ordered<J::Item> {
         let (threads, stop) = (self.threads, self.stop.clone());

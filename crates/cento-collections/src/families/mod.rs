@@ -117,20 +117,6 @@ impl Families {
     fn tuning(self, tuning: Tuning) -> Families {
         self.with_judge(|judge| judge.tuning = tuning)
     }
-
-    /// Returns facts about the search, which are known from the first family on.
-    #[must_use]
-    pub fn summary(&self) -> FamilySummary {
-        self.facts().map(|(summary, _)| summary.clone()).unwrap_or_default()
-    }
-
-    /// Returns the memory, in bytes, that the families to come take at most, by an estimate, which
-    /// is known from the first family on: the links between documents, which take most, are not
-    /// held any more then.
-    #[must_use]
-    pub fn held_bytes(&self) -> usize {
-        self.facts().map_or(0, |&(_, bytes)| bytes)
-    }
 }
 
 /// A family as its places, by the ranks of their documents.

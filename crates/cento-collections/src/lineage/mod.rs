@@ -108,21 +108,6 @@ pub struct LineageJudge {
     options: LineageOptions,
 }
 
-impl Lineage {
-    /// Returns facts about the search, which are known from the first document on.
-    #[must_use]
-    pub fn summary(&self) -> LineageSummary {
-        self.facts().map(|(summary, _)| summary.clone()).unwrap_or_default()
-    }
-
-    /// Returns the memory, in bytes, that the documents to come take at most, by an estimate, which
-    /// is known from the first document on.
-    #[must_use]
-    pub fn held_bytes(&self) -> usize {
-        self.facts().map_or(0, |&(_, bytes)| bytes)
-    }
-}
-
 /// A document that may be the ancestor of another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Candidate {

@@ -154,12 +154,15 @@ fn without(
     let config = snapshot.config();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let memory = memory::for_collection(budget, config, &texts, stop)?;
-    let mut ignored = Boilerplate::new(config)?.with_texts(texts, stop)?;
+    let mut ignored = Some(Boilerplate::new(config)?.with_texts(texts, stop)?);
     if let Some(share) = share {
         let found = repeated_passages(snapshot, &Scope::Everywhere, share, 1, stop)?;
-        found.add_to(&mut ignored, snapshot, stop)?;
+        ignored = found.added_to(ignored, snapshot, stop)?;
     }
     let searcher = searcher.clone();
-    let searcher = if ignored.is_empty() { searcher } else { searcher.excluding(ignored, stop)? };
+    let searcher = match ignored.filter(|ignored| !ignored.is_empty()) {
+        Some(ignored) => searcher.excluding(ignored, stop)?,
+        None => searcher,
+    };
     Ok((searcher, memory))
 }
