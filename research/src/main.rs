@@ -8,6 +8,7 @@ mod advice;
 mod duplicates;
 mod estimate;
 mod evaluate;
+mod evidence;
 mod exact;
 mod lineage;
 mod notices;
@@ -39,6 +40,7 @@ enum Tool {
     Duplicates(duplicates::Duplicates),
     Estimate(estimate::Estimate),
     Evaluate(evaluate::Evaluate),
+    Evidence(evidence::Evidence),
     Exact(exact::Exact),
     Lineage(lineage::Lineage),
     Notices(notices::Notices),
@@ -60,6 +62,7 @@ fn main() -> Result {
         Tool::Duplicates(tool) => tool.run(),
         Tool::Estimate(tool) => tool.run(),
         Tool::Evaluate(tool) => tool.run(),
+        Tool::Evidence(tool) => tool.run(),
         Tool::Exact(tool) => tool.run(),
         Tool::Lineage(tool) => tool.run(),
         Tool::Notices(tool) => tool.run(),

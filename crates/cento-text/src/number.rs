@@ -1,4 +1,4 @@
-//! The natural logarithm, equal on every machine.
+//! Logarithms and powers, equal on every machine.
 //!
 //! [`f64::ln`] comes from the platform's library: its last bits differ between machines, and so do
 //! a weight that is rounded or a threshold that is compared. This module uses additions,
@@ -41,6 +41,34 @@ pub fn ln(number: f64) -> f64 {
     exponent * LN_2_HIGH + (2.0 * s + (2.0 * s * series + exponent * LN_2_LOW))
 }
 
+/// Returns the logarithm to base 2, within 4 units in the last place, as [`ln`].
+#[must_use]
+pub fn log2(number: f64) -> f64 {
+    ln(number) / std::f64::consts::LN_2
+}
+
+/// Returns e to the power of a number, within 1e-12 of it; 0 or infinity where it is out of range.
+///
+/// The number is k ln 2 + r with |r| at most ln 2 / 2, and e^r its series (Abramowitz and Stegun
+/// 1964, 4.2.1): the omitted terms, from r^18/18! on, are less than 1e-23.
+#[must_use]
+pub fn exp(number: f64) -> f64 {
+    if number.is_nan() {
+        return number;
+    }
+    let twos = (number / std::f64::consts::LN_2).round().clamp(-1100.0, 1100.0);
+    let rest = (number - twos * LN_2_HIGH) - twos * LN_2_LOW;
+    if twos <= -1022.0 {
+        return 0.0;
+    }
+    if twos >= 1023.0 {
+        return f64::INFINITY;
+    }
+    let series = (1..=17).rev().fold(1.0, |sum, k| 1.0 + sum * rest / f64::from(k));
+    let power = (1023 + twos as i64) as u64;
+    series * f64::from_bits(power << MANTISSA_BITS)
+}
+
 /// The bits of a number that are its mantissa.
 const MANTISSA_BITS: u32 = 52;
 
@@ -75,6 +103,18 @@ mod tests {
         assert_eq!((ln(1.0), ln(0.0), ln(-0.0)), (0.0, f64::NEG_INFINITY, f64::NEG_INFINITY));
         assert_eq!(ln(f64::INFINITY), f64::INFINITY);
         assert!(ln(-1.0).is_nan() && ln(f64::NAN).is_nan() && ln(f64::NEG_INFINITY).is_nan());
+    }
+
+    #[test]
+    fn powers_are_those_of_the_platform_but_for_their_last_bits() {
+        for number in (-6900..6900).map(|k| f64::from(k) / 10.0 + 0.012_345) {
+            let (found, expected) = (exp(number), number.exp());
+            assert!((found - expected).abs() <= 1e-12 * expected, "{number}: {found:e}");
+        }
+        assert_eq!((exp(0.0), exp(-800.0), exp(f64::NEG_INFINITY)), (1.0, 0.0, 0.0));
+        assert_eq!((exp(800.0), exp(f64::INFINITY)), (f64::INFINITY, f64::INFINITY));
+        assert!(exp(f64::NAN).is_nan());
+        assert_eq!(log2(8.0), 3.0);
     }
 
     #[test]

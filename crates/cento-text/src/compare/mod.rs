@@ -4,6 +4,8 @@
 //! are, [`align`] finds the passages they share.
 
 pub mod align;
+pub mod background;
+pub mod chance;
 pub mod difference;
 mod fingerprints;
 pub mod measure;

@@ -1,0 +1,250 @@
+//! How much does a run of tokens say, in a collection of texts?
+//!
+//! Any two programs have loops in common, and any two letters their salutation. A *background
+//! model* of the collection says how probable each token is after those before it, and the
+//! information of a token is -log2 of that, in bits (Shannon 1948): some 8 for a word of prose, 1
+//! to 4 for a token of code, next to nothing for a token of a line that most texts have. So one
+//! unit serves prose, programs and tables, without a constant for each.
+//!
+//! The model counts runs of one to [`ORDER_MAX`] tokens. A token's probability is interpolated over
+//! all of these orders with a Dirichlet prior, from the shortest context to the longest (MacKay and
+//! Peto 1995). Contexts must be long: by runs of two tokens every idiom of a language looks like
+//! evidence (research/RESULTS.md, "Evidence").
+//!
+//! Texts that are compared are no background for themselves. The counts are those of occurrences,
+//! and each of the two texts that the model has counted is left out of each run once.
+
+use crate::hash::mix64;
+use crate::number::log2;
+
+/// The tokens of the longest run that is counted.
+pub const ORDER_MAX: usize = 8;
+
+/// The weight of the shorter context beside the occurrences of the longer one.
+const PRIOR: f64 = 5.0;
+
+/// The maximum number of tokens that a model counts: a few hundred programs or essays. Its table
+/// has two places for each run of them, 16 MiB.
+pub const COUNTED_TOKENS_MAX: usize = 1 << 18;
+
+/// The base of the polynomial that hashes runs.
+const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The bits of a place that count; the others recognise the run.
+const COUNT_BITS: u32 = 14;
+
+/// How often runs of tokens occur in a collection.
+#[derive(Debug, Clone, Default)]
+pub struct Background {
+    /// The count of a run, and bits of its hash. An open table with linear probing.
+    places: Vec<u32>,
+    /// The tokens that were counted.
+    tokens: u64,
+    /// The distinct ones.
+    vocabulary: u64,
+}
+
+impl Background {
+    /// Counts the runs of these texts, as far as [`COUNTED_TOKENS_MAX`] tokens.
+    #[must_use]
+    pub fn new(texts: &[&[u64]]) -> Background {
+        let mut room = COUNTED_TOKENS_MAX;
+        let counted = |text: &&[u64]| {
+            let len = text.len().min(room);
+            room -= len;
+            len
+        };
+        let lens: Vec<usize> = texts.iter().map(counted).collect();
+        let tokens = lens.iter().sum::<usize>();
+        let places = (tokens * ORDER_MAX * 2).max(1).next_power_of_two();
+        let mut model =
+            Background { places: vec![0; places], tokens: tokens as u64, vocabulary: 0 };
+        for (text, len) in texts.iter().zip(lens) {
+            let runs = RunHashes::new(&text[..len]);
+            for end in 0..len {
+                for order in 1..=ORDER_MAX.min(end + 1) {
+                    let is_new = model.count_one(runs.of(end + 1 - order, order));
+                    model.vocabulary += u64::from(is_new && order == 1);
+                }
+            }
+        }
+        model
+    }
+
+    /// Returns the information, in bits, of each token of a text after those before it. `counted`
+    /// is the number of texts that the model has counted and that are compared, at most 2.
+    #[must_use]
+    pub fn bits(&self, text: &[u64], counted: u32) -> Vec<f64> {
+        let runs = RunHashes::new(text);
+        (0..text.len()).map(|end| self.bits_at(&runs, end, u64::from(counted))).collect()
+    }
+
+    fn bits_at(&self, runs: &RunHashes, end: usize, counted: u64) -> f64 {
+        let mut probability = 1.0 / (self.vocabulary as f64 + 1.0);
+        for order in 1..=ORDER_MAX.min(end + 1) {
+            let start = end + 1 - order;
+            let context = match order {
+                1 => self.tokens,
+                _ => self.of(runs.of(start, order - 1)).saturating_sub(counted),
+            };
+            if context == 0 {
+                break;
+            }
+            let run = self.of(runs.of(start, order)).saturating_sub(counted).min(context);
+            probability = (run as f64 + PRIOR * probability) / (context as f64 + PRIOR);
+        }
+        -log2(probability)
+    }
+
+    /// Counts a run once more, and tells whether it is the first time.
+    fn count_one(&mut self, hash: u64) -> bool {
+        let at = self.place_of(hash);
+        let place = &mut self.places[at];
+        let is_new = *place == 0;
+        if is_new {
+            *place = mark_of(hash);
+        }
+        if *place & COUNT_MAX < COUNT_MAX {
+            *place += 1;
+        }
+        is_new
+    }
+
+    /// Returns the number of times that a run occurs.
+    fn of(&self, hash: u64) -> u64 {
+        if self.places.is_empty() {
+            return 0;
+        }
+        u64::from(self.places[self.place_of(hash)] & COUNT_MAX)
+    }
+
+    /// Returns the place of a run, or the free place where it would be. There is one, because at
+    /// most half of the places are taken.
+    fn place_of(&self, hash: u64) -> usize {
+        let (last, mark) = (self.places.len() - 1, mark_of(hash));
+        let mut at = hash as usize & last;
+        while self.places[at] != 0 && self.places[at] & !COUNT_MAX != mark {
+            at = (at + 1) & last;
+        }
+        at
+    }
+}
+
+const COUNT_MAX: u32 = (1 << COUNT_BITS) - 1;
+
+/// Returns the bits of a hash that recognise it in the table.
+fn mark_of(hash: u64) -> u32 {
+    (hash >> 32) as u32 & !COUNT_MAX
+}
+
+/// The hashes of the runs of a text, each in constant time.
+struct RunHashes {
+    /// The polynomial of all tokens before each place.
+    before: Vec<u64>,
+    /// The powers of the base.
+    powers: [u64; ORDER_MAX + 1],
+}
+
+impl RunHashes {
+    fn new(text: &[u64]) -> RunHashes {
+        let mut before = Vec::with_capacity(text.len() + 1);
+        let mut hash = 0u64;
+        before.push(hash);
+        for &token in text {
+            hash = hash.wrapping_mul(BASE).wrapping_add(mix64(token));
+            before.push(hash);
+        }
+        let mut powers = [1u64; ORDER_MAX + 1];
+        for at in 1..powers.len() {
+            powers[at] = powers[at - 1].wrapping_mul(BASE);
+        }
+        RunHashes { before, powers }
+    }
+
+    /// Returns the hash of the run of `len` tokens from `start`.
+    fn of(&self, start: usize, len: usize) -> u64 {
+        let before = self.before[start].wrapping_mul(self.powers[len]);
+        mix64(self.before[start + len].wrapping_sub(before).wrapping_add(len as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The number of times that a run occurs in the texts.
+    fn naive(texts: &[Vec<u64>], run: &[u64]) -> u64 {
+        texts
+            .iter()
+            .map(|text| text.windows(run.len()).filter(|at| *at == run).count() as u64)
+            .sum()
+    }
+
+    /// The information of each token, by the definition.
+    fn naive_bits(texts: &[Vec<u64>], text: &[u64], counted: u64) -> Vec<f64> {
+        let mut vocabulary: Vec<u64> = texts.concat();
+        vocabulary.sort_unstable();
+        vocabulary.dedup();
+        let of = |end: usize| {
+            let mut probability = 1.0 / (vocabulary.len() as f64 + 1.0);
+            for order in 1..=ORDER_MAX.min(end + 1) {
+                let run = &text[end + 1 - order..=end];
+                let context = match order {
+                    1 => texts.iter().map(Vec::len).sum::<usize>() as u64,
+                    _ => naive(texts, &run[..order - 1]).saturating_sub(counted),
+                };
+                if context == 0 {
+                    break;
+                }
+                let run = naive(texts, run).saturating_sub(counted).min(context);
+                probability = (run as f64 + 5.0 * probability) / (context as f64 + 5.0);
+            }
+            -probability.log2()
+        };
+        (0..text.len()).map(of).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn information_is_that_of_the_definition(
+            texts in prop::collection::vec(prop::collection::vec(0u64..4, 0..30), 0..6),
+            text in prop::collection::vec(0u64..5, 0..30), counted in 0u32..3,
+        ) {
+            let slices: Vec<&[u64]> = texts.iter().map(Vec::as_slice).collect();
+            let found = Background::new(&slices).bits(&text, counted);
+            let expected = naive_bits(&texts, &text, u64::from(counted));
+            for (found, expected) in found.iter().zip(&expected) {
+                prop_assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+            }
+            prop_assert_eq!(found.len(), text.len());
+        }
+
+        #[test]
+        fn the_order_of_texts_does_not_matter(
+            mut texts in prop::collection::vec(prop::collection::vec(0u64..9, 0..40), 0..8),
+            text in prop::collection::vec(0u64..9, 0..40),
+        ) {
+            let of = |texts: &[Vec<u64>]| {
+                let slices: Vec<&[u64]> = texts.iter().map(Vec::as_slice).collect();
+                Background::new(&slices).bits(&text, 0)
+            };
+            let found = of(&texts);
+            texts.reverse();
+            prop_assert_eq!(of(&texts), found);
+        }
+    }
+
+    #[test]
+    fn common_text_says_little_and_rare_text_much() {
+        let line: Vec<u64> = (0..10).collect();
+        let texts: Vec<Vec<u64>> =
+            (1..50u64).map(|n| [&line[..], &[100 * n, 7, 3]].concat()).collect();
+        let slices: Vec<&[u64]> = texts.iter().map(Vec::as_slice).collect();
+        let model = Background::new(&slices);
+        let sum = |text: &[u64]| model.bits(text, 0).iter().sum::<f64>();
+        assert!(sum(&line) < 10.0, "{}", sum(&line));
+        let other: Vec<u64> = (1000..1010).collect();
+        assert!(sum(&other) > 60.0, "{}", sum(&other));
+    }
+}
