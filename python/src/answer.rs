@@ -183,6 +183,8 @@ fn passage_of<'py>(
         similarity.into_pyobject(py)?.into_any(),
         unit_of(unit, as_bytes).into_pyobject(py)?.into_any(),
         ranges.into_any(),
+        passage.evidence.into_pyobject(py)?.into_any(),
+        passage.expected.into_pyobject(py)?.into_any(),
         a_part.into_pyobject(py)?.into_any(),
         passage.a_page.into_pyobject(py)?.into_any(),
         passage.a_line.into_pyobject(py)?.into_any(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use cento::compare::background::Background;
-use cento::compare::chance::{ChanceLaw, Sums};
+use cento::compare::chance::{ChanceLaws, Scored, Sums, equal_runs};
 use cento::compare::align::{Genre, Side, align};
 use cento::runtime::Stop;
 use cento::text::{Analyzer, Tokens};
@@ -55,10 +55,11 @@ impl Evidence {
         let model = Background::new(rest);
         let built = started.elapsed();
         let sample = &rest[..self.sample.min(rest.len())];
-        let law = ChanceLaw::of_texts(sample, &model);
-        println!("{} texts, model {built:?}, law {:?} {law:?}", texts.len(), started.elapsed());
+        let laws = ChanceLaws::of_texts(sample, &model);
+        println!("{} texts, model {built:?}, law {:?} {laws:?}", texts.len(), started.elapsed());
         let genre = Genre::of(&analyzer);
-        for archive in [100, 1000, 10_000, 100_000].into_iter().filter(|&n| n <= self.archive.max(100)) {
+        let archives = [100, 1000, 10_000, 100_000].into_iter();
+        for archive in archives.filter(|&archive| archive <= self.archive.max(100)) {
             let archive = archive.min(rest.len());
             let stated = [1.0, 0.1, 0.01, 0.001];
             let mut observed = [0u32; 4];
@@ -72,17 +73,26 @@ impl Evidence {
                     let found = align(side, other, genre, Stop::NEVER)?;
                     let mut best = f64::INFINITY;
                     for passage in &found.passages {
-                        let score = bits.score(&passage.matched, passage.hit.len());
+                        let hit = &document.2.hashes[passage.hit.clone()];
+                        let matched = equal_runs(&query.2.hashes, &passage.matched, hit);
+                        let score = bits.score(&matched, hit.len());
                         let lens = (query.2.hashes.len(), document.2.hashes.len());
-                        let expected = law.expected(score, lens, archive as u64);
+                        let runs = matched.iter().map(|run| bits.of(run));
+                        let (best_run, tokens) = (runs.fold(0.0, f64::max), passage.query.len());
+                        let runs = matched.len();
+                        let scored = Scored { score, best_run, runs, tokens, lens };
+                        let expected = laws.expected(&scored, archive as u64);
                         best = best.min(expected);
                         for run in &passage.matched {
                             covered[run.clone()].iter_mut().for_each(|at| *at = at.min(expected));
                         }
                         if self.show && expected < 0.01 {
-                            let span = |at: usize| query.2.spans[at];
-                            let text = &query.1[span(passage.query.start).start as usize..span(passage.query.end - 1).end as usize];
-                            println!("{expected:.2e} {score:.0} {} {} {:?}", query.0, document.0, text.chars().take(300).collect::<String>());
+                            let (from, to) = (passage.query.start, passage.query.end - 1);
+                            let place = query.2.spans[from].start..query.2.spans[to].end;
+                            let text = &query.1[place.start as usize..place.end as usize];
+                            let text: String = text.chars().take(300).collect();
+                            let ids = [&query.0, &document.0];
+                            println!("{expected:.2e}, {score:.0} bits, {ids:?}: {text:?}");
                         }
                     }
                     for (observed, stated) in observed.iter_mut().zip(stated) {
@@ -97,7 +107,11 @@ impl Evidence {
             }
             let a_query = observed.map(|n| f64::from(n) / queries as f64);
             let known = known.map(|sum| (1000.0 * sum / queries as f64).round() / 1000.0);
-            println!("archive {archive}: documents a query at 1, .1, .01, .001 {a_query:?}; known {known:?}, by any passage {:.3}", share / queries as f64);
+            println!(
+                "archive {archive}: at 1, .1, .01, .001 documents a query {a_query:?}, share of a \
+                 query {known:?}; by any passage {:.3}",
+                share / queries as f64
+            );
         }
         Ok(())
     }

@@ -71,6 +71,7 @@ impl Query {
             passages,
             min_passage,
             verify,
+            max_expected: _,
             min_similarity: _,
         } = &self.options;
         let rank = rank_by(&self.options, &mut PresetUse::of(config.preset));

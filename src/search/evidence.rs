@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::boilerplate::Boilerplate;
+use super::chance::QueryInformation;
 use super::memory::{self, QueryMemory};
 use super::query::{Query, Subject};
 use super::query_signature::QuerySignature;
@@ -25,10 +26,11 @@ use crate::runtime::Stop;
 use crate::similarity::Similarity;
 use crate::text::{Analyzed, Analyzer, Side, Tokens};
 use cento_api::part::part_at_token;
-use cento_api::{Part, Passage, Verified};
+use cento_api::{MAX_EXPECTED, Part, Passage, Verified};
 
 /// Compares the query with its hits, text by text.
 pub struct Evidence<'a> {
+    searcher: &'a Searcher,
     snapshot: &'a Snapshot,
     /// The text that is no part of a passage.
     boilerplate: Option<&'a Boilerplate>,
@@ -48,6 +50,10 @@ pub struct Evidence<'a> {
     runs: Option<RunSet>,
     needs_passages: bool,
     min_passage: Option<u32>,
+    /// Passages that are expected more often by chance are not shown.
+    max_expected: f64,
+    /// How much the tokens of the query say, once there is a passage.
+    information: QueryInformation,
     /// The prepared alignment of the query, once passages are requested.
     prepared: Option<Prepared>,
     stop: &'a Stop,
@@ -149,6 +155,7 @@ impl<'a> Evidence<'a> {
             return Err(Error::argument("verify", what));
         }
         Ok(Evidence {
+            searcher,
             snapshot,
             boilerplate,
             subject,
@@ -161,6 +168,8 @@ impl<'a> Evidence<'a> {
             runs: None,
             needs_passages: query.needs_passages(),
             min_passage: query.options.min_passage,
+            max_expected: query.options.max_expected.unwrap_or(MAX_EXPECTED),
+            information: QueryInformation::default(),
             prepared: None,
             stop: query.stop(),
             shared: SharedFingerprints::within(query.memory.as_ref()),
@@ -247,8 +256,9 @@ impl<'a> Evidence<'a> {
     /// Returns the passages shared with the document at `address`, if they were requested: those
     /// that are long enough.
     ///
-    /// With the texts at hand these are not coincidental. If the texts have no passages, and a text
-    /// is short or short passages are requested, the fingerprints decide; they compare words as
+    /// With the texts at hand these are not coincidental, and those that chance explains are left
+    /// out. If the texts have no passages, and a text is short or short passages are requested, the
+    /// fingerprints decide; they compare words as
     /// they were signed. Without texts, all passages of the fingerprints are shown, unless they are
     /// shorter than requested; they are measured in letters if the analyzer reads letters, and a
     /// word then counts as its usual number of them.
@@ -265,7 +275,7 @@ impl<'a> Evidence<'a> {
             let found = self.of_fingerprints(address)?;
             return Ok(Some(found.of_at_least(tokens_min.saturating_mul(a_word))));
         };
-        let aligned = aligned.of_at_least(tokens_min);
+        let aligned = self.rated(aligned.of_at_least(tokens_min), address)?;
         let least = match self.min_passage {
             Some(least) => least as usize,
             None => self.words_of_shorter(address)?,
@@ -287,9 +297,27 @@ impl<'a> Evidence<'a> {
             Some(query) => found.in_words_of(query).of_at_least(tokens_min),
             None => found.of_at_least(tokens_min),
         };
+        let found = self.rated(found, address)?;
         let document = self.document(address, Purpose::Measures)?;
         let query = self.text.as_deref().unwrap_or_default();
         Ok(Some(found.placed((query, &self.parts), (&document.text, &document.parts))))
+    }
+
+    /// Rates passages that were found by texts, and leaves out those that chance explains.
+    fn rated(&mut self, passages: Passages, address: DocAddress) -> Result<Passages> {
+        if passages.found.is_empty() {
+            return Ok(passages);
+        }
+        let Some(chance) = self.searcher.chance(self.stop)? else { return Ok(passages) };
+        let document = self.document(address, Purpose::Passages)?;
+        let Some(query) = self.query(Purpose::Passages) else { return Ok(passages) };
+        let of_query = match self.subject.address {
+            Some(address) => chance.has_counted(0, address),
+            None => chance.has_counted_text(query.tokens),
+        };
+        let counted = usize::from(of_query) + usize::from(chance.has_counted(0, address));
+        let tokens = (query.tokens, &document.tokens);
+        Ok(self.information.rated(passages, (&chance, self.max_expected), tokens, counted))
     }
 
     /// Returns the genre of the query and the documents.

@@ -27,6 +27,7 @@ mod boilerplate;
 mod brute_force;
 mod candidate;
 mod candidates;
+mod chance;
 mod cost;
 mod cover;
 mod estimates;
@@ -68,6 +69,7 @@ pub use cento_api::{
     Answer, BoilerplateShare, CandidateTexts, Goal, Hit, QueryInfo, Rank, RepeatedPassage,
     SearchOptions, Stopped, Thresholds, Verified, WeightedSimilarity,
 };
+pub use chance::{Chance, QueryInformation};
 pub use cost::Cost;
 pub use estimates::Estimates;
 pub use foreign_signature::ForeignSignature;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::boilerplate::Boilerplate;
 use super::candidate::Candidate;
 use super::candidates::{self, CandidateSet, Request};
+use super::chance::{Chance, QueryInformation};
 use super::memory::{DOCUMENT_TOKEN_BYTES, StoredMemory};
 use super::searcher::Searcher;
 use super::weigh::Weigh;
@@ -119,7 +120,9 @@ pub struct Texts<'a> {
     /// The document of each side that was read last.
     last: [Option<LastRead>; 2],
     /// The prepared document of the first side, before it is aligned.
-    prepared: Option<(DocAddress, Prepared)>,
+    prepared: Option<(DocAddress, Prepared, QueryInformation)>,
+    /// What passages say, and how often those that are shown may be expected by chance.
+    rating: Option<(Arc<Chance>, f64)>,
     /// The text that counts in neither document.
     boilerplate: Option<&'a Boilerplate>,
     /// The source of the memory for documents, if it is bounded.
@@ -148,13 +151,20 @@ impl<'a> Texts<'a> {
         let boilerplate = a.boilerplate().map(|boilerplate| &**boilerplate);
         let snapshots = [a.snapshot(), b.snapshot()];
         let last = [None, None];
-        Texts { snapshots, last, prepared: None, boilerplate, memory: None }
+        Texts { snapshots, last, prepared: None, rating: None, boilerplate, memory: None }
     }
 
     /// Takes the memory for the texts of stored documents from this source.
     #[must_use]
     pub fn within(self, memory: Option<StoredMemory>) -> Texts<'a> {
         Texts { memory, ..self }
+    }
+
+    /// Rates passages, and leaves out those that are expected more than `expected_max` times by
+    /// chance, if `chance` is known: it is that of the snapshots whose documents are compared.
+    #[must_use]
+    pub fn rated(self, chance: Option<Arc<Chance>>, expected_max: f64) -> Texts<'a> {
+        Texts { rating: chance.map(|chance| (chance, expected_max)), ..self }
     }
 
     /// Returns the passages that `a` and `b` have in common, in the order of `a`.
@@ -164,15 +174,19 @@ impl<'a> Texts<'a> {
     /// `stop`.
     pub fn passages(&mut self, a: DocAddress, b: DocAddress, stop: &Stop) -> Result<Passages> {
         let (query, document) = (self.read(0, a, stop)?, self.read(1, b, stop)?);
-        let prepared = match self.prepared.take().filter(|(last, _)| *last == a) {
-            Some((_, prepared)) => prepared,
+        let prepared = match self.prepared.take().filter(|(last, ..)| *last == a) {
+            Some(prepared) => prepared,
             None => {
                 let genre = Genre::of(&self.snapshots[0].config().analyzer);
-                Prepared::new(query.side(), genre, stop)?
+                let prepared = Prepared::new(query.side(), genre, stop)?;
+                (a, prepared, QueryInformation::of_pairs())
             }
         };
-        let (_, prepared) = self.prepared.insert((a, prepared));
-        passages::between_prepared((query.side(), prepared), document.side(), stop)
+        let (_, prepared, information) = self.prepared.insert(prepared);
+        let found = passages::between_prepared((query.side(), prepared), document.side(), stop)?;
+        let Some((chance, expected_max)) = &self.rating else { return Ok(found) };
+        let (tokens, counted) = ((&query.tokens, &document.tokens), chance.counted_of(a, b));
+        Ok(information.rated(found, (chance, *expected_max), tokens, counted))
     }
 
     /// Returns the copied passages that a document has again further on, in its order.

@@ -30,6 +30,8 @@ impl Pruning {
             rank,
             verify,
             min_passage,
+            // Decides which passages are shown, not which hits.
+            max_expected: _,
             limit: _,
             candidates: _,
             // Decide before anything is counted, or by counts.

@@ -102,6 +102,7 @@ option_methods! {
         counts_only: bool,
         passages: bool,
         min_passage: Option<u32>,
+        max_expected: Option<f64>,
         min_similarity: Option<f64>;
 }
 

@@ -1,11 +1,12 @@
 //! The searcher: a snapshot, and the caches that its searches share.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crossbeam::queue::ArrayQueue;
 
 use super::boilerplate::{Boilerplate, Ignored};
 use super::candidates::Counters;
+use super::chance::Chance;
 use super::tuning::Tuning;
 use crate::error::Result;
 use crate::index::Snapshot;
@@ -32,6 +33,8 @@ pub struct Searcher {
     pub(super) ignored: Option<Arc<Ignored>>,
     pub(super) spare: Arc<ArrayQueue<Scratch>>,
     pub(super) tuning: Tuning,
+    /// Which passages are chance, once that has been asked; `None` without texts.
+    pub(super) chance: Arc<OnceLock<Option<Arc<Chance>>>>,
 }
 
 impl std::fmt::Debug for Searcher {
@@ -55,7 +58,7 @@ impl Searcher {
     #[must_use]
     pub fn new(snapshot: Snapshot) -> Searcher {
         let spare = Arc::new(ArrayQueue::new(SPARE_MAX));
-        Searcher { snapshot, ignored: None, spare, tuning: Tuning::DEFAULT }
+        Searcher { snapshot, ignored: None, spare, tuning: Tuning::DEFAULT, chance: Arc::default() }
     }
 
     /// Returns a searcher that excludes this text, such as that of templates: every number of
@@ -79,6 +82,21 @@ impl Searcher {
     #[must_use]
     pub fn boilerplate(&self) -> Option<&Arc<Boilerplate>> {
         self.ignored.as_ref().map(|ignored| &ignored.boilerplate)
+    }
+
+    /// Returns what says which passages are chance in this collection; `None` without texts. The
+    /// first call reads a sample of the documents.
+    ///
+    /// # Errors
+    /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
+    /// `stop`.
+    pub fn chance(&self, stop: &Stop) -> Result<Option<Arc<Chance>>> {
+        if let Some(chance) = self.chance.get() {
+            return Ok(chance.clone());
+        }
+        let chance = Chance::of(&[&self.snapshot], stop)?.map(Arc::new);
+        // Another thread may have computed the same meanwhile.
+        Ok(self.chance.get_or_init(|| chance).clone())
     }
 
     /// Returns the snapshot.

@@ -169,6 +169,40 @@ pub fn with_digest(file: &SigFile, digest: Digest, docs: &mut Vec<u32>) -> Resul
     Ok(())
 }
 
+/// The documents of one text that are taken where those with the least digests are wanted.
+const COPIES_MAX: usize = 16;
+
+/// Returns the documents that `is_wanted` accepts whose texts have the least digests, in order of
+/// [`known_of`], at most `count` texts. Of copies some are left out.
+///
+/// # Errors
+/// When the bytes to be read are damaged, or name a document that the segment does not have.
+pub fn with_least_digests(
+    file: &SigFile,
+    count: usize,
+    is_wanted: impl Fn(u32) -> bool,
+) -> Result<Vec<u32>, Corruption> {
+    let (mut docs, mut texts, mut last, mut copies) = (Vec::new(), 0, None, 0);
+    for place in 0..file.header.documents {
+        let (known, doc) = digest_at(file, place)?;
+        check_exists(file, doc)?;
+        if !is_wanted(doc) {
+            continue;
+        }
+        if last != Some(known) {
+            if texts == count {
+                break;
+            }
+            (last, copies, texts) = (Some(known), 0, texts + 1);
+        }
+        copies += 1;
+        if copies <= COPIES_MAX {
+            docs.push(doc);
+        }
+    }
+    Ok(docs)
+}
+
 /// Refuses a document that the segment does not have.
 ///
 /// # Errors

@@ -252,6 +252,19 @@ impl SegmentReader {
         Ok(found)
     }
 
+    /// Returns the documents that `is_wanted` accepts whose texts have the least digests, at most
+    /// `count` texts: a sample that does not depend on the order of documents.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged.
+    pub fn with_least_digests(
+        &self,
+        count: usize,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Result<Vec<u32>, Corruption> {
+        documents::with_least_digests(&self.file, count, is_wanted)
+    }
+
     /// Clears and fills `sizes` with the numbers of distinct fingerprints of these documents.
     ///
     /// # Errors

@@ -65,7 +65,7 @@ pub use name_pattern::{NameFields, NamePattern};
 pub use overlap::{Category, Overlap};
 pub use pair::{PairReport, SymmetricPair, WeightedSimilarity};
 pub use part::{Part, PartText};
-pub use passage::{Origin, Passage, Unit};
+pub use passage::{MAX_EXPECTED, Origin, Passage, Unit};
 pub use preset::{
     DEFAULT_SPEC, Preset, PresetDefaults, PresetRank, REUSE, REUSE_ANALYZER, REUSE_SPEC,
 };
@@ -74,7 +74,7 @@ pub use repeated::{BoilerplateShare, RepeatedPassage};
 pub use search::{Goal, Rank, SearchOptions};
 pub use service_file::{DEFAULT_PORT, ServiceFile};
 pub use similarity::Similarity;
-pub use sources::{LargestSource, SourceRanges, SourcedDocument, Sources};
+pub use sources::{SourceRanges, SourcedDocument, Sources};
 pub use stats::{Bytes, Compaction, Stats};
 pub use thresholds::Thresholds;
 pub use unseen::Unseen;

@@ -73,6 +73,18 @@ pub struct PairReport {
     pub passages_complete: Option<bool>,
 }
 
+impl PairReport {
+    /// Tells whether the pair is an edge of a graph and joins two documents in a cluster: a passage
+    /// says more than chance, or may, because the search for passages was cut short; and no program
+    /// is too short to tell. Without texts nobody looks for passages.
+    #[must_use]
+    pub fn is_edge(&self) -> bool {
+        let has_passage = self.passages.as_ref().is_none_or(|found| !found.is_empty());
+        let may_have = has_passage || self.passages_complete == Some(false);
+        may_have && self.too_short != Some(true)
+    }
+}
+
 /// The measures of a pair with fingerprints weighed by their rarity: each counts for the square of
 /// its inverse document frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
+
 /// A passage that two texts have in common: `a`, the query of a search or the first of a pair, and
 /// `b`, the hit or the second.
 ///
@@ -43,6 +45,15 @@ pub struct Passage {
     /// How alike the two places are, 0 to 1: the tokens that both have as a share of their mean
     /// number; without text, an estimate from the fingerprints.
     pub similarity: f64,
+    /// The information of its matched tokens, in bits, less what its gaps cost: how much the
+    /// passage says in this collection. Text that many documents have says next to nothing. None
+    /// without the texts of a collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<f64>,
+    /// How many unrelated documents of the collection have a passage with as much evidence in
+    /// common with `a`, by chance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<f64>,
     /// The part of `a` that it is in, if `a` has parts. Its page and line are then those of the
     /// part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,6 +81,22 @@ pub struct Passage {
     /// Its place in the file that `b` was extracted from, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b_origin: Option<Origin>,
+}
+
+/// How often a passage that is shown may be expected by chance, unless that is specified.
+pub const MAX_EXPECTED: f64 = 0.01;
+
+/// Refuses a number of expected passages below zero.
+///
+/// # Errors
+/// [`Error::InvalidArgument`], which names the field.
+pub(crate) fn check_max_expected(expected: Option<f64>) -> Result<()> {
+    match expected {
+        Some(expected) if !(expected >= 0.0) => {
+            Err(Error::argument("max_expected", "`max_expected` must be a number from 0 on"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A place in the file that a text was extracted from.
@@ -108,6 +135,8 @@ impl Passage {
             matched: tokens,
             matched_ranges: Vec::new(),
             similarity,
+            evidence: None,
+            expected: None,
             a_part: None,
             b_part: None,
             a_page: None,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::check_min_passage;
 use crate::error::{Error, Result};
+use crate::passage::check_max_expected;
 use crate::{MaxDf, whole};
 
 /// The options of a search.
@@ -98,6 +99,12 @@ pub struct SearchOptions {
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub min_passage: Option<u32>,
+    /// Show passages of which at most this number are expected by chance in common with unrelated
+    /// documents. Default: 0.01. It takes the texts of query and index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NUMBER"))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0))]
+    pub max_expected: Option<f64>,
     /// Also measure each hit on the whole texts: resemblance, containment, levenshtein and more;
     /// the error for an unknown name lists all of them. Hits that then miss a threshold are
     /// dropped.
@@ -161,6 +168,7 @@ impl SearchOptions {
     pub fn check(&self) -> Result<()> {
         check_share("min_similarity", self.min_similarity)?;
         check_min_passage(self.min_passage)?;
+        check_max_expected(self.max_expected)?;
         if self.rank.is_some_and(|rank| rank != Rank::Overlap) && self.goal != Goal::Hits {
             return Err(Error::argument(
                 "rank",

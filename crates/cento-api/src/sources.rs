@@ -4,9 +4,6 @@ use serde::{Deserialize, Serialize};
 
 /// What a document has from where, in tokens. Each counts once: as boilerplate, else as known, else
 /// as shared, else as new.
-///
-/// Programs have no such sums, because any two of them share short passages: together, enough other
-/// programs have nearly all of an honest one. Of a program the largest source is named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Sources {
@@ -15,41 +12,17 @@ pub struct Sources {
     pub name: String,
     /// All its tokens.
     pub tokens: u32,
-    /// Those that are in no passage; not of a program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub new: Option<u32>,
-    /// Those in passages of documents that were known before; not of a program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub known: Option<u32>,
-    /// Those in passages of other documents that are new; not of a program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub shared: Option<u32>,
-    /// Of a program, the document that has most of it, if any shares a passage with it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub largest_source: Option<LargestSource>,
+    /// Those that are in no passage.
+    pub new: u32,
+    /// Those in passages of documents that were known before.
+    pub known: u32,
+    /// Those in passages of other documents that are new.
+    pub shared: u32,
     /// Those of specified boilerplate.
     pub boilerplate: u32,
     /// Whether the search for passages was not cut short; if it was, more of the new text may be
-    /// known or shared, and another source may be larger.
+    /// known or shared.
     pub complete: bool,
-}
-
-/// The document that has most of a program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct LargestSource {
-    /// Its id.
-    pub id: String,
-    /// The index that it is in, if it was known before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub index: Option<String>,
-    /// The tokens of the program that are in passages with it, without boilerplate.
-    pub tokens: u32,
 }
 
 /// A document that shares passages with another one, whose matched bytes these are.
@@ -98,43 +71,10 @@ impl SourcedDocument {
         Sources {
             name: self.name,
             tokens,
-            new: Some(tokens - boilerplate - known - shared),
-            known: Some(known),
-            shared: Some(shared),
-            largest_source: None,
+            new: tokens - boilerplate - known - shared,
+            known,
+            shared,
             boilerplate,
-            complete: self.complete,
-        }
-    }
-
-    /// Counts the tokens by the one source that has most of them. Of sources that have as many,
-    /// this is one that was known before, then the first by its id.
-    #[must_use]
-    pub fn largest(mut self) -> Sources {
-        let boilerplate = merged(std::mem::take(&mut self.boilerplate));
-        let tokens = self.places.len() as u32;
-        self.places.retain(|&place| !has(&boilerplate, place));
-        let own = |ranges: Vec<(u32, u32)>| {
-            let ranges = merged(ranges);
-            self.places.iter().filter(|&&place| has(&ranges, place)).count() as u32
-        };
-        let sources = self.sources.into_iter().map(|SourceRanges { id, index, ranges }| {
-            LargestSource { id, index, tokens: own(ranges) }
-        });
-        let by = |one: &LargestSource, other: &LargestSource| {
-            let known = one.index.is_some().cmp(&other.index.is_some());
-            let names = (&other.id, &other.index).cmp(&(&one.id, &one.index));
-            one.tokens.cmp(&other.tokens).then(known).then(names)
-        };
-        let largest_source = sources.filter(|source| source.tokens > 0).max_by(by);
-        Sources {
-            name: self.name,
-            tokens,
-            new: None,
-            known: None,
-            shared: None,
-            largest_source,
-            boilerplate: tokens - self.places.len() as u32,
             complete: self.complete,
         }
     }
@@ -188,26 +128,7 @@ mod tests {
             ("dan", false, &[(40, 70), (0, 5)]),
         ]);
         // Boilerplate at 0; known at 10 to 40; shared at 50 and 60; new at 70 to 90.
-        let Sources { tokens, new, known, shared, boilerplate, largest_source, .. } = found.sums();
-        assert_eq!((tokens, boilerplate, largest_source), (10, 1, None));
-        assert_eq!((known, shared, new), (Some(4), Some(2), Some(3)));
-    }
-
-    #[test]
-    fn the_largest_source_is_one_document_and_not_the_sum_of_all() {
-        let found = |sources: &[SourceRow<'_>]| {
-            let Sources { new, known, shared, largest_source, boilerplate, .. } =
-                sourced(sources).largest();
-            assert_eq!((new, known, shared, boilerplate), (None, None, None, 1));
-            largest_source.map(|best| (best.id, best.index.is_some(), best.tokens))
-        };
-        let (half, other): (&[_], &[_]) = (&[(0, 25), (20, 50)], &[(50, 80)]);
-        let best = |id: &str, is_known, tokens| Some((id.to_owned(), is_known, tokens));
-        assert_eq!(found(&[("eve", true, other), ("bob", false, half)]), best("bob", false, 4));
-        // Of equals the known one, then the first.
-        assert_eq!(found(&[("bob", false, half), ("eve", true, half)]), best("eve", true, 4));
-        assert_eq!(found(&[("eve", true, half), ("dan", true, half)]), best("dan", true, 4));
-        assert_eq!(found(&[("eve", true, &[(0, 9)])]), None);
-        assert_eq!(found(&[]), None);
+        let Sources { tokens, new, known, shared, boilerplate, .. } = found.sums();
+        assert_eq!((tokens, boilerplate, known, shared, new), (10, 1, 4, 2, 3));
     }
 }

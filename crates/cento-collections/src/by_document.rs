@@ -9,7 +9,8 @@ use super::numbering::Numbering;
 use super::pair::Pair;
 use super::pair_search::{PairSearch, PairTexts, Wanted};
 use super::score::Scores;
-use cento::search::{QueryMemory, Searcher, StoredMemory};
+use cento::search::{Chance, QueryMemory, Searcher, StoredMemory, Texts};
+use cento_api::MAX_EXPECTED;
 use cento_api::error::{Error, Result};
 use cento_text::runtime::Stop;
 use cento_text::runtime::ordered::Ordered;
@@ -24,9 +25,31 @@ pub(super) struct Join {
     pub stop: Stop,
     pub documents: Range<u64>,
     pub memory: Option<QueryMemory>,
+    /// What says which passages are chance, once that has been asked.
+    pub chance: Arc<OnceLock<Option<Arc<Chance>>>>,
 }
 
 impl Join {
+    /// Returns what says which passages of the documents are chance; `None` without texts.
+    fn chance(&self) -> Result<Option<Arc<Chance>>> {
+        let Some(against) = &self.against else { return self.searcher.chance(&self.stop) };
+        if let Some(chance) = self.chance.get() {
+            return Ok(chance.clone());
+        }
+        let both = [self.searcher.snapshot(), against.snapshot()];
+        let chance = Chance::of(&both, &self.stop)?.map(Arc::new);
+        Ok(self.chance.get_or_init(|| chance).clone())
+    }
+
+    /// Returns a reader of the texts of pairs, which rates their passages.
+    ///
+    /// # Errors
+    /// When a document cannot be read; [`Error::Cancelled`] after the join was stopped.
+    pub fn texts(&self) -> Result<Texts<'_>> {
+        let texts = Texts::new(&self.searcher, self.other()).within(self.stored_memory());
+        Ok(texts.rated(self.chance()?, self.options.max_expected.unwrap_or(MAX_EXPECTED)))
+    }
+
     /// Returns the searcher that finds the other document of a pair.
     pub fn other(&self) -> &Searcher {
         self.against.as_ref().unwrap_or(&self.searcher)
@@ -42,13 +65,14 @@ impl Join {
 
     /// Finds the pairs of each document, in the order of the documents.
     pub fn start(&self, wanted: Wanted) -> PairsByDocument {
-        let Join { searcher, against, threads, stop, documents, .. } = self.clone();
-        let memory = self.stored_memory();
+        let (join, threads, memory) = (self.clone(), self.threads, self.stored_memory());
         let begun = Arc::<OnceLock<Begun>>::default();
         let to_fill = begun.clone();
-        let found = Ordered::start(threads, &stop, move |stop, begin| {
-            let texts = PairTexts::new(&searcher, against.as_ref(), &wanted, memory);
-            let search = PairSearch::new(&searcher, &texts, &wanted, threads, stop)?;
+        let found = Ordered::start(threads, &self.stop, move |stop, begin| {
+            let Join { searcher, against, documents, .. } = &join;
+            let chance = if wanted.passages { join.chance()? } else { None };
+            let texts = PairTexts::new(searcher, against.as_ref(), &wanted, memory, chance);
+            let search = PairSearch::new(searcher, &texts, &wanted, threads, stop)?;
             let documents_without_field = search.documents_without_field();
             let summary = JoinSummary { documents_without_field, estimated_pairs: 0 };
             let _ = to_fill.set(Begun { summary, scores: search.scores() });

@@ -3,7 +3,7 @@
 use super::{PairReport, WeightedSimilarity};
 use cento::index::{DocAddress, Snapshot};
 use cento::search::Searcher;
-use cento_api::error::Result;
+use cento_api::error::{Error, Result};
 use cento_api::overlap::Overlap;
 use cento_api::similarity::Similarity;
 use cento_text::compare::Passages;
@@ -102,4 +102,19 @@ impl Pair {
             passages: self.passages.map(|passages| passages.found),
         })
     }
+}
+
+/// Checks that there are texts to find passages in.
+pub fn check_texts(snapshot: &Snapshot, other: &Snapshot) -> Result<()> {
+    let Some(without) = [snapshot, other].into_iter().find(|one| !one.config().store_text) else {
+        return Ok(());
+    };
+    // A client of a service may read this, so it has no path.
+    let (path, is_one) = (without.index().path(), snapshot.index().path() == other.index().path());
+    let index = match path.file_name().filter(|_| !is_one) {
+        Some(name) => format!("`{}`", name.to_string_lossy()),
+        None => "the index".to_owned(),
+    };
+    let what = format!("passages are found by comparing texts, but {index} stores none");
+    Err(Error::argument("passages", what))
 }

@@ -8,7 +8,7 @@ use super::contenders::{Archive, Candidate, Contenders, Ranked, Seen, is_met};
 use super::copies::Copies;
 use super::margin::Margins;
 use super::numbering::Numbering;
-use super::pair::{Pair, is_too_short};
+use super::pair::{Pair, check_texts, is_too_short};
 use super::program_texts::{ProgramTexts, ScoredTexts};
 use super::score::Scores;
 use super::series::{Scope, Series};
@@ -16,11 +16,12 @@ use super::thresholds::PairThresholds;
 use super::verify::{Own, Verifier};
 use super::weights::{Weights, candidates};
 use super::{PairOptions, PairRank, Thresholds};
-use cento::index::{DocAddress, MaxDf, Snapshot};
+use cento::index::{DocAddress, MaxDf};
 use cento::search::{
-    Neighbour, RunMaker, Searcher, StoredMemory, StoredRuns, Texts, Weigh, WeightedOverlap,
+    Chance, Neighbour, RunMaker, Searcher, StoredMemory, StoredRuns, Texts, Weigh, WeightedOverlap,
     kept_runs,
 };
+use cento_api::MAX_EXPECTED;
 use cento_api::error::{Error, Result};
 use cento_api::overlap::Overlap;
 use cento_api::similarity::Similarity;
@@ -66,6 +67,7 @@ pub(super) struct Wanted {
     /// Whether to find passages, which takes the texts of both documents of each pair.
     pub passages: bool,
     pub min_passage: Option<u32>,
+    pub max_expected: f64,
     /// The best pairs that are requested, if not all.
     pub ranked: Option<Ranked>,
     /// The conditions for the best pairs, where all pairs are counted.
@@ -105,6 +107,7 @@ impl Wanted {
             weighted: options.weighted,
             passages: options.passages || options.min_passage.is_some(),
             min_passage: options.min_passage,
+            max_expected: options.max_expected.unwrap_or(MAX_EXPECTED),
             ranked: None,
             met: None,
             archive: None,
@@ -149,21 +152,6 @@ impl Wanted {
     }
 }
 
-/// Checks that there are texts to find passages in.
-pub fn check_texts(snapshot: &Snapshot, other: &Snapshot) -> Result<()> {
-    let Some(without) = [snapshot, other].into_iter().find(|one| !one.config().store_text) else {
-        return Ok(());
-    };
-    // A client of a service may read this, so it has no path.
-    let (path, is_one) = (without.index().path(), snapshot.index().path() == other.index().path());
-    let index = match path.file_name().filter(|_| !is_one) {
-        Some(name) => format!("`{}`", name.to_string_lossy()),
-        None => "the index".to_owned(),
-    };
-    let what = format!("passages are found by comparing texts, but {index} stores none");
-    Err(Error::argument("passages", what))
-}
-
 /// The comparison of the texts of pairs.
 pub(super) struct PairTexts<'a> {
     against: Option<&'a Searcher>,
@@ -175,6 +163,7 @@ pub(super) struct PairTexts<'a> {
     scored: Option<ScoredTexts>,
     /// The source of the memory for the texts of an archive, if it is bounded.
     memory: Option<StoredMemory>,
+    chance: Option<Arc<Chance>>,
 }
 
 impl<'a> PairTexts<'a> {
@@ -185,6 +174,7 @@ impl<'a> PairTexts<'a> {
         against: Option<&'a Searcher>,
         wanted: &Wanted,
         memory: Option<StoredMemory>,
+        chance: Option<Arc<Chance>>,
     ) -> PairTexts<'a> {
         let kept = kept_runs();
         let scored = wanted.scores.then(|| ScoredTexts::new(searcher, against, memory.clone()));
@@ -203,13 +193,13 @@ impl<'a> PairTexts<'a> {
         let own = runs(searcher, scored.as_ref().map(|texts| &texts.a));
         let Some(other) = against else {
             let verifier = Verifier::new(searcher, own);
-            return PairTexts { against, own: None, verifier, scored, memory };
+            return PairTexts { against, own: None, verifier, scored, memory, chance };
         };
         // Texts decide if both documents have them.
         let runs = runs(other, scored.as_ref().map(ScoredTexts::other));
         let runs = runs.filter(|_| own.is_some());
         let own = own.filter(|_| runs.is_some());
-        PairTexts { against, own, verifier: Verifier::new(other, runs), scored, memory }
+        PairTexts { against, own, verifier: Verifier::new(other, runs), scored, memory, chance }
     }
 
     fn own_runs(&self) -> Option<&StoredRuns<'a>> {
@@ -477,9 +467,9 @@ impl<'a> PairSearch<'a> {
     }
 
     fn add_passages(&self, pairs: &mut Vec<Pair>) -> Result<()> {
-        let searched = self.against.unwrap_or(self.searcher);
-        let texts = Texts::new(self.searcher, searched);
-        let mut texts = texts.within(self.texts.memory.clone());
+        let texts = Texts::new(self.searcher, self.against.unwrap_or(self.searcher));
+        let texts = texts.within(self.texts.memory.clone());
+        let mut texts = texts.rated(self.texts.chance.clone(), self.wanted.max_expected);
         let tokens_min = self.wanted.min_passage.unwrap_or(0);
         for pair in &mut *pairs {
             let passages = texts.passages(pair.a, pair.b, self.stop)?;

@@ -13,6 +13,8 @@
 //! Exact copies that have only stop-fingerprints are in pairs with the first of them only
 //! (`copies`).
 
+use std::sync::Arc;
+
 use std::ops::Range;
 use std::vec;
 
@@ -71,6 +73,7 @@ pub fn pairs(searcher: &Searcher, options: &PairOptions) -> Pairs {
             stop: Stop::default(),
             documents: 0..u64::MAX,
             memory: None,
+            chance: Arc::default(),
         },
         progress: None,
         given: Given::Nothing,
@@ -299,7 +302,7 @@ mod tests {
         let searcher = searcher();
         let options = PairOptions::default().thresholds(Thresholds::default().min_overlap(1));
         let (mut expected, wanted) = (Vec::new(), Wanted::of(&options).unwrap());
-        let texts = PairTexts::new(&searcher, None, &wanted, None);
+        let texts = PairTexts::new(&searcher, None, &wanted, None, None);
         let search = PairSearch::new(&searcher, &texts, &wanted, 1, Stop::NEVER).unwrap();
         let work = |number| search.contenders(number);
         in_order(2, 0..search.end(), Stop::NEVER, &work, &mut |_, found| {

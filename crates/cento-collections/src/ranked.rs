@@ -11,12 +11,11 @@ use super::best::{Best, Floor};
 use super::by_document::{Join, JoinSummary};
 use super::contenders::{Ranked, Seen};
 use super::margin::Margins;
-use super::pair::Pair;
-use super::pair_search::{Wanted, check_texts};
+use super::pair::{Pair, check_texts};
+use super::pair_search::Wanted;
 use super::score::Scores;
 use super::series::Series;
 use cento::index::MaxDf;
-use cento::search::Texts;
 use cento_api::error::Result;
 use cento_text::runtime::ordered::in_order;
 
@@ -100,8 +99,7 @@ pub(super) fn best_of(
         let addresses: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
         let find = |number: u64| {
             let (a, b) = addresses[number as usize];
-            let mut texts = Texts::new(&join.searcher, join.other()).within(join.stored_memory());
-            texts.passages(a, b, &join.stop)
+            join.texts()?.passages(a, b, &join.stop)
         };
         let numbers = 0..addresses.len() as u64;
         in_order(join.threads, numbers, &join.stop, &find, &mut |number, found| {

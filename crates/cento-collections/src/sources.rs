@@ -5,10 +5,10 @@
 //! text by text. So the answer does not depend on the pairs that a list has room for. What the
 //! passages of known and of new documents both have counts as known.
 //!
-//! Of programs only the largest source is counted: any two programs share short passages, and a
-//! union of those of many has nearly all of an honest program (0.88 of ten beside 860 others). A
-//! cover leaves out documents that add little to those before them, so the documents that share
-//! most fingerprints with a program are compared with it instead.
+//! Any two programs share short passages, and those of many programs have nearly all of an honest
+//! one. Passages that chance explains do not count, so the sum over many documents is no more than
+//! that over few. A cover leaves out documents that add little to those before them, so of programs
+//! those are compared that share the rarest fingerprints.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -21,7 +21,7 @@ use super::numbering::Numbering;
 use super::pairs::Pairs;
 use super::series::Series;
 use cento::index::{DocAddress, Snapshot};
-use cento::search::{Goal, Query, Searcher, Texts};
+use cento::search::{Goal, Query, Searcher, Weigh};
 use cento_api::error::Result;
 use cento_text::compare::Passages;
 use cento_text::runtime::ordered::in_order;
@@ -42,8 +42,8 @@ impl Pairs {
     /// matter, but for `min_passage`, which says what a passage is. Returns nothing for an index
     /// that stores no texts.
     ///
-    /// A search ends when [`Query::PATIENCE`] documents in a row have no passage, or no more of a
-    /// program than one before them, and after [`Query::CANDIDATES`], which is reported:
+    /// A search ends when [`Query::PATIENCE`] documents in a row have no passage, and after
+    /// [`Query::CANDIDATES`], which is reported:
     /// [`Sources::complete`].
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl Pairs {
                 let listed = reused.remove(document.name.as_str()).unwrap_or_default();
                 document.sources.extend(listed.sources);
                 document.complete &= !listed.is_cut;
-                all.push(if search.is_of_programs { document.largest() } else { document.sums() });
+                all.push(document.sums());
                 Ok(())
             },
         )?;
@@ -177,13 +177,13 @@ impl<'a> SourceSearch<'a> {
 
     /// Finds what the document at `address` has in common with others, and with these new ones.
     fn reused(&self, address: DocAddress, text: &str, news: &[DocAddress]) -> Result<Reused> {
-        let Join { searcher, options, stop, .. } = self.join;
+        let Join { options, stop, .. } = self.join;
         let tokens_min = options.min_passage.unwrap_or(0);
-        let mut texts = Texts::new(searcher, searcher).within(self.join.stored_memory());
+        let mut texts = self.join.texts()?;
         let mut reused = Reused::default();
         let mut news = news.to_vec();
         for found in self.candidates(address, text)? {
-            let (mut in_vain, mut most) = (0, 0);
+            let mut in_vain = 0;
             for (at, other) in found.into_iter().enumerate() {
                 stop.check()?;
                 if at == Query::CANDIDATES {
@@ -192,13 +192,7 @@ impl<'a> SourceSearch<'a> {
                 }
                 news.retain(|&one| one != other);
                 let passages = texts.passages(address, other, stop)?.of_at_least(tokens_min);
-                let tokens = passages.tokens();
-                let is_in_vain = match self.is_of_programs {
-                    true => tokens <= most,
-                    false => passages.found.is_empty(),
-                };
-                in_vain = if is_in_vain { in_vain + 1 } else { 0 };
-                most = tokens.max(most);
+                in_vain = if passages.found.is_empty() { in_vain + 1 } else { 0 };
                 self.add(&mut reused, other, &passages)?;
                 if in_vain == Query::PATIENCE {
                     break;
@@ -228,17 +222,19 @@ impl<'a> SourceSearch<'a> {
         self.searchers.iter().map(covering).collect()
     }
 
-    /// Returns the documents that share most fingerprints with the one at `address`, best first, of
-    /// equals the one stored first; one more than are compared.
+    /// Returns the documents that share most fingerprints with the one at `address`, by their
+    /// weights, best first, of equals the one stored first; one more than are compared.
     fn sharing_most(&self, address: DocAddress, hidden: &[DocAddress]) -> Result<Vec<DocAddress>> {
         let Join { searcher, options, stop, .. } = self.join;
         let hidden: HashSet<DocAddress> = hidden.iter().copied().collect();
         let keys = searcher.keys_of(address, stop)?;
-        let mut found = searcher.neighbours(&keys, 1, options.max_df, Some(address), stop)?;
-        found.retain(|one| !hidden.contains(&one.address));
-        found.sort_unstable_by_key(|one| (Reverse(one.overlap), one.address));
+        let (weigh, except) = (Weigh::new(searcher.snapshot()), Some(address));
+        let (_, mut found) =
+            searcher.weighed_neighbours(&keys, (1, weigh, 0.0), options.max_df, except, stop)?;
+        found.retain(|(one, _)| !hidden.contains(&one.address));
+        found.sort_unstable_by_key(|&(one, weight)| (Reverse(weight), one.address));
         found.truncate(Query::CANDIDATES + 1);
-        Ok(found.into_iter().map(|one| one.address).collect())
+        Ok(found.into_iter().map(|(one, _)| one.address).collect())
     }
 
     /// Adds the matched words of the passages with another document.
@@ -303,8 +299,7 @@ mod tests {
         let counts = |options: &PairOptions| -> Vec<[u32; 4]> {
             let found = sources(&new, &known, options);
             assert!(found.iter().all(|one| one.complete));
-            let counts = found.iter().map(|one| [Some(one.tokens), one.new, one.known, one.shared]);
-            counts.map(|counts| counts.map(Option::unwrap)).collect()
+            found.iter().map(|one| [one.tokens, one.new, one.known, one.shared]).collect()
         };
         let all = [[120, 0, 80, 40], [80, 0, 0, 80], [80, 0, 40, 40]];
         assert_eq!(counts(&PairOptions::default()), all);
@@ -332,7 +327,7 @@ mod tests {
             assert_eq!(listed.len(), 1);
             let found = join().sources(&new, &listed).unwrap();
             let counts: Vec<_> = found.iter().map(|one| (one.new, one.known, one.shared)).collect();
-            assert_eq!(counts, [(Some(2), Some(0), Some(58)); 2]);
+            assert_eq!(counts, [(2, 0, 58); 2]);
         }
     }
 
@@ -349,9 +344,7 @@ mod tests {
             .concat();
         let index = |id: &str| index_by("code(language=python)", &[document(id, program.clone())]);
         let found = sources(&index("bob"), &index("ann"), &PairOptions::default());
-        let best = found[0].largest_source.as_ref().unwrap();
-        assert_eq!((best.id.as_str(), best.index.as_deref()), ("ann", Some("old")));
-        assert_eq!(best.tokens, found[0].tokens);
+        assert_eq!((found[0].known, found[0].shared), (found[0].tokens, 0));
     }
 
     #[test]
@@ -367,18 +360,14 @@ mod tests {
         };
         let old: Vec<_> = (0..6).map(|n| document(&format!("old{n}"), lines(&[n]))).collect();
         let code = "code(language=python)";
-        let (old, copy) = (index_by(code, &old), lines(&[3, 9, 11]));
+        let (old, copy) = (index_by(code, &old), lines(&[3, 9, 11, 30, 47, 61, 78, 92, 104]));
         let of =
             |new: &[(String, String)]| sources(&index_by(code, new), &old, &PairOptions::default());
         let alone = of(&[document("new", lines(&[0, 1, 2, 3, 4, 5]))]);
-        let best = alone[0].largest_source.as_ref().unwrap();
-        assert!(best.tokens * 3 < alone[0].tokens, "{alone:?}");
-        assert_eq!((alone[0].new, alone[0].known, alone[0].shared), (None, None, None));
-        // A copy within the class is found as the largest source, too.
+        assert!(alone[0].known * 3 < alone[0].tokens, "{alone:?}");
+        // A copy within the class is shared.
         let class = of(&[document("ann", copy.clone()), document("bob", copy)]);
-        let best = class[0].largest_source.as_ref().unwrap();
-        assert_eq!((best.id.as_str(), best.tokens), ("bob", class[0].tokens), "{class:?}");
-        assert_eq!(best.index, None);
+        assert_eq!(class[0].shared, class[0].tokens, "{class:?}");
     }
 
     #[test]
@@ -392,7 +381,7 @@ mod tests {
         let new = index(&[document("new", words(1, most + 9))]);
         let check = |count: u32, is_complete: bool| {
             let found = sources(&new, &known(count), &PairOptions::default());
-            assert_eq!((found[0].known, found[0].complete), (Some(count.min(most)), is_complete));
+            assert_eq!((found[0].known, found[0].complete), (count.min(most), is_complete));
         };
         check(most, true);
         check(most + 9, false);

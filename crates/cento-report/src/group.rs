@@ -84,21 +84,30 @@ impl Members {
         }
     }
 
-    /// Returns the clusters of members, by their names, and the number of the cluster of each.
+    /// Returns the clusters of members, by their names, and the number of the cluster of each. The
+    /// cluster of the pair that was added first comes first.
     #[must_use]
     pub fn clusters(mut self) -> (Vec<Cluster>, Membership) {
         let by_key = clusters(self.edges.iter().map(|(a, b)| (&**a, &**b)));
-        let mut found: Vec<Vec<(String, String)>> = Vec::new();
+        let mut first = HashMap::new();
+        for (at, (a, b)) in self.edges.iter().enumerate() {
+            for key in [a, b] {
+                first.entry(key.clone()).or_insert(at);
+            }
+        }
+        let mut found: Vec<(usize, Vec<(String, String)>)> = Vec::new();
         for cluster in by_key {
+            let place = cluster.members.iter().filter_map(|key| first.get(key)).min();
+            let place = place.copied().unwrap_or(usize::MAX);
             let mut name =
                 |key: String| (self.names.remove(&key).expect("each is in one cluster"), key);
             let mut members: Vec<_> = cluster.members.into_iter().map(&mut name).collect();
             members.sort_unstable();
-            found.push(members);
+            found.push((place, members));
         }
-        found.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        found.sort_unstable();
         let (mut named, mut numbers) = (Vec::new(), HashMap::new());
-        for (cluster, found) in (1..).zip(found) {
+        for (cluster, (_, found)) in (1..).zip(found) {
             let (size, mut members) = (found.len(), Vec::with_capacity(found.len()));
             for (name, key) in found {
                 members.push(name);

@@ -53,8 +53,8 @@ pub use pairs::{Joined, Member, PairEntry, PairsReport, SYMMETRIC_MEASURE, named
 pub use parquet_rows::ParquetRows;
 pub use parted_text::PartedText;
 pub use reuse::{
-    CountUnit, Counting, DocumentReport, Excluded, LargestShare, Place, ReuseReport, ReuseSource,
-    Searched, Source,
+    CountUnit, Counting, DocumentReport, Excluded, Place, ReuseReport, ReuseSource, Searched,
+    Source,
 };
 pub use rows::{CellType, Delimiter, Rows};
 pub use run::{IndexState, Run};

@@ -122,6 +122,9 @@ pub struct PairEntry {
     pub passages: Vec<Place>,
     /// Whether these are all.
     pub complete: bool,
+    /// Whether it joins the documents in a cluster.
+    #[serde(skip)]
+    pub(crate) is_edge: bool,
 }
 
 impl Member {
@@ -234,7 +237,7 @@ impl PairsReport {
             number_names(&numbers, &mut sources, &mut warnings);
         }
         let mut members = Members::default();
-        for (pair, _) in pairs.iter().filter(|(pair, _)| pair.too_short != Some(true)) {
+        for (pair, _) in pairs.iter().filter(|(pair, _)| pair.is_edge()) {
             let sides = [&pair.a, &pair.b].map(|id| &documents[numbers[id] - 1]);
             let groups = sides.map(Member::group);
             let [a, b] = sides.map(|document| document.name.as_str());
@@ -295,16 +298,11 @@ fn number_names(
 ) {
     let mut numbers = numbers.clone();
     sources.sort_by_key(|one| {
-        let best = one.largest_source.as_ref().map(|best| best.tokens);
-        let counts = (one.tokens, one.known, one.shared, one.new, best, one.complete);
+        let counts = (one.tokens, one.known, one.shared, one.new, one.complete);
         (numbers.get(&one.name).copied().unwrap_or(usize::MAX), Reverse(counts))
     });
     for one in &mut *sources {
         one.name = numbered(&mut numbers, &one.name);
-    }
-    // After all new documents, so that these are numbered without gaps.
-    for best in sources.iter_mut().filter_map(|one| one.largest_source.as_mut()) {
-        best.id = numbered(&mut numbers, &named(&best.id, best.index.take().as_deref()));
     }
     warnings.sort_by(|a, b| {
         let number = |one: &NotCompared| numbers.get(&one.name).copied().unwrap_or(usize::MAX);
@@ -341,6 +339,7 @@ fn entry(
         let (a_part, b_part) = (part(a, passage.a), part(b, passage.b));
         Place::of_pair(Passage { a_part, b_part, ..passage })
     };
+    let is_edge = pair.is_edge();
     let passages = pair.passages.into_iter().flatten();
     let passages = passages
         .filter(|p| p.unit == Unit::Bytes && is_in(a, p.a) && is_in(b, p.b))
@@ -357,6 +356,7 @@ fn entry(
         too_short: pair.too_short,
         passages,
         complete: pair.passages_complete != Some(false),
+        is_edge,
     }
 }
 
@@ -441,32 +441,6 @@ pub(crate) mod tests {
             sources: vec![SourceRanges { id, index, ranges: vec![(0, 5)] }],
             complete: true,
         }
-    }
-
-    #[test]
-    fn a_program_is_listed_with_its_largest_source_and_an_anonymous_one_with_a_number() {
-        let report = |anonymous| {
-            let mut found = joined(vec![pair("ann", "old in 2024", 0.9), pair("cas", "ann", 0.4)]);
-            found.sources = ["ann", "cas", "zoe"].map(|name| sourced(name).largest()).to_vec();
-            PairsReport::new(Run::new("pairs"), found, anonymous)
-        };
-        let html = report(false).html();
-        let (_, table) = html.split_once("<h2>New documents</h2>").unwrap();
-        let (table, _) = table.split_once("</table>").unwrap();
-        assert!(!table.contains("Known") && !table.contains("Shared"), "{table}");
-        let rows: Vec<&str> = table.split("<tr>").skip(2).collect();
-        assert!(rows.iter().all(|row| row.contains("old in 2024")), "{table}");
-        assert!(rows.iter().all(|row| row.contains("55.6\u{a0}%")), "{table}");
-        let report = report(true);
-        let named: Vec<(&str, &str)> = report
-            .sources
-            .iter()
-            .map(|one| (one.name.as_str(), one.largest_source.as_ref().unwrap().id.as_str()))
-            .collect();
-        let old = "Document 2";
-        assert_eq!(named, [("Document 1", old), ("Document 3", old), ("Document 4", old)]);
-        let all = format!("{}{}", serde_json::to_string(&report).unwrap(), report.html());
-        assert!(!all.contains("old") || !all.contains("2024"), "{all}");
     }
 
     #[test]

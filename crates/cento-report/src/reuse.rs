@@ -1,6 +1,5 @@
 //! Reuse in each document: its share, its sources and its places.
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use cento::{Error, Origin, Passage, Result, Tokens, Unit};
@@ -189,18 +188,12 @@ pub struct DocumentReport {
     /// The unit of `size` and `excluded`: tokens of a program, otherwise characters.
     pub unit: CountUnit,
     /// The share that some source has, 0 to 1. Only matched words of passages count: edited words
-    /// within a passage are not reused. A program lacks it, because any two programs share short
-    /// passages, and many together have nearly all of an honest one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reused: Option<Share>,
+    /// within a passage are not reused.
+    pub reused: Share,
     /// The share that no source has: 1 less `reused`, or 0 if nothing in the document counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub originality: Option<Share>,
-    /// Of a program, the source that has most of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub largest_source: Option<LargestShare>,
+    pub originality: Share,
     /// The sources in cover order: the next one is always the one that adds most to those before
-    /// it. Those of a program by their share, the best first.
+    /// it.
     pub sources: Vec<Source>,
     /// Hits of the search that are not sources, because none of their passages counts.
     pub without_passages: u64,
@@ -215,16 +208,6 @@ pub struct DocumentReport {
     pub(crate) text: PartedText,
     #[serde(skip)]
     pub(crate) stretches: Vec<Stretch>,
-}
-
-/// The source that has most of a program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct LargestShare {
-    /// Its id.
-    pub id: String,
-    /// The share of the program that it has, 0 to 1.
-    pub share: Share,
 }
 
 /// Letters and digits, or tokens, that do not count. Each is counted once, for the first reason.
@@ -251,10 +234,8 @@ pub struct Source {
     pub link: Option<String>,
     /// The caller's data about it.
     pub meta: Map<String, Value>,
-    /// The share of the document that this source has and none before it. These add up to `reused`,
-    /// and a program has neither.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub share_in_report: Option<Share>,
+    /// The share of the document that this source has and none before it. These add up to `reused`.
+    pub share_in_report: Share,
     /// The share of the document that this source has.
     pub share_in_text: Share,
     /// The passages in common, in the order of the document.
@@ -293,17 +274,10 @@ impl ReuseReport {
 
 impl DocumentReport {
     /// Returns the shares of the headline in thousandths: the reused one, and the original one,
-    /// which is 1000 less the reused share as shown. A program lacks both.
-    pub(crate) fn reused_and_original(&self) -> Option<(u64, u64)> {
-        let reused = self.reused?.thousandths();
-        Some((reused, if self.size == 0 { 0 } else { 1000 - reused }))
-    }
-
-    /// Returns the share that is shown first: of prose the reused one, of a program that of its
-    /// largest source.
-    pub(crate) fn largest_share(&self) -> Share {
-        let best = || self.largest_source.as_ref().map(|best| best.share);
-        self.reused.or_else(best).unwrap_or(Share { part: 0, of: self.size })
+    /// which is 1000 less the reused share as shown.
+    pub(crate) fn reused_and_original(&self) -> (u64, u64) {
+        let reused = self.reused.thousandths();
+        (reused, if self.size == 0 { 0 } else { 1000 - reused })
     }
 
     /// Computes the report of one document.
@@ -332,20 +306,15 @@ impl DocumentReport {
             .filter(|(_, ranges)| !ranges.is_empty())
             .unzip();
         let without_passages = (found_count - sources.len()) as u64;
-        let sources = in_order(sources, ranges, (unit, of));
-        let adds = |source: &Source| source.share_in_report.map(|share| share.part);
-        let reused = (unit == CountUnit::Characters).then(|| sources.iter().filter_map(adds).sum());
-        let largest_source = sources.first().filter(|_| unit == CountUnit::Tokens);
-        let largest_source = largest_source
-            .map(|best| LargestShare { id: best.id.clone(), share: best.share_in_text });
+        let sources = in_cover_order(sources, ranges, of);
+        let reused = sources.iter().map(|source| source.share_in_report.part).sum();
         let stretches = stretches(&text, &sources, &cut, &boilerplate);
         Ok(DocumentReport {
             name,
             size: of,
             unit,
-            reused: reused.map(|part| Share { part, of }),
-            originality: reused.map(|part| Share { part: of - part, of }),
-            largest_source,
+            reused: Share { part: reused, of },
+            originality: Share { part: of - reused, of },
             sources,
             without_passages,
             excluded,
@@ -357,23 +326,9 @@ impl DocumentReport {
     }
 }
 
-/// Puts the sources of a document, with their ranges, in order: those of a program by their share,
-/// others in cover order.
-fn in_order(
-    sources: Vec<ReuseSource>,
-    ranges: Vec<Ranges>,
-    (unit, of): (CountUnit, u64),
-) -> Vec<Source> {
-    let order: Vec<(usize, Option<u32>)> = match unit {
-        CountUnit::Characters => {
-            cover(&ranges).into_iter().map(|(at, adds)| (at, Some(adds))).collect()
-        }
-        CountUnit::Tokens => {
-            let mut order: Vec<usize> = (0..ranges.len()).collect();
-            order.sort_by_key(|&at| Reverse(ranges[at].len()));
-            order.into_iter().map(|at| (at, None)).collect()
-        }
-    };
+/// Puts the sources of a document, with their ranges, in cover order.
+fn in_cover_order(sources: Vec<ReuseSource>, ranges: Vec<Ranges>, of: u64) -> Vec<Source> {
+    let order = cover(&ranges);
     let mut sources: Vec<_> = sources.into_iter().zip(ranges).map(Some).collect();
     let ordered = (1..).zip(order).filter_map(|(number, (at, adds))| {
         let (found, counted) = sources[at].take()?;
@@ -383,7 +338,7 @@ fn in_order(
             link: link(&found.id).map(str::to_owned),
             id: found.id,
             meta: found.meta,
-            share_in_report: adds.map(share),
+            share_in_report: share(adds),
             share_in_text: share(counted.len()),
             passages: found.passages,
             complete: found.complete,

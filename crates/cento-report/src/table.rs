@@ -164,8 +164,7 @@ impl ReuseReport {
             "parts",
             "note",
         ];
-        // A program has no sums over its sources.
-        let shown = |of: Option<Share>| of.map_or(String::new(), |of| share(of.ratio()));
+        let shown = |of: Share| share(of.ratio());
         let rows = self.documents.iter().flat_map(move |document| {
             let of_document = [
                 cell(&document.name),
@@ -183,7 +182,7 @@ impl ReuseReport {
                         source.number.to_string(),
                         cell(&source.id),
                         shown(source.share_in_report),
-                        share(source.share_in_text.ratio()),
+                        shown(source.share_in_text),
                         source.passages.len().to_string(),
                         parts(&source.passages),
                         note.to_owned(),

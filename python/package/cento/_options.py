@@ -88,6 +88,9 @@ class SearchOptions(Thresholds, total=False):
     fingerprints in common are passages too where no other is found, and may be chance. A hit whose
     search for passages was cut short stays (``passages_complete`` is false)."""
 
+    max_expected: float | None
+    """Show passages of which at most this number are expected by chance; 0.01 if not given."""
+
     verify: str | None
     """Also measure each hit on the whole texts, by this measure (:func:`cento.measures`). Hits that
     then miss a threshold are dropped."""
@@ -138,6 +141,9 @@ class PairOptions(Thresholds, total=False):
     min_passage: int | None
     """Only pairs with a passage of at least this many words; shorter passages are not shown. A
     pair whose search for passages was cut short stays (``passages_complete`` is false)."""
+
+    max_expected: float | None
+    """Show passages of which at most this number are expected by chance; 0.01 if not given."""
 
     max_df: float | str | None
     """Fingerprints in more documents bring up no pair: a number of documents, or a share of them

@@ -78,6 +78,11 @@ class Passage(_Shown):
     if they were asked for; tokens if the index stores no text or the query has none."""
     matched_ranges: tuple[tuple[int, int], ...] = ()
     """The ranges of the matched tokens in ``a``; empty if they are all of the passage."""
+    evidence: float | None = None
+    """How much it says in this collection, in bits; ``None`` without the texts of a collection."""
+    expected: float | None = None
+    """How many unrelated documents have a passage that says as much in common with ``a``, by
+    chance."""
     a_part: str | None = None
     """The part of ``a`` that it is in, if that has parts; its page and line are those of the
     part."""
@@ -157,6 +162,8 @@ def _passages(found: list[dict[str, Any]] | None, is_bytes: bool) -> tuple[Passa
             similarity=passage["similarity"],
             unit=unit(passage),
             matched_ranges=tuple((a, b) for a, b in passage.get("matched_ranges", ())),
+            evidence=passage.get("evidence"),
+            expected=passage.get("expected"),
             a_part=passage.get("a_part"),
             a_page=passage.get("a_page"),
             a_line=passage.get("a_line"),

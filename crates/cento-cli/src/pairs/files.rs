@@ -59,10 +59,6 @@ pub struct FileArgs {
 const INCOMPLETE: &str =
     "* the search for passages was cut short: more of the new text may be known or shared";
 
-/// The line below shares of programs that may be too small.
-const INCOMPLETE_LARGEST: &str =
-    "* the search for passages was cut short: more may be in this source, or in another";
-
 /// Why a document is not compared if a later one has its id.
 const REPLACED: &str = "a later document has the same id, and was compared in its place";
 
@@ -119,6 +115,9 @@ impl Pairs {
         not_compared.extend(added.not_compared);
         let new = index.snapshot()?;
         let mut options = self.options.clone();
+        // An edge needs a passage, if there are texts to have one.
+        let has_edges = network.is_some() || self.files.clusters || self.report.is_asked();
+        options.passages |= has_edges && index.config().store_text;
         if known.is_some() {
             // What each new document has from elsewhere is read from its passages.
             options.passages = index.config().store_text;
@@ -166,7 +165,7 @@ impl Pairs {
         if let (Some(path), Some(network)) = (&self.graph, network) {
             let edges: Vec<_> = best
                 .iter()
-                .filter(|found| found.pair.too_short != Some(true))
+                .filter(|found| found.pair.is_edge())
                 .map(|found| {
                     let [a, b] = names(&found.pair);
                     (a, b, found.pair.similarity.resemblance)
@@ -349,13 +348,13 @@ impl Pairs {
             let files = is_grouped.then(|| sides.files(pair)).transpose()?;
             let (files, files_total) = files.unzip();
             let shown = Shown { pair: found, files, files_total };
-            // Those of new documents are found for their shares, and shown on request.
-            let has_passages = self.against.is_none() || self.options.needs_passages();
+            // Those that shares and edges need are shown on request.
+            let has_passages = self.options.needs_passages();
             out.write(&shown, |out| print(out, &shown, has_passages))?;
         }
         if self.files.clusters {
             let pairs = best.iter().map(|found| &found.pair);
-            let pairs = pairs.filter(|pair| pair.too_short != Some(true));
+            let pairs = pairs.filter(|pair| pair.is_edge());
             for cluster in sides.clusters(pairs, &self.options.scope()?)? {
                 out.write(&cluster, |out| {
                     let members = cluster.members.join("  ");
@@ -374,20 +373,14 @@ impl Pairs {
         Ok(())
     }
 
-    /// Writes what each new document has from where; of programs only the largest source.
+    /// Writes what each new document has from where.
     fn write_sources(&self, out: &mut ListOut<impl Write>, sources: &[Sources]) -> io::Result<()> {
         if sources.is_empty() || self.format.is_table() {
             return Ok(());
         }
-        let are_sums = sources.iter().all(|one| one.known.is_some());
         if let ListOut::Human(out) = out {
             line!(out, "")?;
-            match are_sums {
-                true => line!(out, "{:>6}    new  known shared  boilerplate", "words")?,
-                false => {
-                    line!(out, "{:>6}  share  boilerplate  document, largest source", "words")?
-                }
-            }
+            line!(out, "{:>6}    new  known shared  boilerplate", "words")?;
         }
         for one in sources {
             out.write(one, |out| print_sources(out, one))?;
@@ -395,7 +388,7 @@ impl Pairs {
         if let ListOut::Human(out) = out
             && sources.iter().any(|one| !one.complete)
         {
-            line!(out, "{}", if are_sums { INCOMPLETE } else { INCOMPLETE_LARGEST })?;
+            line!(out, "{INCOMPLETE}")?;
         }
         Ok(())
     }
@@ -426,15 +419,8 @@ fn print_sources(out: &mut impl Write, one: &Sources) -> io::Result<()> {
     let share = |tokens: u32| similarity(f64::from(tokens) / f64::from(one.tokens.max(1)));
     let (boilerplate, tokens, name) = (share(one.boilerplate), one.tokens, Id(&one.name));
     let mark = if one.complete { ' ' } else { '*' };
-    if let (Some(new), Some(known), Some(shared)) = (one.new, one.known, one.shared) {
-        let [new, known, shared] = [new, known, shared].map(share);
-        return line!(out, "{tokens:>6}  {new}{mark} {known}  {shared}  {boilerplate:>11}  {name}");
-    }
-    let (best, source) = match &one.largest_source {
-        Some(best) => (share(best.tokens), output::named(&best.id, best.index.as_deref())),
-        None => (share(0), "-".to_owned()),
-    };
-    line!(out, "{tokens:>6}  {best}{mark} {boilerplate:>11}  {name}  {}", Id(&source))
+    let [new, known, shared] = [one.new, one.known, one.shared].map(share);
+    line!(out, "{tokens:>6}  {new}{mark} {known}  {shared}  {boilerplate:>11}  {name}")
 }
 
 /// Writes a pair for people.

@@ -62,7 +62,10 @@ impl Pairs {
         // A report begins with the best pairs, and shows their passages.
         let is_report = self.report.is_asked();
         let mut options = self.options.clone();
-        options.passages |= is_report;
+        // An edge needs a passage, if there are texts to have one.
+        let stores_texts = |searcher: &Searcher| searcher.snapshot().config().store_text;
+        let has_texts = stores_texts(&searcher) && against.as_ref().is_none_or(stores_texts);
+        options.passages |= is_report || (network.is_some() && has_texts);
         options.limit = options.limit.or(is_report.then_some(REPORT_PAIRS));
         options.passages |= self.indexes.context.is_some();
         let found = self.pairs(&searcher, against.as_ref(), &options, stop);
@@ -323,12 +326,12 @@ fn edge(pair: &PairReport, against: Option<&Path>) -> OwnedEdge {
     (a, b, pair.similarity.resemblance)
 }
 
-/// Returns the edges of pairs, without those of programs that are too short to tell.
+/// Returns the edges of pairs.
 fn network_edges<'a>(
     pairs: &'a [PairReport],
     against: Option<&'a Path>,
 ) -> impl Iterator<Item = OwnedEdge> + 'a {
-    let pairs = pairs.iter().filter(|pair| pair.too_short != Some(true));
+    let pairs = pairs.iter().filter(|pair| pair.is_edge());
     pairs.map(move |pair| edge(pair, against))
 }
 

@@ -327,7 +327,8 @@ fn the_shares_of_a_hand_in_do_not_depend_on_the_listed_pairs() {
     let (_, all) = pairs_of(&["--limit", "1000"]);
     let mal = all.iter().find(|one| one["document"] == "new/mal").unwrap();
     let count = |name: &str| mal[name].as_i64().unwrap();
-    assert!((count("known") - 80).abs() < 3 && (count("shared") - 60).abs() < 3, "{mal}");
+    // What most of a class has is common, and in no share.
+    assert!((count("known") - 80).abs() < 3 && count("shared") == 0, "{mal}");
     assert_eq!(mal["complete"], true);
     for options in [&["--limit", "1"][..], &["--min-similarity", "0.99"], &[]] {
         let (listed, sources) = pairs_of(options);

@@ -25,7 +25,7 @@ mod version;
 
 use super::chronology::{Chronology, NoDate};
 use super::job::{Job, Judge, Resources};
-use super::pair_search::check_texts;
+use super::pair::check_texts;
 use cento::search::Searcher;
 use cento_api::error::Result;
 use cento_text::runtime::ordered::Begin;

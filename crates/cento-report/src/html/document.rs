@@ -15,16 +15,14 @@ use crate::MORE_PASSAGES;
 use crate::reuse::{CountUnit, DocumentReport, Excluded, ReuseReport, Source};
 use crate::shares::Share;
 
-/// Writes the body of the page: the documents with most reused text first, programs by the share
-/// of their largest source.
+/// Writes the body of the page: the documents with most reused text first.
 pub fn body(report: &ReuseReport) -> Markup {
     let mut excerpts = Excerpts::new(report.run.is_code);
     let names = ShortNames::new(report.documents.iter().map(|document| document.name.as_str()));
     let sources = report.documents.iter().flat_map(|document| &document.sources);
     let sources = ShortNames::new(sources.map(|source| source.id.as_str()));
     let mut documents: Vec<_> = (1..).zip(&report.documents).collect();
-    documents
-        .sort_by(|(_, a), (_, b)| b.largest_share().ratio().total_cmp(&a.largest_share().ratio()));
+    documents.sort_by(|(_, a), (_, b)| b.reused.ratio().total_cmp(&a.reused.ratio()));
     html! {
         (not_compared_note(&report.not_compared))
         (warnings(&report.warnings))
@@ -42,22 +40,14 @@ fn overview(
     names: &ShortNames<'_>,
     source_names: &ShortNames<'_>,
 ) -> Markup {
-    // Programs have no sums over their sources; prose beside them has.
-    let has_sums = documents.iter().any(|(_, document)| document.reused.is_some());
-    let has_programs = documents.iter().any(|(_, document)| document.reused.is_none());
     let row = |number: usize, document: &DocumentReport| {
         let largest = document.sources.first();
-        let sums = document.reused_and_original();
+        let (reused, original) = document.reused_and_original();
         html! { tr {
             th scope="row" { a href={ "#d" (number) } { (names.show(&document.name, None)) } }
-            @if has_sums {
-                td.number { @if let Some((reused, _)) = sums { (percent(reused)) } }
-                td.number.rest { @if let Some((_, original)) = sums { (percent(original)) } }
-            }
+            td.number { (percent(reused)) }
+            td.number.rest { (percent(original)) }
             td.number { (document.sources.len()) }
-            @if has_programs {
-                td.number { @if largest.is_some() { (percent(document.largest_share().thousandths())) } }
-            }
             td.rest { @if let Some(source) = largest { (source_names.show(&source.id, None)) } }
         } }
     };
@@ -68,14 +58,9 @@ fn overview(
                 table.list {
                     thead { tr {
                         th scope="col" { "Document" }
-                        @if has_sums {
-                            th.number scope="col" aria-sort=[(!has_programs).then_some("descending")] { "Reused" }
-                            th.number.rest scope="col" { "Original" }
-                        }
+                        th.number scope="col" aria-sort="descending" { "Reused" }
+                        th.number.rest scope="col" { "Original" }
                         th.number scope="col" { "Sources" }
-                        @if has_programs {
-                            th.number scope="col" aria-sort="descending" { "In largest source" }
-                        }
                         th.rest scope="col" { "Largest source" }
                     } }
                     tbody { @for &(number, document) in documents { (row(number, document)) } }
@@ -93,22 +78,13 @@ fn section(
 ) -> Markup {
     let id = format!("d{number}");
     let of = document.size;
+    let (reused, original) = document.reused_and_original();
     html! {
         section.reuse id=(id) data-total=(of) {
             h2 { bdi { (VisibleText(&document.name)) } }
             div.shares {
-                @match document.reused_and_original() {
-                    Some((reused, original)) => {
-                        p { span.share.reused { (percent(reused)) } " reused" }
-                        p { span.share.original { (percent(original)) } " original" }
-                    }
-                    None => p {
-                        span.share { (percent(document.largest_share().thousandths())) } " in the largest source"
-                        @if let Some(source) = document.sources.first() {
-                            ", " (names.show(&source.id, source.link.as_deref()))
-                        }
-                    },
-                }
+                p { span.share.reused { (percent(reused)) } " reused" }
+                p { span.share.original { (percent(original)) } " original" }
                 p { span.share { (document.sources.len()) } @if document.sources.len() == 1 { " source" } @else { " sources" } }
             }
             (bar(document))
@@ -128,20 +104,9 @@ fn section(
     }
 }
 
-/// Shows the share of each source, as a bar in the colours of the sources; of a program that of its
-/// largest source.
+/// Shows the share that each source adds, as a bar in the colours of the sources.
 fn bar(document: &DocumentReport) -> Markup {
-    let label = match document.reused {
-        Some(reused) => format!("{} reused", percent(reused.thousandths())),
-        None => {
-            format!("{} in the largest source", percent(document.largest_share().thousandths()))
-        }
-    };
-    let share = |source: &Source| match source.share_in_report {
-        Some(share) => share.part,
-        None if source.number == 1 => source.share_in_text.part,
-        None => 0,
-    };
+    let label = format!("{} reused", percent(document.reused.thousandths()));
     // Places are rounded, not widths: so the bar ends where the reused share does.
     let mut before = 0;
     let mut place = |more: u64| {
@@ -152,7 +117,7 @@ fn bar(document: &DocumentReport) -> Markup {
         svg.bar viewBox="0 0 1000 16" preserveAspectRatio="none" role="img" aria-label=(label) {
             rect.rest x="0" y="0" width="1000" height="16" {}
             @for source in &document.sources {
-                @let (from, to) = (place(0), place(share(source)));
+                @let (from, to) = (place(0), place(source.share_in_report.part));
                 rect class=(colour(source.number)) data-n=(source.number) x=(from) y="0" width=(to - from) height="16" {}
             }
         }
@@ -192,11 +157,6 @@ fn notes(document: &DocumentReport) -> Markup {
                 " Further documents share text with this one; the search left them out because of "
                 "its limit, or because too many documents before them had no passage."
             }
-            @if document.reused.is_none() {
-                " There is no sum over the sources: any two programs share short passages, and "
-                "together many of them have most of an honest program. The text is colored where "
-                "the largest source has it" span.scripted hidden { "; tick another to see its passages" } "."
-            }
             @if !document.complete { " The search was cut short by its budget: sources may be missing." }
         }
     } }
@@ -207,50 +167,38 @@ fn sources(id: &str, document: &DocumentReport, names: &ShortNames<'_>) -> Marku
         let range = |range: &Range<u32>| format!("{}-{}", range.start, range.end);
         source.counted.as_slice().iter().map(range).collect::<Vec<_>>().join(" ")
     };
-    let has_sums = document.reused.is_some();
     html! {
         div.sources {
             h3 { "Sources" }
             p.note {
-                "Share: how much of the text the source has."
-                @if has_sums {
-                    " Adds: how much of it no source with a lower number has. "
-                    span.scripted hidden { "Untick a source to leave it out of all shares." }
-                }
+                "Share: how much of the text the source has. "
+                "Adds: how much of it no source with a lower number has. "
+                span.scripted hidden { "Untick a source to leave it out of all shares." }
             }
             table.list {
                 thead { tr {
                     th scope="col" { "No." } th scope="col" { "Source" }
                     th.number scope="col" { "Share" }
-                    @if has_sums { th.number scope="col" { "Adds" } }
+                    th.number scope="col" { "Adds" }
                     th.number scope="col" { "Passages" }
                 } }
                 tbody { @for source in &document.sources {
                     tr.source data-n=(source.number) data-ranges=(ranges(source)) {
                         td {
                             label {
-                                input.scripted type="checkbox" checked[is_ticked(document, source.number)]
-                                    hidden aria-label={ "Count source " (source.number) };
+                                input.scripted type="checkbox" checked hidden aria-label={ "Count source " (source.number) };
                                 " " span class={ "badge " (colour(source.number)) } { (source.number) }
                             }
                         }
                         th scope="row" { (names.show(&source.id, source.link.as_deref())) }
                         td.number { (percent(source.share_in_text.thousandths())) }
-                        @if let Some(adds) = source.share_in_report {
-                            td.number.in-report { (percent(adds.thousandths())) }
-                        }
+                        td.number.in-report { (percent(source.share_in_report.thousandths())) }
                         td.number { a href={ "#" (id) "s" (source.number) } { (source.passages.len()) } }
                     }
                 } }
             }
         }
     }
-}
-
-/// Tells whether the text has the color of this source where no source before it has it: of a
-/// program only the largest one, because all together have most of any program.
-fn is_ticked(document: &DocumentReport, number: usize) -> bool {
-    document.reused.is_some() || number == 1
 }
 
 /// Shows the text in the colours of its sources, with a heading above each part. Words that the
@@ -303,14 +251,13 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
             writer.text(&document.text[range.start..start]);
             range.start = start;
         }
-        let is_ticked = is_ticked(document, source);
         // A stretch that continues in the same colour has no number of its own.
-        let hidden = if last == Some(source) || !is_ticked { " hidden" } else { "" };
+        let hidden = if last == Some(source) { " hidden" } else { "" };
         let _ = write!(
             writer.out,
             "<mark class=\"{}\" id=\"{id}p{number}\" data-s=\"{}\" data-d=\"{source}\">\
              <a class=\"n\" href=\"#{id}s{source}\"{hidden}>{source}</a>",
-            if is_ticked { colour(source) } else { "off".into() },
+            colour(source),
             names.join(" ")
         );
         writer.marked(&document.text, range, marks, "u");
@@ -387,7 +334,6 @@ fn said(value: &Value) -> String {
 mod tests {
     use super::*;
     use crate::PartedText;
-    use crate::Run;
     use crate::excluded::Exclusions;
     use crate::reuse::tests::{found, report};
     use crate::reuse::{Counting, Searched};
@@ -432,33 +378,6 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_colored_where_its_largest_source_has_it() {
-        let tokens = Some((0..20).step_by(2).collect());
-        let searched = Searched {
-            name: "new".into(),
-            text: "a a a a a a a a a a".into(),
-            sources: vec![found("last", &[(14, 19)]), found("half", &[(0, 9)])],
-            counting: Counting { tokens, ..Counting::default() },
-            more: false,
-            complete: true,
-        };
-        let run = Run { is_code: true, ..Run::new("search") };
-        let report = ReuseReport::new(run, vec![searched], Exclusions::default()).unwrap();
-        let html = body(&report).into_string();
-        let said = "50.0\u{a0}%</span> in the largest source, <bdi>half</bdi>";
-        assert!(html.contains(said), "{html}");
-        assert!(!html.contains("reused") && !html.contains("original"), "{html}");
-        assert!(!html.contains("Adds"), "{html}");
-        // The other source waits for a tick.
-        assert_eq!(html.matches("type=\"checkbox\" checked").count(), 1, "{html}");
-        assert_eq!(html.matches("<mark class=\"off\"").count(), 1, "{html}");
-        assert_eq!(html.matches("<mark class=\"c1\"").count(), 1, "{html}");
-        let width = |rect: &str| rect.split("width=\"").nth(1).map(|rest| rest.starts_with("0\""));
-        let bars: Vec<_> = html.split("<rect").skip(2).map(width).collect();
-        assert_eq!(bars[..2], [Some(false), Some(true)], "{html}");
-    }
-
-    #[test]
     fn the_bar_ends_where_the_reused_share_does() {
         // Each of the three is two thirds of a thousandth more than its shown value.
         let sources = (0..3).map(|n| {
@@ -474,7 +393,7 @@ mod tests {
             values.map(|value| value[..value.find('"').unwrap()].parse().unwrap()).collect()
         };
         let (x, width) = (numbers("x"), numbers("width"));
-        assert_eq!(x[2] + width[2], document.reused.unwrap().thousandths(), "{shown}");
+        assert_eq!(x[2] + width[2], document.reused.thousandths(), "{shown}");
         assert_eq!((x[1], x[2]), (x[0] + width[0], x[1] + width[1]), "{shown}");
     }
 

@@ -99,7 +99,7 @@ pub fn graph(report: &PairsReport) -> Markup {
     let place = |number: usize| places[&number];
     html! {
         svg.graph width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="group" aria-label="Graph of the pairs" {
-            @for (number, pair) in report.numbered(false) {
+            @for (number, pair) in report.numbered(false).filter(|(_, pair)| pair.is_edge) {
                 @let ((x1, y1), (x2, y2)) = (place(pair.a), place(pair.b));
                 a href={ "#pair" (number) } aria-label=(label(report, number, pair)) {
                     title { (label(report, number, pair)) }
@@ -108,7 +108,7 @@ pub fn graph(report: &PairsReport) -> Markup {
                     line.edge x1=(at(x1)) y1=(at(y1)) x2=(at(x2)) y2=(at(y2)) stroke-width=(at(1.0 + 6.0 * pair.similarity)) {}
                 }
             }
-            // Programs that are too short to tell are in no cluster, and have no place.
+            // Documents that no edge joins to others are in no cluster, and have no place.
             @for document in report.documents.iter().filter(|document| document.cluster > 0) {
                 @let (x, y) = places[&document.number];
                 g.node aria-hidden="true" {

@@ -11,9 +11,9 @@ use super::text::VisibleText;
 use super::{colour, count, counted, linked, not_compared, not_compared_note, percent, warnings};
 use crate::MORE_PASSAGES;
 use crate::number::shown_of;
-use crate::pairs::{Member, PairEntry, PairsReport, named as named_with_index};
+use crate::pairs::{Member, PairEntry, PairsReport};
 use crate::shares::{CountedText, Share};
-use cento_api::{LargestSource, Sources};
+use cento_api::Sources;
 
 /// Writes the body of the page.
 pub fn body(report: &PairsReport) -> Markup {
@@ -150,16 +150,6 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
         percent(Share { part: tokens.into(), of: one.tokens.into() }.thousandths())
     };
     let has_boilerplate = report.sources.iter().any(|one| one.boilerplate > 0);
-    // Those of programs are no sums over documents.
-    let has_sums = report.sources.iter().all(|one| one.known.is_some());
-    let by_name = |name: &str| report.documents.iter().find(|document| document.name == name);
-    let source = |best: &LargestSource| {
-        let name = named_with_index(&best.id, best.index.as_deref());
-        match by_name(&name) {
-            Some(document) => short(document, names),
-            None => html! { (VisibleText(&name)) },
-        }
-    };
     let member = |one: &Sources| report.documents.iter().find(|document| document.name == one.name);
     // The first pair of each document, with the other one.
     let first_pair = |one: &Sources| {
@@ -175,15 +165,9 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
             section {
                 h2 { "New documents" }
                 p.note {
-                    @if has_sums {
-                        "Known: in passages that the document shares with documents of the index. \
-                         Shared: in passages that it shares with other new documents alone. \
-                         New: in no passage."
-                    } @else {
-                        "Largest source: the one document that has most of the program in passages, \
-                         and how much. Short passages that any two programs share count, so open \
-                         the pair."
-                    }
+                    "Known: in passages that the document shares with documents of the index. \
+                     Shared: in passages that it shares with other new documents alone. \
+                     New: in no passage. Passages that chance explains do not count."
                     " They come from a search for each document, whatever pairs are shown."
                     @if report.sources.iter().any(|one| !one.complete) {
                         " Of those with *, the search was cut short: more may be from elsewhere."
@@ -194,14 +178,9 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
                         thead { tr {
                             th scope="col" { "Document" }
                             th.number scope="col" { (words(report)) }
-                            @if has_sums {
-                                th.number scope="col" { "New" }
-                                th.number scope="col" { "Known" }
-                                th.number scope="col" { "Shared" }
-                            } @else {
-                                th.number scope="col" { "In largest source" }
-                                th scope="col" { "Largest source" }
-                            }
+                            th.number scope="col" { "New" }
+                            th.number scope="col" { "Known" }
+                            th.number scope="col" { "Shared" }
                             @if has_boilerplate { th.number scope="col" { "Boilerplate" } }
                             th scope="col" { "Most alike" }
                         } }
@@ -213,21 +192,9 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
                                 }
                             }
                             td.number { (count(one.tokens.into())) }
-                            @if has_sums {
-                                td.number {
-                                    (share(one, one.new.unwrap_or(0)))
-                                    @if !one.complete { "*" }
-                                }
-                                td.number { (share(one, one.known.unwrap_or(0))) }
-                                td.number { (share(one, one.shared.unwrap_or(0))) }
-                            } @else {
-                                @let best = one.largest_source.as_ref();
-                                td.number {
-                                    (share(one, best.map_or(0, |best| best.tokens)))
-                                    @if !one.complete { "*" }
-                                }
-                                td { @if let Some(best) = best { (source(best)) } }
-                            }
+                            td.number { (share(one, one.new)) @if !one.complete { "*" } }
+                            td.number { (share(one, one.known)) }
+                            td.number { (share(one, one.shared)) }
                             @if has_boilerplate { td.number { (share(one, one.boilerplate)) } }
                             td {
                                 @if let Some((number, other, similarity)) = first_pair(one) {

@@ -49,14 +49,14 @@ fn shares_in_report_add_up_and_shares_in_text_may_overlap() {
     let sources = vec![found("one", &[(0, 8)]), found("two", &[(5, 21)]), found("none", &[])];
     let report = report(text, sources, Exclusions::default());
     let shown = |source: &Source| {
-        let shares = [source.share_in_report.unwrap(), source.share_in_text];
+        let shares = [source.share_in_report, source.share_in_text];
         (source.number, source.id.clone(), shares.map(Share::thousandths))
     };
     assert_eq!(
         report.sources.iter().map(shown).collect::<Vec<_>>(),
         [(1, "two".into(), [750, 750]), (2, "one".into(), [250, 400]),]
     );
-    assert_eq!(report.reused_and_original(), Some((1000, 0)));
+    assert_eq!(report.reused_and_original(), (1000, 0));
     assert_eq!((report.size, report.without_passages), (20, 1));
     let json = serde_json::to_value(&report).unwrap();
     assert_eq!(json["sources"][1]["share_in_text"], 0.4);
@@ -68,10 +68,10 @@ fn excluded_text_neither_counts_nor_is_reused() {
     let text = "aaaa \"bbbb\" cccc";
     let sources = || vec![found("quoted", &[(6, 10)]), found("both", &[(0, 11)])];
     let all = report(text, sources(), Exclusions::default());
-    assert_eq!((all.size, all.reused.unwrap().part, all.sources.len()), (12, 8, 2));
+    assert_eq!((all.size, all.reused.part, all.sources.len()), (12, 8, 2));
     let by = Exclusions { quotations: true, bibliography: false };
     let less = report(text, sources(), by);
-    assert_eq!((less.size, less.reused.unwrap().part, less.excluded.quotations), (8, 4, 4));
+    assert_eq!((less.size, less.reused.part, less.excluded.quotations), (8, 4, 4));
     assert_eq!((less.sources.len(), less.without_passages), (1, 1));
 }
 
@@ -96,7 +96,7 @@ fn changed_words_of_a_passage_are_not_reused() {
     let mut source = found("one", &[(0, 19)]);
     source.passages[0].matched_ranges = vec![(0, 4), (10, 14)];
     let report = report(text, vec![source], Exclusions::default());
-    assert_eq!(report.reused_and_original(), Some((500, 500)));
+    assert_eq!(report.reused_and_original(), (500, 500));
     assert_eq!(report.sources[0].share_in_text.part, 8);
 }
 
@@ -105,7 +105,7 @@ fn a_copy_without_the_signs_at_its_ends_is_reused_as_a_whole() {
     // A passage begins and ends with a word: 4 % of a whole copy were original.
     let text = "\"Contents .......... 12!\"";
     let report = report(text, vec![found("one", &[(1, 23)])], Exclusions::default());
-    assert_eq!(report.reused_and_original(), Some((1000, 0)));
+    assert_eq!(report.reused_and_original(), (1000, 0));
 }
 
 #[test]
@@ -113,8 +113,8 @@ fn shares_are_of_characters_however_many_bytes_each_has() {
     // A Chinese line and an English one: the shares were of bytes, .5 here.
     let text = "\u{4eba}\u{4eba}\u{751f}\u{800c}\n twelve bytes";
     let report = report(text, vec![found("one", &[(0, 12)])], Exclusions::default());
-    assert_eq!((report.size, report.reused.unwrap().part), (15, 4));
-    assert_eq!(report.reused.unwrap().ratio(), 4.0 / 15.0);
+    assert_eq!((report.size, report.reused.part), (15, 4));
+    assert_eq!(report.reused.ratio(), 4.0 / 15.0);
     assert_eq!(serde_json::to_value(&report).unwrap()["unit"], "characters");
 }
 
@@ -127,7 +127,7 @@ fn boilerplate_does_not_count() {
     let report = report_without(text, sources(), counting, by);
     let Excluded { boilerplate, quotations, .. } = report.excluded;
     assert_eq!((boilerplate, quotations, report.unit), (4, 4, CountUnit::Characters));
-    assert_eq!((report.size, report.reused.unwrap().part), (8, 4));
+    assert_eq!((report.size, report.reused.part), (8, 4));
     assert_eq!((report.sources.len(), report.without_passages), (1, 1));
     let grey: Vec<_> = report
         .stretches
@@ -145,32 +145,7 @@ fn tokens_of_a_program_count_whatever_their_length() {
     let sources = vec![found("one", &[(0, 19)])];
     let report = report_without(text, sources, counting, Exclusions::default());
     assert_eq!((report.size, report.unit), (5, CountUnit::Tokens));
-    assert_eq!((report.largest_share().thousandths(), report.excluded.boilerplate), (600, 0));
-}
-
-#[test]
-fn a_program_has_its_largest_source_and_no_sum_over_sources() {
-    // Old programs that each had a line of a new one had all of it together.
-    let text = "a a a a a a a a a a";
-    let counting =
-        || Counting { tokens: Some((0..20).step_by(2).collect()), ..Counting::default() };
-    // In cover order, `last` would come before `most of half`.
-    let sources = || {
-        vec![found("last", &[(14, 19)]), found("half", &[(0, 9)]), found("most of half", &[(0, 7)])]
-    };
-    let report = report_without(text, sources(), counting(), Exclusions::default());
-    let json = serde_json::to_value(&report).unwrap();
-    assert_eq!(json["largest_source"], serde_json::json!({"id": "half", "share": 0.5}));
-    let shares = |source: &Value| (source["id"].clone(), source["share_in_text"].clone());
-    let shares: Vec<_> = json["sources"].as_array().unwrap().iter().map(shares).collect();
-    let expected = [("half", 0.5), ("most of half", 0.4), ("last", 0.3)];
-    assert_eq!(shares, expected.map(|(id, share)| (id.into(), share.into())));
-    for sum in ["reused", "originality"] {
-        assert_eq!(json.get(sum), None, "{json}");
-    }
-    assert_eq!(json["sources"][0].get("share_in_report"), None);
-    let report = report_without(text, Vec::new(), counting(), Exclusions::default());
-    assert_eq!((report.largest_source, report.reused), (None, None));
+    assert_eq!((report.reused.thousandths(), report.excluded.boilerplate), (600, 0));
 }
 
 proptest! {
@@ -233,12 +208,12 @@ proptest! {
             prop_assert_eq!(source.share_in_text.part, mine.clone().count() as u64);
             let first = mine.filter(|&byte| !owned[byte]).collect::<Vec<_>>();
             let share = Share { part: first.len() as u64, of: source.share_in_text.of };
-            prop_assert_eq!(source.share_in_report, Some(share));
+            prop_assert_eq!(source.share_in_report, share);
             first.into_iter().for_each(|byte| owned[byte] = true);
         }
         let total = characters().filter(|&byte| counts[byte]).count() as u64;
         let reused = owned.iter().filter(|&&owned| owned).count() as u64;
-        prop_assert_eq!(report.reused, Some(Share { part: reused, of: total }));
+        prop_assert_eq!(report.reused, Share { part: reused, of: total });
         // The stretches are the text, and each names the sources that have it.
         let mut end = 0;
         for part in &report.stretches {

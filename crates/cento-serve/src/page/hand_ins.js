@@ -103,30 +103,21 @@ export function showSources({ sources, pairs, documents, hasIndex }, onChoose) {
     const own = pairs.filter(({ a, b }) => [a, b].some((side) => side.kind === "file" && side.name === source.document));
     const [best] = own;
     const other = best && (best.a.name === source.document && best.a.kind === "file" ? best.b : best.a);
-    const inLargest = source.largest_source?.tokens ?? 0;
-    return { ...source, in_largest: inLargest, pairs: own, best, other: other?.name ?? "" };
+    return { ...source, pairs: own, best, other: other?.name ?? "" };
   });
-  // Of programs there are no sums over documents.
-  const arePrograms = sources.some(({ known }) => known === undefined);
-  const sourceSaid = ({ id, index }) => (index ? `${id} in ${index}` : id);
   const every = { document: "All hand-ins", pairs, isEvery: true };
   const table = byId("pairs-sources");
   const short = shortNames(rows.map(({ document }) => document));
   const share = (title, name) => ({
     title, isNumber: true, value: (row) => (row[name] ?? 0) / Math.max(row.tokens ?? 0, 1),
-    text: (row) => (row.isEvery ? "" : percent(row[name] / Math.max(row.tokens, 1)) + (["new", "in_largest"].includes(name) && !row.complete ? "*" : "")),
+    text: (row) => (row.isEvery ? "" : percent(row[name] / Math.max(row.tokens, 1)) + (name === "new" && !row.complete ? "*" : "")),
   });
   const lines = fillTable(table, [
     { title: "Hand-in", text: ({ document }) => short.get(document) ?? document, full: ({ document }) => document, chooses: true },
     { title: "Words", isNumber: true, value: ({ tokens }) => tokens ?? 0, text: ({ tokens, isEvery }) => (isEvery ? "" : count(tokens)) },
-    ...(arePrograms ? [
-      share("In largest source", "in_largest"),
-      { title: "Largest source", text: ({ largest_source: source }) => (source ? sourceSaid(source) : "") },
-    ] : [
-      share("New", "new"),
-      ...(hasIndex ? [share("Known before", "known")] : []),
-      share("Shared in this class", "shared"),
-    ]),
+    share("New", "new"),
+    ...(hasIndex ? [share("Known before", "known")] : []),
+    share("Shared in this class", "shared"),
     ...(rows.some(({ boilerplate }) => boilerplate > 0) ? [share("Boilerplate", "boilerplate")] : []),
     { title: "Most alike", text: ({ other = "", best }) => (best ? `${other}, ${percent(best.symmetric)}` : ""), value: ({ best }) => best?.symmetric ?? 0 },
   ], [every, ...rows], {

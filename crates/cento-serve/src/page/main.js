@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { byId, counted } from "./dom.js";
 import { setUpPairs } from "./pairs_panel.js";
 import { setUpRegister, tellWhatIsKept } from "./registry.js";
-import { setUpSearch, tellAnalyzer } from "./search.js";
+import { setUpSearch } from "./search.js";
 import { report, setUpToken } from "./task.js";
 import { setUpVerify } from "./verify.js";
 
@@ -52,7 +52,6 @@ async function showStats() {
     const stats = await get("v1/stats");
     byId("stats").textContent = `${counted(stats.documents, "document")} to search`;
     tellWhatIsKept(stats);
-    tellAnalyzer(stats);
   } catch (error) {
     report(error);
   }

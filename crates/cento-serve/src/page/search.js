@@ -8,17 +8,6 @@ import { fillTable, markChosen } from "./table.js";
 import { makeLatest, makeTask } from "./task.js";
 import { shareInPassages } from "./text.js";
 
-/**
- * Whether the index is of programs. Any two of them share short passages, so many together have most of one that
- * nobody copied: the share that is shown is that of the largest source.
- */
-let isOfPrograms = false;
-
-/** Takes the facts about the index. */
-export function tellAnalyzer({ analyzer }) {
-  isOfPrograms = /^code\b/u.test(analyzer);
-}
-
 /** Sets up the panel. */
 export function setUpSearch() {
   const panel = byId("panel-search");
@@ -103,7 +92,7 @@ async function search(chooser, { signal, say }, latest) {
     const shareOf = (hits) =>
       shareInPassages(text, hits.flatMap(({ passages }) => passages ?? []), answer.query.tokens);
     for (const hit of answer.hits) hit.share = shareOf([hit]);
-    const reused = isOfPrograms ? Math.max(0, ...answer.hits.map(({ share }) => share)) : shareOf(answer.hits);
+    const reused = shareOf(answer.hits);
     found.push({ id, text, unseen: told, answer, reused, wanted, minPassage: wanted.min_passage ?? 1 });
   }
   byId("search-results").hidden = false;
@@ -124,7 +113,7 @@ function showQueries(found, latest) {
   };
   const rows = fillTable(table, [
     { title: "Your files", text: ({ id }) => short.get(id), full: ({ id }) => id, chooses: true },
-    { title: isOfPrograms ? "In largest source" : "Text found", text: ({ reused }) => percent(reused), value: ({ reused }) => reused, isNumber: true, sorted: true },
+    { title: "Text found", text: ({ reused }) => percent(reused), value: ({ reused }) => reused, isNumber: true, sorted: true },
     { title: "Documents", text: ({ answer }) => hitsOf(answer), value: ({ answer }) => answer.hits.length, isNumber: true },
   ], inOrder, {
     attributes: ({ id }) => ({ class: "query", "data-id": id }),
@@ -160,8 +149,7 @@ function summary({ answer, reused, wanted }) {
     : ` Together they explain ${percent(answer.explained)} of it.`;
   const incomplete = answer.complete === false ? " The search was cut short; documents may be missing." : "";
   const common = stopped === 0 ? "" : " Runs of words that very many documents have were not looked up.";
-  const where = isOfPrograms ? "in passages of the largest source" : "in shared passages";
-  return `${found}${more} ${percent(reused)} of it is ${where}.${explained}`
+  return `${found}${more} ${percent(reused)} of it is in shared passages.${explained}`
     + `${incomplete}${common} ${counted(tokens, "word")}, searched in ${duration(answer.took_us)}.`;
 }
 

@@ -8,14 +8,15 @@
 //! The score of a passage is the information of its tokens, in bits ([`background`]), less what
 //! its gaps cost. The best score of two unrelated texts of m and n tokens, less log2(m n), follows
 //! an extreme value law (Gumbel 1958). Its two parameters come from pairs of texts of the
-//! collection, as Pearson (1998) fits them to the scores of a search: by two quantiles, which the
-//! few pairs that are related do not move.
+//! collection, as Pearson (1998) fits them to the scores of a search: by two quantiles, which few
+//! related pairs do not move. Pairs with a copy do not count.
 //!
 //! [`background`]: super::background
 
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::align::CoveredRanges;
 use super::background::Background;
 use crate::number::{exp, ln, log2};
 
@@ -41,6 +42,80 @@ const PAIRS_MIN: usize = 28;
 /// (research/RESULTS.md, "Evidence"); a greater scale means that many pairs are related.
 const SCALES: [f64; 2] = [std::f64::consts::LOG2_E, 12.0];
 
+/// The laws of a collection: of passages without gaps, and of those with gaps, whose runs are many.
+///
+/// Any two texts of a kind share short runs. In a passage with gaps they add up, so these have a law
+/// of their own: of the score of all runs that two texts have in common, wherever they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ChanceLaws {
+    /// Of one run.
+    pub of_runs: ChanceLaw,
+    /// Of several runs, for each token of the passage; `None` in a small collection.
+    pub of_gapped: Option<ChanceLaw>,
+}
+
+impl ChanceLaws {
+    /// Fits the laws to pairs of the first of these texts, which the model has counted.
+    #[must_use]
+    pub fn of_texts(texts: &[&[u64]], model: &Background) -> ChanceLaws {
+        let cut = |text: &&[u64]| text.len().min(CALIBRATED_TOKENS_MAX);
+        let texts: Vec<&[u64]> =
+            texts.iter().take(CALIBRATED_TEXTS_MAX).map(|text| &text[..cut(text)]).collect();
+        let (mut runs, mut gapped) = (Vec::new(), Vec::new());
+        for (at, query) in texts.iter().enumerate() {
+            let bits = Sums::new(&model.bits(query, 2));
+            let places = Places::new(query);
+            for document in &texts[at + 1..] {
+                let space = space(query.len(), document.len());
+                let least = log2(1.0 + document.len() as f64);
+                let found = disjoint(places.runs(document), &bits, least);
+                // All documents of a small collection may be versions of one.
+                if found.first().is_some_and(|best| model.is_copy(&query[best.clone()])) {
+                    continue;
+                }
+                runs.push(found.first().map_or(0.0, |best| bits.of(best)) - space);
+                gapped.push(bits.score(&found, document.len()) / query.len().max(1) as f64);
+            }
+        }
+        ChanceLaws {
+            of_runs: ChanceLaw::of_scores(runs, SCALES).unwrap_or_default(),
+            of_gapped: ChanceLaw::of_scores(gapped, [0.0, f64::INFINITY]),
+        }
+    }
+
+    /// Returns how many of `documents` unrelated texts have a passage that says as much as this one,
+    /// by its best run, or by all of its runs together.
+    #[must_use]
+    pub fn expected(&self, passage: &Scored, documents: u64) -> f64 {
+        let above = |law: ChanceLaw, score: f64| (score - law.mode) / law.scale;
+        let space = space(passage.lens.0, passage.lens.1);
+        let mut best = above(self.of_runs, passage.best_run - space);
+        match self.of_gapped {
+            _ if passage.runs <= 1 => {}
+            Some(law) => best = best.max(above(law, passage.score / passage.tokens.max(1) as f64)),
+            None => best = best.max(above(self.of_runs, passage.score - space)),
+        }
+        // 1 - exp(-exp(-x)), without the loss of digits where the second power is small.
+        let rate = exp(-best);
+        documents as f64 * if rate < 1e-9 { rate } else { 1.0 - exp(-rate) }
+    }
+}
+
+/// What a passage of two texts says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scored {
+    /// The score of its runs together, in bits.
+    pub score: f64,
+    /// That of the run that says most.
+    pub best_run: f64,
+    /// The number of its runs.
+    pub runs: usize,
+    /// The tokens of the query in it.
+    pub tokens: usize,
+    /// The tokens of the query and the document.
+    pub lens: (usize, usize),
+}
+
 /// The law of the best score of two unrelated texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChanceLaw {
@@ -59,46 +134,18 @@ impl Default for ChanceLaw {
 }
 
 impl ChanceLaw {
-    /// Fits the law to pairs of the first of these texts, which the model has counted.
-    #[must_use]
-    pub fn of_texts(texts: &[&[u64]], model: &Background) -> ChanceLaw {
-        let cut = |text: &&[u64]| text.len().min(CALIBRATED_TOKENS_MAX);
-        let texts: Vec<&[u64]> =
-            texts.iter().take(CALIBRATED_TEXTS_MAX).map(|text| &text[..cut(text)]).collect();
-        let mut scores = Vec::new();
-        for (at, query) in texts.iter().enumerate() {
-            let bits = Sums::new(&model.bits(query, 2));
-            let places = Places::new(query);
-            for document in &texts[at + 1..] {
-                scores.push(places.best(&bits, document) - space(query.len(), document.len()));
-            }
-        }
-        ChanceLaw::of_scores(scores)
-    }
-
-    /// Fits the law to these scores of pairs.
-    fn of_scores(mut scores: Vec<f64>) -> ChanceLaw {
+    /// Fits the law to these scores of pairs; `None` if there are too few of them.
+    fn of_scores(mut scores: Vec<f64>, scales: [f64; 2]) -> Option<ChanceLaw> {
         if scores.len() < PAIRS_MIN {
-            return ChanceLaw::default();
+            return None;
         }
         scores.sort_unstable_by(f64::total_cmp);
         let at = |quantile: f64| scores[(quantile * (scores.len() - 1) as f64).round() as usize];
         let [low, high] = QUANTILES.map(at);
         let [at_low, at_high] = QUANTILES.map(|quantile| -ln(-ln(quantile)));
-        let scale = ((high - low) / (at_high - at_low)).clamp(SCALES[0], SCALES[1]);
+        let scale = ((high - low) / (at_high - at_low)).clamp(scales[0], scales[1]);
         // By the lower one, which related pairs do not move.
-        ChanceLaw { mode: low - at_low * scale, scale }
-    }
-
-    /// Returns how many of `documents` unrelated texts, with `document` tokens each, have a passage
-    /// of at least this score in common with a text of `query` tokens.
-    #[must_use]
-    pub fn expected(&self, score: f64, (query, document): (usize, usize), documents: u64) -> f64 {
-        let above = (score - space(query, document) - self.mode) / self.scale;
-        // 1 - exp(-exp(-x)), without the loss of digits where the second power is small.
-        let rate = exp(-above);
-        let share = if rate < 1e-9 { rate } else { 1.0 - exp(-rate) };
-        documents as f64 * share
+        Some(ChanceLaw { mode: low - at_low * scale, scale }).filter(|law| law.scale > 0.0)
     }
 }
 
@@ -161,9 +208,10 @@ impl<'a> Places<'a> {
         Places { text, of }
     }
 
-    /// Returns the information of the run that says most of those that the other text has too.
-    fn best(&self, bits: &Sums, other: &[u64]) -> f64 {
-        let mut best = 0.0f64;
+    /// Returns the longest equal runs with another text, each at its place here, if one begins
+    /// there.
+    fn runs(&self, other: &[u64]) -> Vec<Range<usize>> {
+        let mut runs = Vec::new();
         for (hit, token) in other.iter().enumerate() {
             for &at in self.of.get(token).into_iter().flatten() {
                 if at > 0 && hit > 0 && self.text[at - 1] == other[hit - 1] {
@@ -171,11 +219,56 @@ impl<'a> Places<'a> {
                 }
                 let (rest, of_other) = (&self.text[at..], &other[hit..]);
                 let len = rest.iter().zip(of_other).take_while(|(a, b)| a == b).count();
-                best = best.max(bits.of(&(at..at + len)));
+                runs.push(at..at + len);
             }
         }
-        best
+        runs
     }
+}
+
+/// Returns the longest runs of these tokens of a text, one after the other, that are equal to runs
+/// of a place of another text, `hit`: of a rewritten passage the matched words may be anywhere in
+/// it.
+#[must_use]
+pub fn equal_runs(text: &[u64], matched: &[Range<usize>], hit: &[u64]) -> Vec<Range<usize>> {
+    let places = Places::new(hit);
+    let mut runs = Vec::new();
+    for range in matched {
+        let mut at = range.start;
+        while at < range.end {
+            let rest = &text[at..range.end];
+            let equal =
+                |&place: &usize| rest.iter().zip(&hit[place..]).take_while(|(a, b)| a == b).count();
+            let len = places.of.get(&text[at]).into_iter().flatten().map(equal).max();
+            if let Some(len) = len {
+                runs.push(at..at + len);
+            }
+            at += len.unwrap_or(1);
+        }
+    }
+    runs
+}
+
+/// Returns those of the runs that say at least so much and do not overlap, those that say most
+/// first, and in any case the first.
+fn disjoint(mut runs: Vec<Range<usize>>, bits: &Sums, least: f64) -> Vec<Range<usize>> {
+    let order = |a: &Range<usize>, b: &Range<usize>| {
+        bits.of(b).total_cmp(&bits.of(a)).then(a.start.cmp(&b.start)).then(a.end.cmp(&b.end))
+    };
+    let Some(best) = runs.iter().min_by(|a, b| order(a, b)).cloned() else { return runs };
+    // Most say next to nothing.
+    runs.retain(|run| bits.of(run) >= least);
+    runs.sort_unstable_by(order);
+    let mut taken = CoveredRanges::default();
+    taken.insert(best.clone());
+    let mut found = vec![best];
+    for run in runs {
+        if taken.covered(&run) == 0 {
+            taken.insert(run.clone());
+            found.push(run);
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -194,6 +287,11 @@ mod tests {
         (0..count).map(|_| (0..len).map(|_| next()).collect()).collect()
     }
 
+    /// A passage of one run in texts of this many tokens.
+    fn one_run(score: f64, len: usize) -> Scored {
+        Scored { score, best_run: score, runs: 1, tokens: 20, lens: (len, len) }
+    }
+
     fn slices(texts: &[Vec<u64>]) -> Vec<&[u64]> {
         texts.iter().map(Vec::as_slice).collect()
     }
@@ -204,7 +302,7 @@ mod tests {
         let all = slices(&all);
         let (counted, rest) = all.split_at(60);
         let model = Background::new(counted);
-        let law = ChanceLaw::of_texts(counted, &model);
+        let law = ChanceLaws::of_texts(counted, &model);
         let (queries, archive) = rest.split_at(100);
         // The runs of independent tokens are rarer than the law says, the more the fewer there are.
         for (stated, less) in [(10.0, 3.0), (1.0, 6.0)] {
@@ -214,8 +312,9 @@ mod tests {
                 observed += archive
                     .iter()
                     .filter(|document| {
-                        let score = places.best(&bits, document);
-                        law.expected(score, (query.len(), document.len()), 300) <= stated
+                        let runs = disjoint(places.runs(document), &bits, 0.0);
+                        let score = runs.first().map_or(0.0, |best| bits.of(best));
+                        law.expected(&one_run(score, query.len()), 300) <= stated
                     })
                     .count();
             }
@@ -235,10 +334,10 @@ mod tests {
         }
         let slices = slices(&all);
         let model = Background::new(&slices);
-        let law = ChanceLaw::of_texts(&slices, &model);
+        let law = ChanceLaws::of_texts(&slices, &model);
         let expected = |text: usize, run: Range<usize>| {
             let score = Sums::new(&model.bits(slices[text], 2)).score(&[run], 20);
-            law.expected(score, (300, 300), 40)
+            law.expected(&one_run(score, 300), 40)
         };
         assert!(expected(1, 100..120) < 1e-9, "{}", expected(1, 100..120));
         assert!(expected(4, 10..30) > 1.0, "{}", expected(4, 10..30));
@@ -249,16 +348,16 @@ mod tests {
         let all = texts(5, 40, 200);
         let law = |all: &[Vec<u64>]| {
             let slices = slices(all);
-            ChanceLaw::of_texts(&slices, &Background::new(&slices))
+            ChanceLaws::of_texts(&slices, &Background::new(&slices))
         };
         let mut related = all.clone();
-        for at in 1..5 {
+        for at in 1..20 {
             related[at] = all[0].clone();
         }
         let (alone, among) = (law(&all), law(&related));
-        let number = |law: ChanceLaw| ln(law.expected(40.0, (200, 200), 1000));
+        let number = |law: ChanceLaws| ln(law.expected(&one_run(40.0, 200), 1000));
         assert!((number(alone) - number(among)).abs() < ln(10.0), "{alone:?} {among:?}");
-        assert_eq!(law(&all[..7]), ChanceLaw::default());
+        assert_eq!(law(&all[..7]), ChanceLaws::default());
     }
 
     proptest! {
@@ -279,21 +378,25 @@ mod tests {
             }
             // Of a token that a text has more often, the first places are looked up.
             let is_exact = (0..5).all(|token| one.iter().filter(|&&t| t == token).count() <= 8);
-            let found = Places::new(&one).best(&sums, &other);
+            let found = disjoint(Places::new(&one).runs(&other), &sums, 0.0);
+            let found = found.first().map_or(0.0, |best| sums.of(best));
             prop_assert!(found == best || (!is_exact && found < best));
         }
 
         #[test]
         fn more_evidence_is_expected_less_often(
-            score in 0.0f64..200.0, more in 0.0f64..50.0,
-            query in 1usize..10_000, document in 1usize..10_000, documents in 1u64..1 << 40,
-            mode in -10.0f64..10.0, scale in 1.5f64..12.0,
+            score in 0.0f64..200.0, more in 0.0f64..50.0, runs in 1usize..5,
+            tokens in 1usize..1000, len in 1usize..10_000, documents in 1u64..1 << 40,
+            mode in -10.0f64..10.0, scale in 1.5f64..12.0, has_gapped in any::<bool>(),
         ) {
-            let law = ChanceLaw { mode, scale };
-            let of = |score| law.expected(score, (query, document), documents);
+            let of_gapped = has_gapped.then_some(ChanceLaw { mode: 0.3, scale: 0.1 });
+            let laws = ChanceLaws { of_runs: ChanceLaw { mode, scale }, of_gapped };
+            let scored = |score| Scored { score, best_run: score, runs, tokens, lens: (len, len) };
+            let of = |score| laws.expected(&scored(score), documents);
             prop_assert!(of(score + more) <= of(score));
             prop_assert!((0.0..=documents as f64).contains(&of(score)));
-            prop_assert!(law.expected(score, (2 * query, document), documents) >= of(score));
+            let in_longer = Scored { lens: (2 * len, len), ..scored(score) };
+            prop_assert!(laws.expected(&in_longer, documents) >= of(score));
         }
 
         #[test]
@@ -307,6 +410,21 @@ mod tests {
             let expected = of[2] + (of[1] - place).max(0.0) + (of[0] - place).max(0.0);
             prop_assert!((sums.score(&runs, hit) - expected).abs() < 1e-9);
             prop_assert_eq!(sums.score(&[], hit), 0.0);
+        }
+
+        #[test]
+        fn equal_runs_are_in_the_other_text_and_hold_all_matched_tokens_that_are(
+            text in prop::collection::vec(0u64..5, 1..20),
+            hit in prop::collection::vec(0u64..5, 0..8),
+            (start, len) in (0usize..20, 0usize..20),
+        ) {
+            let matched = start.min(text.len())..(start + len).min(text.len());
+            let runs = equal_runs(&text, std::slice::from_ref(&matched), &hit);
+            let is_in = |run: &[u64]| hit.windows(run.len()).any(|window| window == run);
+            prop_assert!(runs.iter().all(|run| is_in(&text[run.clone()])));
+            prop_assert!(runs.windows(2).all(|two| two[0].end <= two[1].start));
+            let held = runs.iter().map(Range::len).sum::<usize>();
+            prop_assert_eq!(held, text[matched].iter().filter(|token| hit.contains(token)).count());
         }
     }
 }

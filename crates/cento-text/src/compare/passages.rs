@@ -45,6 +45,17 @@ pub struct Passages {
     words: Vec<u32>,
 }
 
+/// How much a passage says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rating {
+    /// In bits.
+    pub evidence: f64,
+    /// How many unrelated documents have a passage that says as much, by chance.
+    pub expected: f64,
+    /// Whether that is seldom enough.
+    pub is_shown: bool,
+}
+
 impl Passages {
     /// Passages, each with its tokens of the query.
     pub fn new(found: Vec<(Passage, Range<u32>)>, complete: bool) -> Passages {
@@ -119,13 +130,36 @@ impl Passages {
     /// Tokens are words, but for pairs of letters of scripts without spaces, which count as the
     /// share of a word that a letter is, and letters of passages that were found without texts.
     #[must_use]
-    pub fn of_at_least(mut self, words: u32) -> Passages {
-        let is_long: Vec<bool> = self.words.iter().map(|&its| its >= words).collect();
-        let mut each = is_long.iter();
+    pub fn of_at_least(self, words: u32) -> Passages {
+        let is_long = self.words.iter().map(|&its| its >= words).collect();
+        self.only(is_long)
+    }
+
+    /// Gives each passage its evidence, and the number of passages as good that are expected by
+    /// chance, which `rate` tells of a passage and its tokens of the query. Keeps those that are
+    /// shown.
+    #[must_use]
+    pub fn rated(mut self, rate: impl Fn(&Passage, &Range<u32>) -> Rating) -> Passages {
+        let mut is_kept = Vec::with_capacity(self.found.len());
+        for (passage, place) in self.found.iter_mut().zip(&self.places) {
+            let Rating { evidence, expected, is_shown } = rate(passage, place);
+            (passage.evidence, passage.expected) = (Some(evidence), Some(expected));
+            is_kept.push(is_shown);
+        }
+        self.only(is_kept)
+    }
+
+    /// Keeps those of the passages that are marked.
+    fn only(mut self, is_kept: Vec<bool>) -> Passages {
+        if is_kept.iter().all(|&is_kept| is_kept) {
+            return self;
+        }
+        let mut each = is_kept.iter();
         self.found.retain(|_| each.next() == Some(&true));
-        let mut each = is_long.iter();
+        let mut each = is_kept.iter();
         self.places.retain(|_| each.next() == Some(&true));
-        self.words.retain(|&its| its >= words);
+        let mut each = is_kept.iter();
+        self.words.retain(|_| each.next() == Some(&true));
         self
     }
 }

@@ -1,0 +1,214 @@
+//! What do passages say in this collection, and which are chance?
+//!
+//! The statistics come from a sample of the documents: those whose texts have the least digests, so
+//! that equal collections have equal ones, whatever the order of additions and merges. They are
+//! computed when passages are first requested, and kept with the snapshot.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::compare::background::{Background, COUNTED_TOKENS_MAX};
+use crate::compare::chance::{ChanceLaws, Scored, Sums, equal_runs};
+use crate::compare::passages::{PASSAGE_TOKENS_MIN, Passages, Rating, tokens_in};
+use crate::error::Result;
+use crate::hash::{Digest, hash_bytes, mix64};
+use crate::index::{DocAddress, Snapshot};
+use crate::runtime::Stop;
+use crate::text::Tokens;
+
+/// The documents of a sample.
+const SAMPLED_MAX: usize = 1024;
+
+/// The bytes of each of them that count.
+const SAMPLED_BYTES: usize = 64 << 10;
+
+/// What the passages of a collection say.
+#[derive(Debug)]
+pub struct Chance {
+    model: Background,
+    laws: ChanceLaws,
+    /// The documents that the model has counted, each with the place of its snapshot.
+    counted: HashSet<(usize, DocAddress)>,
+    /// The beginnings of their texts, for a query that is one of them.
+    beginnings: HashSet<u64>,
+    /// The place of the last snapshot.
+    last: usize,
+    /// The number of documents that a query is compared with.
+    documents: u64,
+}
+
+/// A document that may be in the sample.
+type Candidate = (Digest, usize, DocAddress);
+
+impl Chance {
+    /// Samples the documents of one snapshot, or of two whose documents are compared with each
+    /// other, those of the last one; `None` without texts.
+    ///
+    /// # Errors
+    /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
+    /// `stop`.
+    pub fn of(snapshots: &[&Snapshot], stop: &Stop) -> Result<Option<Chance>> {
+        if snapshots.iter().any(|snapshot| !snapshot.config().store_text) {
+            return Ok(None);
+        }
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for (at, snapshot) in snapshots.iter().enumerate() {
+            for (segment, view) in (0u32..).zip(snapshot.segments()) {
+                for doc in
+                    view.signatures.with_least_digests(SAMPLED_MAX, |doc| view.is_alive(doc))?
+                {
+                    stop.check()?;
+                    candidates.push((
+                        view.signatures.digest(doc)?,
+                        at,
+                        DocAddress { segment, doc },
+                    ));
+                }
+            }
+        }
+        let order = |one: &Candidate| (one.0.to_le_bytes(), one.1, one.2);
+        candidates.sort_unstable_by_key(order);
+        // A text counts once, however many documents have it.
+        candidates.dedup_by_key(|one| one.0);
+        let (mut sampled, mut counted) = (Vec::<(u64, Vec<u64>)>::new(), HashSet::new());
+        let mut room = COUNTED_TOKENS_MAX;
+        for (_, at, address) in candidates.into_iter().take(SAMPLED_MAX) {
+            stop.check()?;
+            let snapshot = snapshots[at];
+            let text = snapshot.text(address)?.unwrap_or_default();
+            let end = text.floor_char_boundary(SAMPLED_BYTES);
+            let mut tokens = Tokens::default();
+            snapshot.config().analyzer.of_passages().analyze(&text[..end], &mut tokens, stop)?;
+            room = room.saturating_sub(tokens.hashes.len());
+            sampled.push((hash_bytes(snapshot.id(address)?.as_bytes()), tokens.hashes));
+            counted.insert((at, address));
+            if room == 0 {
+                break;
+            }
+        }
+        // Which of some copies is counted depends on the order, and digests on a key.
+        sampled.sort();
+        let texts: Vec<Vec<u64>> = sampled.into_iter().map(|(_, text)| text).collect();
+        let slices: Vec<&[u64]> = texts.iter().map(Vec::as_slice).collect();
+        let model = Background::new(&slices);
+        let laws = ChanceLaws::of_texts(&slices, &model);
+        let documents = snapshots.last().map_or(0, |snapshot| snapshot.documents());
+        let beginnings = texts.iter().map(|text| beginning(text)).collect();
+        Ok(Some(Chance {
+            model,
+            laws,
+            counted,
+            beginnings,
+            last: snapshots.len().saturating_sub(1),
+            documents,
+        }))
+    }
+
+    /// Returns how many of a document of the first snapshot and one of the last are in the sample.
+    #[must_use]
+    pub fn counted_of(&self, a: DocAddress, b: DocAddress) -> usize {
+        usize::from(self.has_counted(0, a)) + usize::from(self.has_counted(self.last, b))
+    }
+
+    /// Tells whether a text that is no stored document begins as one of the sample.
+    #[must_use]
+    pub fn has_counted_text(&self, text: &Tokens) -> bool {
+        self.beginnings.contains(&beginning(&text.hashes))
+    }
+
+    /// Tells whether a document of the snapshot at this place is in the sample.
+    #[must_use]
+    pub fn has_counted(&self, at: usize, address: DocAddress) -> bool {
+        self.counted.contains(&(at, address))
+    }
+}
+
+/// The information of a query, computed as far as it is needed.
+#[derive(Debug, Default)]
+pub struct QueryInformation {
+    /// By the number of compared texts that the model has counted.
+    sums: [OnceCell<Sums>; 3],
+    /// Whether text that most documents have says nothing.
+    has_common_text: bool,
+}
+
+impl QueryInformation {
+    /// Creates the information of a document that is compared with others of its collection: what
+    /// most of them have is not reuse between two. A text that somebody searches for is, wherever
+    /// it is found.
+    #[must_use]
+    pub fn of_pairs() -> QueryInformation {
+        QueryInformation { has_common_text: true, ..QueryInformation::default() }
+    }
+
+    /// Rates the passages that a document has in common with the query, and keeps those that are
+    /// expected at most `expected_max` times by chance, and all of a query that is too short for
+    /// more than one. `counted` is the number of both texts that the model has counted.
+    #[must_use]
+    pub fn rated(
+        &self,
+        passages: Passages,
+        (chance, expected_max): (&Chance, f64),
+        (query, document): (&Tokens, &Tokens),
+        counted: usize,
+    ) -> Passages {
+        if passages.found.is_empty() {
+            return passages;
+        }
+        let make = || {
+            let mut bits = chance.model.bits(&query.hashes, counted as u32);
+            if self.has_common_text {
+                let common = chance.model.common(&query.hashes);
+                bits.iter_mut().zip(common).for_each(|(bits, common)| {
+                    *bits = if common { 0.0 } else { *bits };
+                });
+            }
+            Sums::new(&bits)
+        };
+        let sums = self.sums[counted].get_or_init(make);
+        let lens = (query.hashes.len(), document.hashes.len());
+        passages.rated(|passage, place| {
+            let in_query = |&range: &(u32, u32)| {
+                let Range { start, end } = tokens_in(query, range);
+                start as usize..end as usize
+            };
+            let mut matched: Vec<Range<usize>> = Vec::new();
+            for run in passage.matched_in_a().iter().map(in_query) {
+                match matched.last_mut() {
+                    // A comment of a program is between tokens, and is none.
+                    Some(last) if last.end >= run.start => last.end = last.end.max(run.end),
+                    _ => matched.push(run),
+                }
+            }
+            let hit = tokens_in(document, passage.b);
+            let hit = &document.hashes[hit.start as usize..hit.end as usize];
+            if passage.similarity < 1.0 {
+                matched = equal_runs(&query.hashes, &matched, hit);
+            }
+            let score = sums.score(&matched, hit.len());
+            let best_run = matched.iter().map(|run| sums.of(run)).fold(0.0, f64::max);
+            let scored = Scored { score, best_run, runs: matched.len(), tokens: place.len(), lens };
+            let expected = chance.laws.expected(&scored, chance.documents);
+            // Whoever looks for a few words wants to know where they are, chance or not.
+            let is_all = place.len() == lens.0 && lens.0 < PASSAGE_TOKENS_MIN;
+            let is_shown = is_all || expected <= expected_max;
+            let (evidence, expected) = ((10.0 * score).round() / 10.0, two_digits(expected));
+            Rating { evidence, expected, is_shown }
+        })
+    }
+}
+
+/// The tokens that tell a text from others.
+const BEGINNING_TOKENS: usize = 256;
+
+/// Returns a hash of the first tokens of a text.
+fn beginning(text: &[u64]) -> u64 {
+    let tokens = text.iter().take(BEGINNING_TOKENS);
+    tokens.fold(text.len().min(BEGINNING_TOKENS) as u64, |hash, &token| mix64(hash ^ token))
+}
+
+/// Rounds a number to two digits: more of them say nothing.
+fn two_digits(number: f64) -> f64 {
+    format!("{number:.1e}").parse().unwrap_or(number)
+}
