@@ -44,6 +44,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
         "Which documents",
         &[
             "against",
+            "only_against",
             "add",
             "by",
             "meta",

@@ -282,6 +282,9 @@ class DedupOptions(TypedDict, total=False):
     """Drop only documents with the same text; without either of the two before."""
     cut_passages: int | None
     """Cut out runs of at least this number of tokens, 5 or more, that an earlier document has."""
+    only_against: bool | None
+    """Compare only with the indexes of ``against``, and not the documents with each other. A
+    document is then dropped also if such an index has it under its own id."""
     against: Sequence[str | os.PathLike[str]] | None
     """Directories of indexes to compare with, which are not changed."""
     preset: Preset | None

@@ -109,7 +109,7 @@ fn every_door_has_every_option_of_clusters() {
 
 #[test]
 fn every_door_has_every_option_of_deduplication() {
-    let options = of_the_library(&[(JOINS, "DedupOptions")]);
+    let options = of_the_library(&[("crates/cento-api/src/dedup.rs", "DedupOptions")]);
     assert!(options.contains("cut_passages"), "{options:?}");
     assert_eq!(of_the_command("dedup", &options), options);
     let others = "against preset scheme analyzer key_file store_text memory threads on_error";
