@@ -81,7 +81,4 @@ pub use stats::{Bytes, Compaction, Stats};
 pub use thresholds::Thresholds;
 pub use unseen::Unseen;
 pub use watch::{Watch, WatchEvent, WatchEvents, WatchOptions, WatchedKind, Webhook};
-pub use withdraw::{
-    CutDocument, LeftPassages, LeftText, RemovalReason, RemovedDocument, WithdrawOptions,
-    Withdrawal, WithdrawnFile,
-};
+pub use withdraw::{QuotingDocument, RemovalReason, RemovedDocument, WithdrawOptions, Withdrawal};

@@ -245,23 +245,19 @@ class WatchOptions(Thresholds, total=False):
 
 
 class WithdrawOptions(TypedDict, total=False):
-    """Which documents are copies of a withdrawn one, and which passages are cut.
+    """Which documents are copies of a withdrawn one, and which passages are quotations.
 
     The keyword arguments of :meth:`Index.withdraw`. What is not given, or ``None``, has its
     default.
     """
 
     min_resemblance: float | None
-    """The least resemblance of a copy, which is removed, and the least similarity of an edited
-    passage, which is cut; a document that loses this share of its tokens is removed. 0.8 if not
-    given."""
+    """The least resemblance of a copy, which is removed; 0.8 if not given."""
     min_passage: int | None
-    """The least length of a passage that is cut, in tokens, 5 or more; 12 if not given, in programs
-    25."""
-    cut_earlier: bool | None
-    """Also cut passages that a document which was added before the withdrawn one has."""
+    """The least length of a quotation that is listed, in tokens, 5 or more; 12 if not given, in
+    programs 25."""
     keep: Sequence[str] | None
-    """Ids of documents that stay as they are."""
+    """Ids of copies that stay: they are listed like documents that quote all of the text."""
     reused_id: bool | None
     """Withdraw the document that has the id now, although another text was withdrawn under it."""
 

@@ -140,10 +140,13 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "withdraw",
         &[
-            ("cento withdraw corpus.idx rfc1604 --dry-run", "list what would be removed and cut"),
             (
-                "cento withdraw corpus.idx rfc1604 --files train.jsonl --record rfc1604.json",
-                "also in a file, with a record",
+                "cento withdraw corpus.idx rfc1604 --dry-run",
+                "list what would be removed, and what quotes it",
+            ),
+            (
+                "cento withdraw corpus.idx rfc1604 --record rfc1604.json",
+                "remove it with its copies, and keep a record",
             ),
         ],
     ),

@@ -207,12 +207,13 @@ fn pairs_against_a_keyed_index_and_withdrawals_from_it_take_the_key() {
     let withdraw = ["withdraw", "idx", "text.txt", "--record", "record.json"];
     refused(&dir, &withdraw, "depend on a key");
     let run = dir.run(&[&withdraw[..], &key].concat());
-    assert_eq!(run.status, 0, "{}", run.err);
+    assert_eq!(run.status, 3, "{}", run.err);
+    assert!(run.out.contains("quotes   new/quoting.txt"), "{}", run.out);
     let listed = dir.run(&["list", "idx", "--key-file", "key"]).out;
     assert!(listed.contains("quoting.txt") && !listed.contains("copy.txt"), "{listed}");
     let check = ["withdraw", "idx", "--check", "record.json", "--key-file", "key"];
     let run = dir.run(&check);
-    assert_eq!(run.status, 0, "{}", run.err);
+    assert_eq!(run.status, 3, "{}", run.err);
     let again = dir.run(&["add", "idx", "text.txt", "--key-file", "key"]);
     assert!(again.status == 2 && again.err.contains("which was withdrawn"), "{}", again.err);
     assert_eq!(dir.run(&["withdraw", "idx", "--list"]).status, 0);

@@ -154,7 +154,7 @@ fn every_door_has_every_option_of_a_watch() {
 #[test]
 fn every_door_has_every_option_of_a_withdrawal() {
     let options = of_the_library(&[("crates/cento-api/src/withdraw.rs", "WithdrawOptions")]);
-    assert!(options.contains("cut_earlier"), "{options:?}");
+    assert!(options.contains("min_passage"), "{options:?}");
     assert_eq!(of_the_service("WithdrawRequest", "id dry_run"), options);
     assert_eq!(of_the_command("withdraw", &options), options);
     assert_eq!(of_python(&["WithdrawOptions"], ""), options);
