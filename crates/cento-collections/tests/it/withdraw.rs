@@ -216,6 +216,39 @@ fn a_withdrawn_document_is_refused_in_every_form() {
 }
 
 #[test]
+fn a_document_that_contains_the_withdrawn_text_stays_and_is_not_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = words(1, 100);
+    let anthology = |seed: u64| format!("{} {own} {}", words(seed, 300), words(seed + 1, 300));
+    let create = |name: &str, seed: u64| {
+        let path = dir.path().join(name);
+        let index = Index::create(&path, config()).unwrap();
+        fill(&index, &[("own", &own), (name, &anthology(seed))]);
+        let done = withdraw(&index, "own", &WithdrawOptions::default()).unwrap();
+        assert_eq!((done.removed.len(), done.quoting[0].quoted_tokens), (1, 100));
+        (index, path)
+    };
+    let (first, path) = create("first", 10);
+    let mut writer = first.writer(options()).unwrap();
+    let meta = serde_json::json!({"year": 2026}).as_object().unwrap().clone();
+    writer.add(Document::new("first", anthology(10)).with_meta(meta)).unwrap();
+    writer.add(Document::new("renamed", anthology(10))).unwrap();
+    assert_refused(&mut writer, "new", &anthology(12), "its text contains that of");
+    writer.finish().unwrap();
+    drop(first);
+    // Both indexes have withdrawn it, and each has a document that contains it.
+    let (second, other) = create("second", 14);
+    drop(second);
+    Index::add_indexes(&path, &[other], AddIndexesOptions::default()).unwrap();
+    let index = Index::open(&path).unwrap();
+    assert_eq!(index.snapshot().unwrap().documents(), 3);
+    let withdrawals = index.withdrawals().unwrap();
+    let quoting = withdrawals.find("own").unwrap().quoting.iter().map(|one| &*one.id);
+    assert_eq!(quoting.collect::<Vec<_>>(), ["first", "second"]);
+    assert!(index.check().unwrap().problems.is_empty());
+}
+
+#[test]
 fn a_short_text_that_was_withdrawn_does_not_forbid_it_within_others() {
     let index = in_memory(&[("own", "Thank you very much")]);
     withdraw(&index, "own", &WithdrawOptions::default()).unwrap();
