@@ -68,7 +68,7 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("cento lineage corpus.idx --date revised", "each version below its ancestor"),
             (
-                "cento lineage corpus.idx --date revised --graph versions.gexf",
+                "cento lineage corpus.idx --date revised --graph versions.graphml",
                 "the same as a network for Gephi",
             ),
         ],
