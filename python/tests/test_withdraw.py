@@ -60,7 +60,7 @@ def test_it_is_refused_until_the_withdrawal_is_lifted(index: cento.Index) -> Non
 
 
 def test_options_are_those_of_the_command(index: cento.Index) -> None:
-    done = index.withdraw("own", keep=["copy"], min_passage=40, dry_run=True)
+    done = index.withdraw("own", keep_copy=["copy"], min_passage=40, dry_run=True)
     assert [one["id"] for one in done["removed"]] == ["own"]
     # A copy that is kept quotes all of it; the quotation of 30 words is too short.
     assert [one["id"] for one in done["quoting"]] == ["copy"]

@@ -428,7 +428,7 @@ pub struct ReuseOptions {
     /// Number of pairs of each category to examine.
     #[serde(deserialize_with = "whole::number")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = SAMPLE))]
-    pub sample: usize,
+    pub limit: usize,
     /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
     /// such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -441,7 +441,7 @@ const SAMPLE: usize = 50;
 
 impl Default for ReuseOptions {
     fn default() -> ReuseOptions {
-        ReuseOptions { sample: SAMPLE, max_df: None }
+        ReuseOptions { limit: SAMPLE, max_df: None }
     }
 }
 

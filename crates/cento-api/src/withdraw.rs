@@ -44,7 +44,7 @@ pub struct WithdrawOptions {
     /// repeated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
-    pub keep: Vec<String>,
+    pub keep_copy: Vec<String>,
     /// Withdraw the document that has the id now, although another text was withdrawn under it.
     /// Such a document is otherwise refused.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -256,7 +256,7 @@ class WithdrawOptions(TypedDict, total=False):
     min_passage: int | None
     """The least length of a quotation that is listed, in tokens, 5 or more; 12 if not given, in
     programs 25."""
-    keep: Sequence[str] | None
+    keep_copy: Sequence[str] | None
     """Ids of copies that stay: they are listed like documents that quote all of the text."""
     reused_id: bool | None
     """Withdraw the document that has the id now, although another text was withdrawn under it."""

@@ -72,7 +72,7 @@ fn verbs_that_sign_need_the_key() {
     for args in [
         &["search", "idx", "text.txt"][..],
         &["add", "idx", "next.jsonl"],
-        &["method", "fingerprint", "text.txt", "--index", "idx"],
+        &["method", "fingerprint", "text.txt", "--like", "idx"],
         &["dedup", "next.jsonl", "--against", "idx"],
         &["pairs", "idx", "-b", "text.txt"],
     ] {
@@ -186,6 +186,21 @@ fn watches_of_a_keyed_index_need_the_key_and_match_with_it() {
         let events = service.ask("GET", "/v1/watches/third/events?wait=20", "", "").json();
         assert_eq!(events["events"][0]["hit"]["id"], "third", "{events}");
         assert!(service.stop());
+    }
+}
+
+#[test]
+fn a_verb_takes_the_key_if_it_opens_an_index() {
+    let verbs = Dir::new().all_verbs();
+    let has = |name: &str| {
+        let (_, help) = verbs.iter().find(|(verb, _)| verb == name).unwrap();
+        help.contains("--key-file <FILE>")
+    };
+    for verb in ["add", "search", "pairs", "dedup", "stats", "watch add", "method fingerprint"] {
+        assert!(has(verb), "{verb}");
+    }
+    for verb in ["compare", "decontaminate", "demo", "merge", "info man", "method train"] {
+        assert!(!has(verb), "{verb}");
     }
 }
 

@@ -218,7 +218,7 @@ fn a_record_that_cannot_be_written_is_told_before_anything_is_withdrawn() {
     assert_eq!(refused.status, 2, "{}", refused.err);
     assert!(refused.err.contains("write the record none/r.json"), "{}", refused.err);
     assert_eq!(stored(&dir).len(), 4);
-    let refused = dir.run(&["withdraw", "idx", "own", "--keep", "quotin"]);
+    let refused = dir.run(&["withdraw", "idx", "own", "--keep-copy", "quotin"]);
     assert!(refused.err.contains("no document has the id `quotin`"), "{}", refused.err);
 }
 

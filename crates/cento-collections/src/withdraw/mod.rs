@@ -272,15 +272,15 @@ fn kept_of(
     options: &WithdrawOptions,
 ) -> Result<BTreeSet<DocAddress>> {
     let mut kept = BTreeSet::new();
-    for other in &options.keep {
+    for other in &options.keep_copy {
         if other == id {
             let what = format!("`{id}` is to be withdrawn, and cannot be kept");
-            return Err(Error::argument("keep", what));
+            return Err(Error::argument("keep_copy", what));
         }
         let address = snapshot.find(other)?;
         // Not that of an unknown document, which means the one to withdraw.
         kept.insert(address.ok_or_else(|| {
-            Error::argument("keep", format!("no document has the id `{other}`, to be kept"))
+            Error::argument("keep_copy", format!("no document has the id `{other}`, to be kept"))
         })?);
     }
     Ok(kept)

@@ -174,13 +174,13 @@ fn a_copy_that_was_added_earlier_is_removed_and_said_to_be_earlier() {
 fn a_document_that_is_to_be_kept_is_listed_and_stays() {
     let text = words(1, 100);
     let index = in_memory(&[("own", &text), ("copy", &text)]);
-    let keep = WithdrawOptions::default().keep(vec!["copy".to_owned()]);
+    let keep = WithdrawOptions::default().keep_copy(vec!["copy".to_owned()]);
     let done = withdraw(&index, "own", &keep).unwrap();
     assert_eq!((done.quoting[0].id.as_str(), done.quoting[0].quoted_tokens), ("copy", 100));
     assert!(!done.is_complete());
     assert_holds(&index, &model(&[("copy", &text)]));
     for (id, why) in [("none", "no document has the id `none`"), ("copy", "cannot be kept")] {
-        let keep = WithdrawOptions::default().keep(vec![id.to_owned()]);
+        let keep = WithdrawOptions::default().keep_copy(vec![id.to_owned()]);
         let refused = withdraw(&index, "copy", &keep).unwrap_err();
         assert_eq!(refused.reason().code(), "invalid_argument");
         assert!(refused.to_string().contains(why), "{refused}");

@@ -62,7 +62,7 @@ fn a_check_names_the_documents_that_quote_it_by_the_record() {
     let own = words(1, 100);
     let earlier = format!("{} {}", words(2, 60), words(1, 30));
     let index = in_memory(&[("earlier", &earlier), ("own", &own), ("copy", &own)]);
-    let keep = WithdrawOptions::default().keep(vec!["copy".to_owned()]);
+    let keep = WithdrawOptions::default().keep_copy(vec!["copy".to_owned()]);
     let record = withdraw(&index, "own", &keep).unwrap();
     let found = checked(&index, &record);
     assert!(found.problems.is_empty(), "{found:?}");
