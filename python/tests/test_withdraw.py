@@ -22,7 +22,9 @@ def index(tmp_path: Path) -> cento.Index:
     return index
 
 
-def test_a_document_is_withdrawn_with_its_copies_and_quotations_are_listed(index: cento.Index) -> None:
+def test_a_document_is_withdrawn_with_its_copies_and_quotations_are_listed(
+    index: cento.Index,
+) -> None:
     planned = index.withdraw("own", dry_run=True)
     assert len(index) == 3
     done = index.withdraw("own")
