@@ -502,13 +502,11 @@ def withdrawals(data):
             need(places == sorted(places), "order", "positions do not ascend")
             need(all(at < signature["tokens"] for at in places), "range", "a position is too large")
             need(all(0 <= key < 1 << 64 for key, _ in pairs), "range", "a key is too large")
-            lists = [line, *line.get("files", [])]
-            texts = [text for of in lists for text in of["removed"] + of["cut"]]
-            texts = [digest_of(text["digest"]) for text in texts]
             records.append({
                 "id": line["id"],
                 "digest": digest_of(line["digest"]),
-                "texts": texts,
+                "texts": [digest_of(text["digest"]) for text in line["removed"]],
+                "quoting": [digest_of(text["digest"]) for text in line.get("quoting", [])],
                 "tokens": signature["tokens"],
                 "fingerprints": [[str(key), position] for key, position in pairs],
                 "min_resemblance": line["min_resemblance"],

@@ -1,4 +1,4 @@
-"""Withdrawal of documents, with their copies and the passages quoted from them."""
+"""Withdrawal of documents with their copies, and the list of documents that quote them."""
 
 from __future__ import annotations
 
@@ -22,17 +22,22 @@ def index(tmp_path: Path) -> cento.Index:
     return index
 
 
-def test_a_document_is_withdrawn_with_its_copies_and_quotations(index: cento.Index) -> None:
+def test_a_document_is_withdrawn_with_its_copies_and_quotations_are_listed(
+    index: cento.Index,
+) -> None:
     planned = index.withdraw("own", dry_run=True)
     assert len(index) == 3
     done = index.withdraw("own")
     assert [one["id"] for one in done["removed"]] == ["own", "copy"]
-    assert [one["id"] for one in done["cut"]] == ["quoting"]
+    quoting = words(2, 60) + " " + words(1, 30)
+    (one,) = done["quoting"]
+    assert (one["id"], one["quoted_tokens"]) == ("quoting", 30)
+    assert one["passages"] == [[len(words(2, 60)) + 1, len(quoting)]]
     assert {**planned, "withdrawn": ""} == {**done, "withdrawn": ""}
     assert len(index) == 1
     found = index.get("quoting")
     assert found is not None
-    assert found.text == words(2, 60) + " "
+    assert found.text == quoting
     # The second time it is done already.
     assert index.withdraw("own") == done
 
@@ -57,9 +62,11 @@ def test_it_is_refused_until_the_withdrawal_is_lifted(index: cento.Index) -> Non
 
 
 def test_options_are_those_of_the_command(index: cento.Index) -> None:
-    done = index.withdraw("own", keep=["copy"], min_passage=40, dry_run=True)
+    done = index.withdraw("own", keep_copy=["copy"], min_passage=40, dry_run=True)
     assert [one["id"] for one in done["removed"]] == ["own"]
-    assert (done["cut"], done["min_passage"]) == ([], 40)
+    # A copy that is kept quotes all of it; the quotation of 30 words is too short.
+    assert [one["id"] for one in done["quoting"]] == ["copy"]
+    assert done["min_passage"] == 40
     with pytest.raises(cento.InvalidArgumentError, match="min_passage"):
         index.withdraw("own", min_passage=2)
     with pytest.raises(cento.UnknownIdError):

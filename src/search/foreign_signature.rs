@@ -102,7 +102,7 @@ impl ForeignSignature {
                 config.analyzer,
                 if config.key().is_some() { " --key-file FILE" } else { "" }
             ),
-            Some(_) => "`cento method fingerprint --index`, or with the index's frequencies.cento"
+            Some(_) => "`cento method fingerprint --like`, or with the index's frequencies.cento"
                 .to_owned(),
         };
         let read = (frequencies.as_deref(), key.as_deref());

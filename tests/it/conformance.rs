@@ -142,17 +142,13 @@ fn the_withdrawals_are_read_or_refused_as_the_kit_says() {
         };
         let found = found.unwrap_or_else(|error| panic!("{}: {error}", file.about));
         let found = found.iter().map(|withdrawal| {
-            let of_files = withdrawal.files.iter().map(|file| (&file.removed, &file.cut));
-            let lists = std::iter::once((&withdrawal.removed, &withdrawal.cut)).chain(of_files);
-            let texts = lists.flat_map(|(removed, cut)| {
-                let removed = removed.iter().map(|text| &text.digest);
-                removed.chain(cut.iter().map(|text| &text.digest))
-            });
-            let texts: Vec<&String> = texts.collect();
+            let texts: Vec<_> = withdrawal.removed.iter().map(|text| &text.digest).collect();
+            let quoting: Vec<_> = withdrawal.quoting.iter().map(|text| &text.digest).collect();
             serde_json::json!({
                 "id": withdrawal.id,
                 "digest": withdrawal.digest,
                 "texts": texts,
+                "quoting": quoting,
                 "tokens": withdrawal.signature.tokens,
                 "fingerprints": withdrawal.signature.fingerprints,
                 "min_resemblance": withdrawal.min_resemblance,

@@ -31,7 +31,7 @@ requests() {
     # What the hooks ask for.
     printf '{"id": "a", "text": "%s"}\n' "$(cat "$scratch/text")" >"$scratch/documents.jsonl"
     "$cento" add --url "$CENTO_URL" "$scratch/documents.jsonl" >/dev/null
-    "$cento" method fingerprint --index "$scratch/index" --format json "$scratch/text" >"$scratch/signature"
+    "$cento" method fingerprint --like "$scratch/index" --format json "$scratch/text" >"$scratch/signature"
     # Its examples are kept in the current directory; the next run must not start from them.
     cd "$scratch"
     CENTO_SIGNATURE=$scratch/signature SCHEMATHESIS_HOOKS=hooks PYTHONPATH=$here/python \

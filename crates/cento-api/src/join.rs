@@ -1,4 +1,4 @@
-//! Options of joins: pairs, clusters, deduplication.
+//! Options of joins: pairs, clusters.
 //!
 //! This is the only list of these options: the arguments of the command, the fields of requests to
 //! a service, and the keywords of the Python module are made from it, and so are their
@@ -426,81 +426,6 @@ impl fmt::Display for Prefer {
     }
 }
 
-/// The options of deduplication: what a duplicate is.
-///
-/// They differ from [`Thresholds`]: a pair must meet every threshold, but a document is dropped if
-/// it meets one of these; containment is that of the document in an earlier one, not of either in
-/// the other; and there is a default resemblance unless `exact` is set.
-///
-/// ```
-/// use cento_api::DedupOptions;
-///
-/// let options = DedupOptions::default().min_resemblance(0.9).min_containment(0.95);
-/// assert!(!options.exact && options.cut_passages.is_none());
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, Setters)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-#[serde(default, deny_unknown_fields)]
-#[setters(into)]
-pub struct DedupOptions {
-    /// Minimum resemblance of the text of a duplicate to that of an earlier document, 0 to 1.
-    /// Default: that of the preset of the index for duplicates, or 0.8. For ocr and prints it is
-    /// 0.6, more than for pairs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
-    pub min_resemblance: Option<f64>,
-    /// Also drop a document if an earlier one contains at least this share of it, 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
-    pub min_containment: Option<f64>,
-    /// Drop only documents with identical text.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "clap", arg(
-        long, conflicts_with_all = ["min_resemblance", "min_containment"],
-    ))]
-    pub exact: bool,
-    /// Remove runs of at least this many tokens, 5 or more, that an earlier document contains from
-    /// the kept documents. Needs an index that stores text.
-    #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(
-        long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(i64::from(CUT_MIN)..),
-    ))]
-    pub cut_passages: Option<u32>,
-}
-
-/// Shorter runs of tokens are common to texts that have nothing to do with each other.
-const CUT_MIN: u32 = 5;
-
-impl DedupOptions {
-    /// The default of `min_resemblance`.
-    pub const MIN_RESEMBLANCE: f64 = 0.8;
-
-    /// Refuses options that contradict each other or are out of bounds.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`], which names the field.
-    pub fn check(&self) -> Result<()> {
-        check_share("min_resemblance", self.min_resemblance)?;
-        check_share("min_containment", self.min_containment)?;
-        if self.exact && self.min_resemblance.or(self.min_containment).is_some() {
-            let what = "`exact` drops only documents with the same text; it cannot be combined \
-                        with `min_resemblance` or `min_containment`";
-            return Err(Error::argument("exact", what));
-        }
-        if self.cut_passages.is_some_and(|tokens| tokens < CUT_MIN) {
-            let what = format!("`cut_passages` must be at least {CUT_MIN}");
-            return Err(Error::argument("cut_passages", what));
-        }
-        Ok(())
-    }
-
-    /// Returns the least resemblance of a duplicate; `None` if only equal texts are duplicates.
-    #[must_use]
-    pub fn resemblance(&self) -> Option<f64> {
-        (!self.exact).then_some(self.min_resemblance.unwrap_or(DedupOptions::MIN_RESEMBLANCE))
-    }
-}
-
 /// The options of the analysis of a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Setters)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
@@ -510,7 +435,7 @@ pub struct ReuseOptions {
     /// Number of pairs of each category to examine.
     #[serde(deserialize_with = "whole::number")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = SAMPLE))]
-    pub sample: usize,
+    pub limit: usize,
     /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
     /// such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -523,9 +448,71 @@ const SAMPLE: usize = 50;
 
 impl Default for ReuseOptions {
     fn default() -> ReuseOptions {
-        ReuseOptions { sample: SAMPLE, max_df: None }
+        ReuseOptions { limit: SAMPLE, max_df: None }
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preference_is_the_text_that_programs_write() {
+        for text in ["oldest", "longest", "date", "-meta.year"] {
+            let prefer: Prefer = text.parse().unwrap();
+            assert_eq!(prefer.to_string(), text);
+            let options = ClusterOptions::default().prefer(prefer);
+            let json = serde_json::to_string(&options).unwrap();
+            assert_eq!(serde_json::from_str::<ClusterOptions>(&json).unwrap(), options);
+        }
+    }
+
+    #[test]
+    fn a_default_threshold_holds_only_where_none_of_any_kind_is_set() {
+        let plain = PairOptions::default();
+        assert_eq!(plain.effective_thresholds(), Thresholds::of_pairs());
+        let own = Thresholds::default().min_overlap(1);
+        assert_eq!(plain.clone().thresholds(own).effective_thresholds(), own);
+        for set in [
+            plain.clone().min_passage(20),
+            plain.clone().min_margin(0.0),
+            plain.clone().min_similarity(0.0),
+        ] {
+            assert_eq!(set.effective_thresholds(), Thresholds::default());
+        }
+        let clusters = ClusterOptions::default();
+        assert_eq!(clusters.effective_thresholds(), Thresholds::of_clusters());
+    }
+
+    #[test]
+    fn an_option_that_is_out_of_bounds_is_named() {
+        let check = |options: PairOptions, named: &str| {
+            let error = options.check().unwrap_err().to_string();
+            assert!(error.contains(&format!("`{named}`")), "{error}");
+        };
+        let plain = PairOptions::default();
+        plain.check().unwrap();
+        check(
+            plain.clone().thresholds(Thresholds::default().min_resemblance(2.0)),
+            "min_resemblance",
+        );
+        check(plain.clone().min_similarity(f64::NAN), "min_similarity");
+        check(plain.clone().min_margin(-1.5), "min_margin");
+        check(plain.clone().min_passage(0), "min_passage");
+        check(plain.within("a").group_by("b"), "within");
+    }
+
+    #[test]
+    fn the_names_of_ranks_are_those_of_json() {
+        for rank in [
+            PairRank::Overlap,
+            PairRank::Similarity,
+            PairRank::Weight,
+            PairRank::Passages,
+            PairRank::Margin,
+            PairRank::Score,
+        ] {
+            assert_eq!(serde_json::to_value(rank).unwrap(), rank.name());
+        }
+    }
+}

@@ -17,6 +17,7 @@ mod answer;
 mod compare;
 mod comparison;
 mod decontaminate;
+mod dedup;
 pub mod document;
 pub mod error;
 mod family;
@@ -52,11 +53,12 @@ pub use answer::{Answer, CandidateTexts, Hit, QueryInfo, Stopped, Verified};
 pub use compare::CompareOptions;
 pub use comparison::Comparison;
 pub use decontaminate::DecontaminateOptions;
+pub use dedup::DedupOptions;
 pub use error::{Corruption, Error, Result};
 pub use family::{Carrier, Change, DateRelation, Family, FamilyOptions, TimeOrder};
 pub use join::{
-    ClusterOptions, DedupOptions, Linkage, MARGIN_DOCUMENTS_MIN, MARGIN_RANK, PairOptions,
-    PairRank, Prefer, ReuseOptions, Scope,
+    ClusterOptions, Linkage, MARGIN_DOCUMENTS_MIN, MARGIN_RANK, PairOptions, PairRank, Prefer,
+    ReuseOptions, Scope,
 };
 pub use lineage::{Descent, DirectionBy, LineageOptions};
 pub use max_df::MaxDf;
@@ -79,7 +81,4 @@ pub use stats::{Bytes, Compaction, Stats};
 pub use thresholds::Thresholds;
 pub use unseen::Unseen;
 pub use watch::{Watch, WatchEvent, WatchEvents, WatchOptions, WatchedKind, Webhook};
-pub use withdraw::{
-    CutDocument, LeftPassages, LeftText, RemovalReason, RemovedDocument, WithdrawOptions,
-    Withdrawal, WithdrawnFile,
-};
+pub use withdraw::{QuotingDocument, RemovalReason, RemovedDocument, WithdrawOptions, Withdrawal};

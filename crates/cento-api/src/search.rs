@@ -74,7 +74,7 @@ pub struct SearchOptions {
     /// Maximum number of postings to read, those of the rarest fingerprints first. If the answer
     /// may lack hits, it reports this; the numbers of the hits it has are exact.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "POSTINGS"))]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub budget: Option<u64>,
     /// Estimate the similarity of hits by numbers of fingerprints alone: faster, because the
     /// signatures of hits are not read for the places of shared fingerprints, with a larger error.

@@ -1,7 +1,8 @@
 //! Withdrawal of a document: its options, and the record of it.
 //!
-//! A record has no text. It names documents by their ids and the digests of their texts, and holds
-//! the signature of the withdrawn one: an index recognises it by that when it comes again.
+//! A record has no text. It names documents by their ids, those that were removed also by the
+//! digests of their texts, and holds the signature of the withdrawn one: an index recognises it by
+//! that when it comes again.
 
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use crate::http::SignatureBody;
 use crate::search::check_share;
 use crate::{DedupOptions, whole};
 
-/// The options of a withdrawal: which documents are copies, and which passages are cut.
+/// The options of a withdrawal: which documents are copies, and which passages are quotations.
 ///
 /// ```
 /// use cento_api::WithdrawOptions;
@@ -25,14 +26,13 @@ use crate::{DedupOptions, whole};
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct WithdrawOptions {
-    /// Minimum resemblance of a copy, which is removed, and minimum similarity of an edited
-    /// passage, which is cut, 0 to 1. A document that loses at least this share of its tokens is
-    /// removed too. Default: 0.8.
+    /// Minimum resemblance of a copy, which is removed, 0 to 1. Default: 0.8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_resemblance: Option<f64>,
-    /// Minimum length of a passage that is cut, in tokens, 5 or more. Default: 12; in programs 25.
+    /// Minimum length of a quotation that is listed, in tokens, 5 or more. Default: 12; in programs
+    /// 25.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS",
@@ -40,16 +40,11 @@ pub struct WithdrawOptions {
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 5))]
     pub min_passage: Option<u32>,
-    /// Also cut passages that a document which was added before the withdrawn one, or at the same
-    /// time, has. By default they are listed and stay: the withdrawn document is not their source,
-    /// or nothing shows that it is.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub cut_earlier: bool,
-    /// Id of a document that stays as it is. Can be repeated.
+    /// Id of a copy that stays: it is listed like a document that quotes all of the text. Can be
+    /// repeated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
-    pub keep: Vec<String>,
+    pub keep_copy: Vec<String>,
     /// Withdraw the document that has the id now, although another text was withdrawn under it.
     /// Such a document is otherwise refused.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -81,7 +76,8 @@ impl WithdrawOptions {
     }
 }
 
-/// The record of a withdrawal: the texts that were withdrawn, removed, cut and left.
+/// The record of a withdrawal: the documents that were removed, and those that quote the withdrawn
+/// one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Withdrawal {
@@ -102,22 +98,33 @@ pub struct Withdrawal {
     pub min_resemblance: f64,
     /// The minimum length of a passage, in tokens.
     pub min_passage: u32,
-    /// The documents that were removed from the index, the withdrawn one first.
+    /// The documents that were removed, the withdrawn one first.
     pub removed: Vec<RemovedDocument>,
-    /// The documents of the index that passages were cut from.
-    pub cut: Vec<CutDocument>,
-    /// The files that were rewritten.
+    /// The documents that have passages of it. They stay as they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub files: Vec<WithdrawnFile>,
-    /// The text that is left in the index.
-    pub left: LeftText,
+    pub quoting: Vec<QuotingDocument>,
+}
+
+impl Withdrawal {
+    /// Returns whether both withdraw one document: the same id and text.
+    #[must_use]
+    pub fn is_same(&self, other: &Withdrawal) -> bool {
+        (&self.id, &self.digest) == (&other.id, &other.digest)
+    }
+
+    /// Returns whether no document quotes the withdrawn one, but for those that were added before
+    /// it, which it may have quoted itself.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.quoting.iter().all(|quoting| quoting.added_earlier)
+    }
 }
 
 /// A document that was removed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RemovedDocument {
-    /// Its id; of a record of a file without one, its line or row.
+    /// Its id.
     pub id: String,
     /// The digest of its text.
     pub digest: String,
@@ -125,8 +132,6 @@ pub struct RemovedDocument {
     pub reason: RemovalReason,
     /// How much it resembles the withdrawn document, 0 to 1.
     pub resemblance: f64,
-    /// The share of its tokens that are in passages of the withdrawn document, 0 to 1.
-    pub quoted: f64,
     /// Whether it was added to the index before the withdrawn document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub added_earlier: bool,
@@ -143,8 +148,6 @@ pub enum RemovalReason {
     Exact,
     /// It resembles the withdrawn document.
     Near,
-    /// Without the passages little of it would be left.
-    LittleLeft,
 }
 
 impl RemovalReason {
@@ -155,101 +158,30 @@ impl RemovalReason {
             RemovalReason::Withdrawn => "withdrawn",
             RemovalReason::Exact => "exact",
             RemovalReason::Near => "near",
-            RemovalReason::LittleLeft => "little_left",
         }
     }
 }
 
-/// A document that passages were cut from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct CutDocument {
-    /// Its id; of a record of a file without one, its line or row.
-    pub id: String,
-    /// The digest of the text before.
-    pub digest: String,
-    /// The digest of the text that is left.
-    pub left: String,
-    /// The tokens of the text before.
-    pub tokens: u32,
-    /// The tokens that were cut.
-    pub cut_tokens: u32,
-    /// The bytes of the text before that were cut: half-open ranges, ascending.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
-    pub passages: Vec<(u32, u32)>,
-}
-
-/// A file that documents were removed or cut in.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct WithdrawnFile {
-    /// Its path, as it was named.
-    pub file: String,
-    /// The records that are documents.
-    pub documents: u64,
-    /// The records that are no documents: they stay as they are.
-    pub no_documents: u64,
-    /// The documents that were removed.
-    pub removed: Vec<RemovedDocument>,
-    /// The documents that passages were cut from.
-    pub cut: Vec<CutDocument>,
-    /// The text that is left in the file.
-    pub left: LeftText,
-}
-
-/// Text of the withdrawn document that stays, by the reason.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct LeftText {
-    /// Documents with passages that a document which was added before the withdrawn one, or at the
-    /// same time, has.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub earlier: Vec<LeftPassages>,
-    /// Documents with passages that were edited too much to be cut: they are less similar than
-    /// copies have to be.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub edited: Vec<LeftPassages>,
-    /// Documents that were to be kept.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<LeftPassages>,
-    /// Documents whose search for edited passages was cut short, so that some may be left.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unfinished: Vec<LeftPassages>,
-    /// Documents that have the whole text, which is shorter than a passage.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub whole: Vec<LeftPassages>,
-    /// The documents that share runs of at least 5 tokens, all shorter than a passage.
-    pub shorter_documents: u64,
-    /// The longest of these runs, in tokens.
-    pub shorter_tokens: u32,
-}
-
-impl LeftText {
-    /// Returns whether no passage is left that the withdrawn document is the source of, or may be,
-    /// nor its whole text.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        let lists = [&self.edited, &self.kept, &self.unfinished, &self.whole];
-        let may_be_own = |left: &LeftPassages| left.same_time;
-        lists.iter().all(|list| list.is_empty()) && !self.earlier.iter().any(may_be_own)
-    }
-}
-
-/// A document with text that stays.
+/// A document that quotes the withdrawn one, and stays.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct LeftPassages {
+pub struct QuotingDocument {
     /// Its id.
     pub id: String,
-    /// The tokens that stay.
+    /// The digest of its text, which is not refused.
+    pub digest: String,
+    /// The tokens of its text.
     pub tokens: u32,
-    /// The document that was added before the withdrawn one, or at the same time, and has them, if
-    /// they stay for that reason; it may be this one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub earlier: Option<String>,
-    /// Whether that document was added at the same time as the withdrawn one, so that nothing shows
-    /// which of the two had them first.
+    /// Of these, the tokens in passages of the withdrawn document.
+    pub quoted_tokens: u32,
+    /// The bytes of its text that these passages are: half-open ranges, ascending.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
+    pub passages: Vec<(u32, u32)>,
+    /// Whether it was added to the index before the withdrawn document, which may have the passages
+    /// from it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub same_time: bool,
+    pub added_earlier: bool,
+    /// Whether the search for edited passages was cut short, so that it may have more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut_short: bool,
 }

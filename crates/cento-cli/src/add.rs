@@ -105,7 +105,7 @@ pub struct SourceArgs {
     ignore_files: bool,
     /// Follow links in directories. A link that is named is followed in any case.
     #[arg(long)]
-    follow: bool,
+    follow_links: bool,
     /// What to read of HTML pages.
     #[arg(long, value_enum, default_value = "content")]
     html: HtmlArg,
@@ -189,7 +189,7 @@ impl SourceArgs {
             record_bytes_max: self.max_record_bytes.unwrap_or(defaults.record_bytes_max),
             read_hidden: self.all,
             obeys_ignore_files: self.ignore_files,
-            follow_links: self.follow,
+            follow_links: self.follow_links,
             keeps_records: false,
             requires_id: false,
             html: self.html.into(),

@@ -297,7 +297,7 @@ mod tests {
         let mut names = Vec::new();
         for arg in serve.get_arguments() {
             let is_own = arg.is_global_set()
-                || ["print_config", "others", "help"].contains(&arg.get_id().as_str());
+                || ["print_config", "others", "help", "key_file"].contains(&arg.get_id().as_str());
             let name = arg.get_env().map(|name| name.to_string_lossy().into_owned());
             assert_eq!(name.is_none(), is_own, "{}", arg.get_id());
             assert!(is_own || key(arg).is_some(), "{}", arg.get_id());

@@ -6,6 +6,8 @@
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
+use super::key;
+
 pub use examples::EXAMPLES;
 
 /// The verbs by purpose, in the usual order of use.
@@ -44,6 +46,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
         "Which documents",
         &[
             "against",
+            "only_against",
             "add",
             "by",
             "meta",
@@ -70,6 +73,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "store_text",
             "signatures",
             "max_df",
+            "like",
             "key_file",
         ],
     ),
@@ -84,6 +88,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "max_record_bytes",
             "all",
             "ignore_files",
+            "follow_links",
             "html",
             "readers",
             "strict",
@@ -114,7 +119,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
         ],
     ),
     ("Service", &["url", "token"]),
-    ("Time and memory", &["threads", "memory", "budget", "candidates", "parallel", "timeout"]),
+    ("Time and memory", &["threads", "memory", "candidates", "parallel", "timeout"]),
 ];
 
 /// Options that only the long help shows: few need them.
@@ -122,7 +127,6 @@ const RARE: &[&str] = &[
     "max_df",
     "threads",
     "memory",
-    "budget",
     "candidates",
     "meta_field",
     "id_field",
@@ -148,7 +152,7 @@ const RARE: &[&str] = &[
     "verify",
     "min_similarity",
     "exclude_id",
-    "follow",
+    "follow_links",
     "follow_interval",
     "cache_size",
     "max_lag",
@@ -173,6 +177,7 @@ const RARE: &[&str] = &[
     "resume",
     "within",
     "restart",
+    "only_against",
     "annotate",
     "min_margin",
     "text_field",
@@ -226,8 +231,11 @@ fn verbs(command: Command, words: &str, common: &[Arg]) -> Command {
         command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
     names.iter().fold(command, |command, name| {
         command.mut_subcommand(name, |of_verb| {
-            let of_verb = verb(of_verb.args(common), &format!("{words}{name}"));
-            verbs(of_verb, &format!("{words}{name} "), common)
+            let words = format!("{words}{name}");
+            // Other verbs have their own group.
+            let key_file = key::option(&words).filter(|_| !of_verb.has_subcommands());
+            let of_verb = verb(of_verb.args(common).args(key_file), &words);
+            verbs(of_verb, &format!("{words} "), common)
         })
     })
 }

@@ -1,13 +1,54 @@
 //! The key of keyed indexes, which `--key-file` names.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+use clap::builder::PathBufValueParser;
+use clap::{Arg, ArgMatches};
 
 use cento::Key;
 use cento::index::{Config, Index};
 
 /// The key of this command line.
 static KEY: OnceLock<Key> = OnceLock::new();
+
+/// The name of the option.
+const KEY_FILE: &str = "key_file";
+
+/// The verbs that neither open an index nor make one with fingerprints of their own.
+const WITHOUT_KEY: &[&str] = &[
+    "compare",
+    "decontaminate",
+    "demo",
+    "info",
+    "merge",
+    "method train",
+    "store history",
+    "store pull",
+    "store restore",
+];
+
+/// Returns the option of a verb that may need the key; `verb` is its name, with that of its group.
+pub fn option(verb: &str) -> Option<Arg> {
+    let has_none = |name: &&str| verb == *name || verb.starts_with(&format!("{name} "));
+    if WITHOUT_KEY.iter().any(has_none) {
+        return None;
+    }
+    let help = "File with the key of keyed indexes: 32 hexadecimal digits, which others cannot \
+                read. A new index then has fingerprints that depend on it, and stores no texts \
+                unless --store-text asks for them";
+    let arg = Arg::new(KEY_FILE).long("key-file").value_name("FILE").help(help);
+    Some(arg.value_parser(PathBufValueParser::new()))
+}
+
+/// Returns the file that a command line names.
+pub fn file(matches: &ArgMatches) -> Option<PathBuf> {
+    let mut of_verb = matches;
+    while let Some((_, matches)) = of_verb.subcommand() {
+        of_verb = matches;
+    }
+    of_verb.try_get_one::<PathBuf>(KEY_FILE).ok().flatten().cloned()
+}
 
 /// Reads the key that the command line names.
 ///

@@ -100,11 +100,6 @@ pub struct Cento {
     /// Use colors. Default: on a terminal, unless the environment has NO_COLOR.
     #[arg(long, value_name = "WHEN", value_enum, default_value = "auto", global = true)]
     color: ColorChoice,
-    /// File with the key of keyed indexes: 32 hexadecimal digits, which others cannot read. A new
-    /// index then has fingerprints that depend on it, and stores no texts unless --store-text asks
-    /// for them.
-    #[arg(long, value_name = "FILE", global = true)]
-    key_file: Option<PathBuf>,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -213,8 +208,9 @@ fn command() -> clap::Command {
     help::arranged(command)
 }
 
-/// Parses the command line of this process; returns the exit status if that is all there is to do.
-fn parse() -> std::result::Result<Cento, ExitCode> {
+/// Parses the command line of this process, and gives the file with the key, if it names one;
+/// returns the exit status if that is all there is to do.
+fn parse() -> std::result::Result<(Cento, Option<PathBuf>), ExitCode> {
     let given: Vec<_> = std::env::args_os().collect();
     let color = color_of(&given);
     terminal::set_colors(color);
@@ -242,7 +238,8 @@ fn parse() -> std::result::Result<Cento, ExitCode> {
     let matches = command.try_get_matches_from(given);
     #[cfg(not(feature = "serve"))]
     let matches = matches.unwrap_or_else(|error| hints::with_moved(error).exit());
-    Ok(Cento::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
+    let key_file = key::file(&matches);
+    Ok((Cento::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()), key_file))
 }
 
 /// Returns the value of --color before the command line is parsed: errors of the parser have
@@ -275,13 +272,11 @@ fn main() -> ExitCode {
             |()| ExitCode::SUCCESS,
         );
     }
-    let Cento { quiet, verb, key_file, .. } = match parse() {
+    let (Cento { quiet, verb, .. }, key_file) = match parse() {
         Ok(cento) => cento,
         Err(status) => return status,
     };
     terminal::set_quiet(quiet);
-    // No topic of it opens an index.
-    let key_file = key_file.filter(|_| !matches!(verb, Verb::Info(_)));
     if let Some(Err(error)) = key_file.as_deref().map(key::set) {
         tell!("cento: {}", Explained(&error));
         return ExitCode::from(2);

@@ -24,8 +24,8 @@ pub struct NetworkOut {
     /// .parquet, else in the format of --format, compressed if it ends in .gz or .zst.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Also write the network of documents to this file: .gexf, .graphml or .dot. An edge leads
-    /// from a document to the later one that is nearest to it; its attribute `direction_by` is
+    /// Also write the network of documents to this file: .graphml or .dot. An edge leads from a
+    /// document to the later one that is nearest to it; its attribute `direction_by` is
     /// `date` if dates tell which is the later one.
     #[arg(
         long,

@@ -1,6 +1,7 @@
 //! Parsers of option values.
 
 use std::path::{Path, PathBuf};
+#[cfg(any(feature = "serve", feature = "remote"))]
 use std::time::Duration;
 
 pub use cento_api::number::parse_bytes;
@@ -24,6 +25,7 @@ pub fn parse_measure(spec: &str) -> cento::Result<String> {
 }
 
 /// Parses a duration such as `500ms`, `5s` or `10m`.
+#[cfg(any(feature = "serve", feature = "remote"))]
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let refused = "expected a duration above zero, such as 500ms, 5s or 10m";
     let span: jiff::SignedDuration = text.parse().map_err(|_| refused)?;

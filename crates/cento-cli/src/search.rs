@@ -426,15 +426,10 @@ fn tell_beside_rows(name: &str, answer: &Answer, wanted: &Query, warned: &[NotCo
     for NotCompared { name, reason } in warned {
         tell!("cento: {name} {reason}");
     }
-    if !answer.complete {
-        tell!("cento: {name}: {INCOMPLETE}");
-    }
     if answer.more {
         note!("cento: {name}: {}", more(answer, wanted));
     }
 }
-
-const INCOMPLETE: &str = "the budget was used up: there may be more or better hits";
 
 fn print_human(out: &mut impl Write, answer: &Answer, wanted: &Query) -> io::Result<()> {
     let query = &answer.query;
@@ -453,9 +448,6 @@ fn print_human(out: &mut impl Write, answer: &Answer, wanted: &Query) -> io::Res
     )?;
     if let Some(defaults) = answer.defaults {
         line!(out, "--for {defaults}")?;
-    }
-    if !answer.complete {
-        line!(out, "{INCOMPLETE}")?;
     }
     if answer.explained.is_some() {
         let added: u64 = answer.hits.iter().filter_map(|hit| hit.adds).map(u64::from).sum();

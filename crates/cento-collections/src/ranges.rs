@@ -14,52 +14,24 @@ pub fn joined(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     joined
 }
 
-/// Returns the places of ascending ranges that do not touch, without those of others.
-pub fn without(ranges: &[Range<usize>], others: &[Range<usize>]) -> Vec<Range<usize>> {
-    let mut left = Vec::new();
-    let mut others = others.iter().peekable();
-    for range in ranges {
-        let mut start = range.start;
-        while let Some(other) = others.peek().filter(|other| other.start < range.end) {
-            if start < other.start {
-                left.push(start..other.start);
-            }
-            start = start.max(other.end);
-            // It may go on into the next range.
-            if other.end > range.end {
-                break;
-            }
-            others.next();
-        }
-        if start < range.end {
-            left.push(start..range.end);
-        }
-    }
-    left
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn ranges_of(bits: &[bool]) -> Vec<Range<usize>> {
-        let set = bits.iter().enumerate().filter(|(_, is)| **is);
-        joined(set.map(|(at, _)| at..at + 1))
-    }
-
     proptest! {
         #[test]
-        fn what_is_left_has_the_places_of_the_first_alone(
-            bits in prop::collection::vec((any::<bool>(), any::<bool>()), 0..40),
+        fn joined_ranges_have_the_places_of_all_and_do_not_touch(
+            mut ranges in prop::collection::vec((0usize..40, 0usize..6), 0..12),
         ) {
-            let [first, second, expected]: [Vec<bool>; 3] = [
-                bits.iter().map(|bits| bits.0).collect(),
-                bits.iter().map(|bits| bits.1).collect(),
-                bits.iter().map(|bits| bits.0 && !bits.1).collect(),
-            ];
-            let found = without(&ranges_of(&first), &ranges_of(&second));
-            prop_assert_eq!(joined(found.into_iter()), ranges_of(&expected));
+            ranges.sort_unstable();
+            let ranges = ranges.iter().map(|(start, len)| *start..start + len);
+            let joined = joined(ranges.clone());
+            for place in 0..50 {
+                let is_in = joined.iter().any(|range| range.contains(&place));
+                prop_assert_eq!(is_in, ranges.clone().any(|range| range.contains(&place)));
+            }
+            prop_assert!(joined.windows(2).all(|two| two[0].end < two[1].start));
         }
     }
 }

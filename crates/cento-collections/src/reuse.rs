@@ -146,7 +146,7 @@ pub fn reuse_statistics(
             let (least, most) = (digests[0].min(digests[1]), digests[0].max(digests[1]));
             let hash = mix64(mix64(least) ^ most);
             counts.sample.push((hash, pair.a, pair.b));
-            if counts.sample.len() > options.sample {
+            if counts.sample.len() > options.limit {
                 counts.sample.pop();
             }
         }

@@ -67,7 +67,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Returns its name in GEXF and GraphML.
+    /// Returns its name in GraphML.
     pub fn name(self) -> &'static str {
         match self {
             Direction::None => "undirected",

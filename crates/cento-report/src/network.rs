@@ -1,8 +1,7 @@
 //! Networks of documents for Gephi, Cytoscape, NetworkX and Graphviz.
 //!
 //! Nodes are documents with the number of their cluster, edges are pairs with their similarity.
-//! GEXF (1.3,
-//! <https://gexf.net>) and GraphML (<http://graphml.graphdrawing.org>) are XML; the language of Graphviz is DOT.
+//! GraphML (<http://graphml.graphdrawing.org>) is XML; the language of Graphviz is DOT.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,8 +18,6 @@ use crate::number::decimals;
 /// A form of networks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
-    /// GEXF 1.3.
-    Gexf,
     /// GraphML.
     GraphMl,
     /// The language of Graphviz.
@@ -35,13 +32,12 @@ impl Network {
     pub fn of_file(path: &Path) -> Result<Network> {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         match ending.to_ascii_lowercase().as_str() {
-            "gexf" => Ok(Network::Gexf),
             "graphml" => Ok(Network::GraphMl),
             "dot" | "gv" => Ok(Network::Dot),
             _ => Err(Error::input(
                 path.display().to_string(),
-                "the form of a network follows from the ending of its file; name it .gexf, \
-                 .graphml or .dot",
+                "the form of a network follows from the ending of its file; name it .graphml or \
+                 .dot",
             )),
         }
     }
@@ -64,7 +60,6 @@ impl Network {
     fn write_with(self, direction: Direction, edges: &[Told<'_>]) -> String {
         match self {
             Network::Dot => dot(direction, edges),
-            Network::Gexf => xml(|out| gexf(out, direction, edges)),
             Network::GraphMl => xml(|out| graphml(out, direction, edges)),
         }
     }
@@ -113,80 +108,6 @@ fn reason(by: DirectionBy) -> &'static str {
 
 fn number(similarity: f64) -> String {
     decimals(similarity, 4)
-}
-
-fn gexf(out: &mut Out, direction: Direction, edges: &[Told<'_>]) -> io::Result<()> {
-    let nodes = nodes(edges);
-    let numbers = numbers(&nodes);
-    let root = out
-        .create_element("gexf")
-        .with_attributes([("xmlns", "http://gexf.net/1.3"), ("version", "1.3")]);
-    root.write_inner_content(|out| {
-        let graph =
-            out.create_element("graph").with_attribute(("defaultedgetype", direction.name()));
-        graph.write_inner_content(|out| {
-            out.create_element("attributes")
-                .with_attribute(("class", "node"))
-                .write_inner_content(|out| {
-                    let cluster = [("id", "cluster"), ("title", "cluster"), ("type", "integer")];
-                    out.create_element("attribute").with_attributes(cluster).write_empty()?;
-                    Ok(())
-                })?;
-            if direction == Direction::FirstToSecond {
-                let attributes = out.create_element("attributes").with_attribute(("class", "edge"));
-                attributes.write_inner_content(|out| {
-                    let by = [("id", BY), ("title", BY), ("type", "string")];
-                    out.create_element("attribute").with_attributes(by).write_empty()?;
-                    Ok(())
-                })?;
-            }
-            out.create_element("nodes").write_inner_content(|out| {
-                for (id, cluster) in &nodes {
-                    let (number, label) = (numbers[id.as_str()].to_string(), printable(id));
-                    let node = [("id", &*number), ("label", &*label)];
-                    out.create_element("node").with_attributes(node).write_inner_content(
-                        |out| {
-                            out.create_element("attvalues").write_inner_content(|out| {
-                                let value = cluster.to_string();
-                                let value = [("for", "cluster"), ("value", &*value)];
-                                out.create_element("attvalue")
-                                    .with_attributes(value)
-                                    .write_empty()?;
-                                Ok(())
-                            })?;
-                            Ok(())
-                        },
-                    )?;
-                }
-                Ok(())
-            })?;
-            out.create_element("edges").write_inner_content(|out| {
-                for (at, ((a, b, similarity), by)) in edges.iter().enumerate() {
-                    let [a, b] = [a, b].map(|id| numbers[*id].to_string());
-                    let (at, weight) = (at.to_string(), number(*similarity));
-                    let edge =
-                        [("id", &*at), ("source", &*a), ("target", &*b), ("weight", &*weight)];
-                    let edge = out.create_element("edge").with_attributes(edge);
-                    let Some(by) = *by else {
-                        edge.write_empty()?;
-                        continue;
-                    };
-                    edge.write_inner_content(|out| {
-                        out.create_element("attvalues").write_inner_content(|out| {
-                            let value = [("for", BY), ("value", reason(by))];
-                            out.create_element("attvalue").with_attributes(value).write_empty()?;
-                            Ok(())
-                        })?;
-                        Ok(())
-                    })?;
-                }
-                Ok(())
-            })?;
-            Ok(())
-        })?;
-        Ok(())
-    })?;
-    Ok(())
 }
 
 fn graphml(out: &mut Out, direction: Direction, edges: &[Told<'_>]) -> io::Result<()> {
@@ -268,22 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn a_network_for_gephi_has_labels_clusters_and_weights() {
-        let text = Network::Gexf.write(&EDGES);
-        assert_eq!(values(&text, "node", Some("label")), ["a", "b", "c<&\"> ", "x", "y"]);
-        assert_eq!(values(&text, "attvalue", Some("value")), ["1", "1", "1", "2", "2"]);
-        assert_eq!(values(&text, "edge", Some("source")), ["1", "0", "3"]);
-        assert_eq!(values(&text, "edge", Some("target")), ["0", "2", "4"]);
-        assert_eq!(values(&text, "edge", Some("weight")), ["0.2500", "1.0000", "0.5000"]);
-    }
-
-    #[test]
-    fn a_network_in_graphml_says_the_same() {
+    fn a_network_in_graphml_has_labels_clusters_and_weights() {
         let text = Network::GraphMl.write(&EDGES);
         assert_eq!(values(&text, "node", Some("id")), ["n0", "n1", "n2", "n3", "n4"]);
         assert_eq!(values(&text, "edge", Some("source")), ["n1", "n0", "n3"]);
+        assert_eq!(values(&text, "edge", Some("target")), ["n0", "n2", "n4"]);
         let data = values(&text, "data", None).concat();
-        assert!(data.contains("0.2500") && data.starts_with("a1b1c"), "{data}");
+        assert!(data.starts_with("a1b1c") && data.contains("x2") && data.contains("y2"), "{data}");
+        assert!(data.ends_with("0.25001.00000.5000"), "{data}");
         assert!(text.contains("c&lt;&amp;") && !text.contains('\u{1}'), "{text}");
     }
 
@@ -295,7 +208,6 @@ mod tests {
             let text = form.write_directed(&by_date);
             assert!(text.contains(directed) && !text.contains(undirected), "{text}");
         };
-        check(Network::Gexf, "\"undirected\"", "\"directed\"");
         check(Network::GraphMl, "\"undirected\"", "\"directed\"");
         check(Network::Dot, "\"b\" -- \"a\"", "\"b\" -> \"a\"");
         assert!(Network::Dot.write_directed(&by_date).starts_with("digraph"));
@@ -305,10 +217,11 @@ mod tests {
     fn an_edge_has_the_reason_for_its_direction() {
         let [a, b, c] = EDGES;
         let edges = [(a, DirectionBy::Date), (b, DirectionBy::Length), (c, DirectionBy::Added)];
-        let gexf = Network::Gexf.write_directed(&edges);
-        let values = values(&gexf, "attvalue", Some("value"));
-        assert_eq!(values[5..], ["date", "length", "added"], "{gexf}");
         let graphml = Network::GraphMl.write_directed(&edges);
+        let data = values(&graphml, "data", None).concat();
+        for reason in ["date", "length", "added"] {
+            assert_eq!(data.matches(reason).count(), 1, "{graphml}");
+        }
         assert_eq!(graphml.matches("<data key=\"direction_by\">").count(), 3, "{graphml}");
         let dot = Network::Dot.write_directed(&edges);
         assert_eq!(
@@ -320,21 +233,18 @@ mod tests {
 
     #[test]
     fn the_ending_of_a_file_names_the_form() {
-        for (name, form) in [
-            ("a.gexf", Network::Gexf),
-            ("b.GraphML", Network::GraphMl),
-            ("c.dot", Network::Dot),
-            ("d.gv", Network::Dot),
-        ] {
+        for (name, form) in
+            [("b.GraphML", Network::GraphMl), ("c.dot", Network::Dot), ("d.gv", Network::Dot)]
+        {
             assert_eq!(Network::of_file(Path::new(name)).unwrap(), form, "{name}");
         }
         let error = Network::of_file(Path::new("pairs.svg")).unwrap_err().to_string();
-        assert!(error.contains("pairs.svg") && error.contains(".gexf"), "{error}");
+        assert!(error.contains("pairs.svg") && error.contains(".graphml"), "{error}");
     }
 
     #[test]
     fn a_network_without_pairs_is_empty() {
-        for form in [Network::Gexf, Network::GraphMl, Network::Dot] {
+        for form in [Network::GraphMl, Network::Dot] {
             let text = form.write(&[]);
             assert!(!text.contains("node id") && !text.contains("<edge "), "{text}");
         }

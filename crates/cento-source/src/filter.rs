@@ -78,7 +78,7 @@ const READ_ALL: &str = "--include '*' reads it";
 const ADVICE: [(&str, &str); 7] = [
     (HIDDEN, "--all reads it"),
     (LIST, "--by file compares those"),
-    (LINK, "--follow follows the links in directories"),
+    (LINK, "--follow-links follows the links in directories"),
     (NO_TEXT_FIELD, "name that with --text-field, or read the file as it is with --html source"),
     (LIBRARY, READ_ALL),
     (DATA, READ_ALL),

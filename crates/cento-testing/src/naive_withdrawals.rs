@@ -12,8 +12,10 @@ pub struct NaiveWithdrawal {
     pub id: String,
     /// The digest of the text, low half first.
     pub digest: [u64; 2],
-    /// The digests of the texts that were removed or cut.
+    /// The digests of the texts that were removed.
     pub texts: Vec<[u64; 2]>,
+    /// The digests of the texts that quote it, and are not refused.
+    pub quoting: Vec<[u64; 2]>,
     /// The number of tokens.
     pub tokens: u32,
     /// Keys with their positions.
@@ -54,9 +56,10 @@ fn digest(hex: &Value) -> [u64; 2] {
 }
 
 fn withdrawal(record: &Value) -> NaiveWithdrawal {
-    let lists = std::iter::once(record).chain(record["files"].as_array().into_iter().flatten());
-    let texts = lists.flat_map(|of| [&of["removed"], &of["cut"]]);
-    let texts = texts.flat_map(|list| list.as_array().unwrap());
+    let digests = |list: &str| {
+        let texts = record[list].as_array().into_iter().flatten();
+        texts.map(|text| digest(&text["digest"])).collect()
+    };
     let fingerprints = record["signature"]["fingerprints"].as_array().unwrap();
     let fingerprint = |pair: &Value| {
         let key = pair[0].as_str().unwrap().parse().unwrap();
@@ -65,7 +68,8 @@ fn withdrawal(record: &Value) -> NaiveWithdrawal {
     NaiveWithdrawal {
         id: record["id"].as_str().unwrap().to_owned(),
         digest: digest(&record["digest"]),
-        texts: texts.map(|text| digest(&text["digest"])).collect(),
+        texts: digests("removed"),
+        quoting: digests("quoting"),
         tokens: record["signature"]["tokens"].as_u64().unwrap() as u32,
         signature: fingerprints.iter().map(fingerprint).collect(),
         min_resemblance: record["min_resemblance"].as_f64().unwrap(),

@@ -41,19 +41,21 @@ pub fn all() -> Vec<WithdrawalsFile> {
         refused("a key that is no number", changed("[\"7\",3]", "[\"x\",3]")),
         refused("positions that do not ascend", changed("[\"7\",3]", "[\"7\",10]")),
         refused("a position beyond the tokens", changed("[\"5\",9]", "[\"5\",100]")),
-        refused("a line that is not JSON", changed("{\"cut\"", "[\"cut\"")),
+        refused("a line that is not JSON", changed("{\"digest\"", "[\"digest\"")),
     ]
 }
 
 /// The members of a record that a writer obeys.
 fn obeyed(record: &Value) -> Value {
-    let lists = std::iter::once(record).chain(record["files"].as_array().into_iter().flatten());
-    let texts = lists.flat_map(|of| ["removed", "cut"].map(|list| of[list].as_array()));
-    let digests: Vec<&Value> = texts.flatten().flatten().map(|text| &text["digest"]).collect();
+    let digests = |list: &str| -> Vec<&Value> {
+        let texts = record[list].as_array().into_iter().flatten();
+        texts.map(|text| &text["digest"]).collect()
+    };
     json!({
         "id": record["id"],
         "digest": record["digest"],
-        "texts": digests,
+        "texts": digests("removed"),
+        "quoting": digests("quoting"),
         "tokens": record["signature"]["tokens"],
         "fingerprints": record["signature"]["fingerprints"],
         "min_resemblance": record["min_resemblance"],
@@ -65,8 +67,7 @@ fn digest(number: u64) -> String {
     format!("{number:032x}")
 }
 
-/// A record of a document, of a copy that was removed and of a text that was cut, and of a file
-/// where another copy was removed and another text cut.
+/// A record of a document, of a copy that was removed and of a text that quotes it.
 fn record(number: u64, fingerprints: &[(&str, u32)]) -> Value {
     json!({
         "id": format!("withdrawn-{number}"),
@@ -80,25 +81,12 @@ fn record(number: u64, fingerprints: &[(&str, u32)]) -> Value {
         "min_passage": 12,
         "removed": [{
             "id": format!("copy-{number}"), "digest": digest(number + 10),
-            "reason": "near", "resemblance": 0.9, "quoted": 0.95,
+            "reason": "near", "resemblance": 0.9,
         }],
-        "cut": [{
-            "id": format!("cut-{number}"), "digest": digest(number + 20),
-            "left": digest(number + 30), "tokens": 200, "cut_tokens": 20, "passages": [[5, 25]],
+        "quoting": [{
+            "id": format!("quoting-{number}"), "digest": digest(number + 20),
+            "tokens": 200, "quoted_tokens": 20, "passages": [[5, 25]],
         }],
-        "files": [{
-            "file": "train.jsonl", "documents": 3, "no_documents": 0,
-            "removed": [{
-                "id": "copy", "digest": digest(number + 40),
-                "reason": "exact", "resemblance": 1.0, "quoted": 1.0,
-            }],
-            "cut": [{
-                "id": "cut", "digest": digest(number + 50),
-                "left": digest(number + 60), "tokens": 200, "cut_tokens": 20, "passages": [[5, 25]],
-            }],
-            "left": { "shorter_documents": 0, "shorter_tokens": 0 },
-        }],
-        "left": { "shorter_documents": 0, "shorter_tokens": 0 },
     })
 }
 

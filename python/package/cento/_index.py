@@ -448,26 +448,26 @@ class Index:
     def withdraw(
         self, id: Id, *, dry_run: bool = False, **options: Unpack[WithdrawOptions]
     ) -> dict[str, Any]:
-        """Withdraws a document: with its copies, and the passages quoted from it.
+        """Withdraws a document with its copies, and lists the documents that quote it.
 
-        Copies are removed, and passages are cut out of other documents, in one commit; no file of
-        the index has bytes of them afterwards. From then on the document and its copies are
-        refused when they are added. All texts are read. Ctrl-C before the commit leaves the index
-        as it was.
+        The document and its copies are removed in one commit; no file of the index has bytes of
+        them afterwards. From then on they are refused when they are added. Documents that quote it
+        stay as they are. All texts are read. Ctrl-C before the commit leaves the index as it was.
 
         Args:
             id: The id of the document.
-            dry_run: Only find what would be removed, cut and left.
+            dry_run: Only find what would be removed, and what quotes it.
             **options: What copies and passages are: see :class:`WithdrawOptions`.
 
         Returns:
-            The record, as ``cento withdraw`` writes it: ``removed``, ``cut`` and ``left`` have the
-            documents. That of the first time if the document had been withdrawn before.
+            The record, as ``cento withdraw`` writes it: ``removed`` and, if there are any,
+            ``quoting`` have the documents. That of the first time if the document had been
+            withdrawn before.
 
         Raises:
             UnknownIdError: No document has the id, and none with it was withdrawn.
-            InputError: It was withdrawn before, and documents have passages of it that cannot be
-                cut without its text; or another text has the id now.
+            InputError: It was withdrawn before, and documents that were added since have
+                passages of it; or another text has the id now.
             OpenError: The index stores no texts.
             LockedError: There is another writer.
         """

@@ -251,23 +251,19 @@ class WatchOptions(Thresholds, total=False):
 
 
 class WithdrawOptions(TypedDict, total=False):
-    """Which documents are copies of a withdrawn one, and which passages are cut.
+    """Which documents are copies of a withdrawn one, and which passages are quotations.
 
     The keyword arguments of :meth:`Index.withdraw`. What is not given, or ``None``, has its
     default.
     """
 
     min_resemblance: float | None
-    """The least resemblance of a copy, which is removed, and the least similarity of an edited
-    passage, which is cut; a document that loses this share of its tokens is removed. 0.8 if not
-    given."""
+    """The least resemblance of a copy, which is removed; 0.8 if not given."""
     min_passage: int | None
-    """The least length of a passage that is cut, in tokens, 5 or more; 12 if not given, in programs
-    25."""
-    cut_earlier: bool | None
-    """Also cut passages that a document which was added before the withdrawn one has."""
-    keep: Sequence[str] | None
-    """Ids of documents that stay as they are."""
+    """The least length of a quotation that is listed, in tokens, 5 or more; 12 if not given, in
+    programs 25."""
+    keep_copy: Sequence[str] | None
+    """Ids of copies that stay: they are listed like documents that quote all of the text."""
     reused_id: bool | None
     """Withdraw the document that has the id now, although another text was withdrawn under it."""
 
@@ -288,6 +284,9 @@ class DedupOptions(TypedDict, total=False):
     """Drop only documents with the same text; without either of the two before."""
     cut_passages: int | None
     """Cut out runs of at least this number of tokens, 5 or more, that an earlier document has."""
+    only_against: bool | None
+    """Compare only with the indexes of ``against``, and not the documents with each other. A
+    document is then dropped also if such an index has it under its own id."""
     against: Sequence[str | os.PathLike[str]] | None
     """Directories of indexes to compare with, which are not changed."""
     preset: Preset | None

@@ -197,7 +197,8 @@ impl Writer {
         options: AddIndexesOptions,
         merged: &mut AddedIndexes,
     ) -> Result<()> {
-        let withdrawals = (withdrawals.len() > self.withdrawals.len()).then_some(withdrawals);
+        let is_new = withdrawals.iter().ne(self.withdrawals.iter());
+        let withdrawals = is_new.then_some(withdrawals);
         if shards.iter().any(|shard| !shard.new.is_empty()) {
             // The remains of a merge that was cut off must not take space beside the new copies.
             self.collect();

@@ -9,14 +9,14 @@
 mod file;
 mod words;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use cento_api::http::SignatureBody;
-use cento_api::{CutDocument, RemovedDocument, Withdrawal};
+use cento_api::{QuotingDocument, RemovedDocument, Withdrawal};
 use tantivy::directory::FileSlice;
 use tantivy::time::OffsetDateTime;
 use tantivy::time::format_description::well_known::Rfc3339;
@@ -36,7 +36,7 @@ use crate::similarity::Similarity;
 pub struct Withdrawals {
     /// In the order of time, each with its signature.
     all: Vec<Arc<Signed>>,
-    /// Texts that were removed or cut, by their digests: the place of the withdrawal.
+    /// Texts that were removed, by their digests: the place of the withdrawal.
     texts: HashMap<Digest, usize>,
     /// The withdrawals that have a key.
     by_key: HashMap<u64, Vec<u32>, BuildKeyHasher>,
@@ -48,6 +48,8 @@ struct Signed {
     withdrawal: Withdrawal,
     fingerprints: Vec<Fingerprint>,
     keys: Vec<u64>,
+    /// Texts that quote the withdrawn one, and stayed.
+    quoting: HashSet<Digest>,
     /// The fingerprints of all words, and their keys, if the index leaves words out.
     words: Option<(Vec<Fingerprint>, Vec<u64>)>,
 }
@@ -77,7 +79,7 @@ impl SignedDocument {
 /// The reason to refuse a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Evidence {
-    /// It has the digest of a text that was removed or cut.
+    /// It has the digest of a text that was removed.
     Digest,
     /// Its signature resembles that of the withdrawn text.
     Resemblance,
@@ -170,10 +172,8 @@ impl Withdrawals {
     /// # Errors
     /// When a digest or the signature cannot be read; as a clause.
     pub fn push(&mut self, withdrawal: Withdrawal) -> std::result::Result<(), String> {
-        let is_other =
-            |one: &Withdrawal| (&one.id, &one.digest) != (&withdrawal.id, &withdrawal.digest);
-        let mut all: Vec<Arc<Signed>> =
-            self.all.iter().filter(|signed| is_other(&signed.withdrawal)).cloned().collect();
+        let is_other = |signed: &&Arc<Signed>| !signed.withdrawal.is_same(&withdrawal);
+        let mut all: Vec<Arc<Signed>> = self.all.iter().filter(is_other).cloned().collect();
         all.push(Arc::new(Signed::new(withdrawal)?));
         *self = Withdrawals::of(all)?;
         Ok(())
@@ -188,15 +188,28 @@ impl Withdrawals {
         before - self.all.len()
     }
 
-    /// Adds those of another index that this one does not have.
+    /// Adds those of another index that this one does not have. A document that both have withdrawn
+    /// is quoted by documents of both.
     #[must_use]
     pub fn union(&self, other: &Withdrawals) -> Withdrawals {
-        let key =
-            |signed: &Arc<Signed>| (signed.withdrawal.id.clone(), signed.withdrawal.digest.clone());
-        let mut all: BTreeMap<(String, String), ()> = BTreeMap::new();
-        let both = self.all.iter().chain(&other.all);
-        let all: Vec<Arc<Signed>> =
-            both.filter(|signed| all.insert(key(signed), ()).is_none()).cloned().collect();
+        let mut all: Vec<Arc<Signed>> = Vec::new();
+        for signed in self.all.iter().chain(&other.all) {
+            let is_same = |one: &&mut Arc<Signed>| one.withdrawal.is_same(&signed.withdrawal);
+            match all.iter_mut().find(is_same) {
+                None => all.push(signed.clone()),
+                Some(known) if known.quoting.is_superset(&signed.quoting) => {}
+                Some(known) => {
+                    let mut withdrawal = known.withdrawal.clone();
+                    let others = signed.withdrawal.quoting.iter();
+                    let is_new = |quoting: &&QuotingDocument| {
+                        withdrawal.quoting.iter().all(|own| own.digest != quoting.digest)
+                    };
+                    let others: Vec<_> = others.filter(is_new).cloned().collect();
+                    withdrawal.quoting.extend(others);
+                    *known = Arc::new(Signed::new(withdrawal).expect("both were read before"));
+                }
+            }
+        }
         Withdrawals::of(all).expect("each was read before")
     }
 
@@ -204,8 +217,7 @@ impl Withdrawals {
         let (mut texts, mut by_key) = (HashMap::new(), HashMap::<u64, Vec<u32>, _>::default());
         for (at, signed) in all.iter().enumerate() {
             for digest in digests(&signed.withdrawal) {
-                let known = digest_of_hex(digest);
-                texts.insert(known.ok_or_else(|| format!("{digest:?} is no digest"))?, at);
+                texts.insert(digest_in(digest)?, at);
             }
             for &key in &signed.keys {
                 by_key.entry(key).or_default().push(at as u32);
@@ -215,9 +227,10 @@ impl Withdrawals {
     }
 
     /// Returns the reason why a document is refused, if it is. An index refuses the texts that a
-    /// withdrawal removed or cut, in it or in files, and texts that resemble a withdrawn one, or
-    /// contain it, as far as their signatures are evidence of that. Where the analyzer of the index
-    /// leaves words out, its signatures are no evidence: signatures of all words are compared then.
+    /// withdrawal removed, and texts that resemble a withdrawn one, or contain it, as far as their
+    /// signatures are evidence of that. Texts that quote it by its record stayed, and are not
+    /// refused. Where the analyzer of the index leaves words out, its signatures are no evidence:
+    /// signatures of all words are compared then.
     ///
     /// # Errors
     /// [`Error::Input`] with the reason [`Reason::Withdrawn`].
@@ -237,14 +250,9 @@ impl Withdrawals {
     /// When the text is too large to be analyzed.
     pub fn refusal(&self, config: &Config, text: CheckedText<'_>) -> Result<Option<String>> {
         let Some((at, evidence)) = self.evidence(config, text)? else { return Ok(None) };
-        let withdrawal = &self.all[at].withdrawal;
-        let Withdrawal { id, withdrawn, digest: own, .. } = withdrawal;
-        let digest = hex_of(text.digest);
+        let Withdrawal { id, withdrawn, digest: own, .. } = &self.all[at].withdrawal;
         let what = match evidence {
-            Evidence::Digest if digest == *own => "it is",
-            Evidence::Digest if cut(withdrawal).any(|cut| *cut == digest) => {
-                "its text has passages of"
-            }
+            Evidence::Digest if hex_of(text.digest) == *own => "it is",
             Evidence::Digest => "its text was removed with",
             Evidence::Resemblance => "it is a copy of",
             Evidence::Containment => "its text contains that of",
@@ -281,11 +289,12 @@ impl Withdrawals {
     fn resembling(
         &self,
         config: &Config,
-        CheckedText { tokens, signature, text, .. }: CheckedText<'_>,
+        CheckedText { digest, tokens, signature, text }: CheckedText<'_>,
     ) -> Result<Option<(usize, Evidence)>> {
         let keys = distinct_keys(signature);
         let mut shared: BTreeMap<u32, u32> = BTreeMap::new();
-        for at in keys.iter().filter_map(|key| self.by_key.get(key)).flatten() {
+        let refuses = |at: &&u32| !self.all[**at as usize].quoting.contains(&digest);
+        for at in keys.iter().filter_map(|key| self.by_key.get(key)).flatten().filter(refuses) {
             *shared.entry(*at).or_default() += 1;
         }
         if shared.is_empty() {
@@ -358,19 +367,19 @@ impl Withdrawals {
     }
 }
 
-/// Returns the digests of the texts that a withdrawal removed or cut, in the index and in files.
-pub fn digests(withdrawal: &Withdrawal) -> impl Iterator<Item = &String> {
-    let of_files = withdrawal.files.iter().flat_map(|file| &file.removed);
-    let removed = of_files.chain(&withdrawal.removed);
-    let removed = removed.map(|RemovedDocument { digest, .. }| digest);
-    // The last wins: a text of the document itself is not called one of another.
-    cut(withdrawal).chain(removed).chain(std::iter::once(&withdrawal.digest))
+/// Returns a digest of a record.
+///
+/// # Errors
+/// When it is not 32 hexadecimal digits; as a clause.
+fn digest_in(hex: &str) -> std::result::Result<Digest, String> {
+    digest_of_hex(hex).ok_or_else(|| format!("{hex:?} is no digest"))
 }
 
-/// Returns the digests of the texts that a withdrawal cut, in files and in the index.
-fn cut(withdrawal: &Withdrawal) -> impl Iterator<Item = &String> {
-    let of_files = withdrawal.files.iter().flat_map(|file| &file.cut);
-    of_files.chain(&withdrawal.cut).map(|CutDocument { digest, .. }| digest)
+/// Returns the digests of the texts that a withdrawal removed.
+pub fn digests(withdrawal: &Withdrawal) -> impl Iterator<Item = &String> {
+    let removed = withdrawal.removed.iter().map(|RemovedDocument { digest, .. }| digest);
+    // The last wins: a text of the document itself is not called one of another.
+    removed.chain(std::iter::once(&withdrawal.digest))
 }
 
 impl Signed {
@@ -382,7 +391,9 @@ impl Signed {
             (words, keys)
         });
         let keys = distinct_keys(&fingerprints);
-        Ok(Signed { withdrawal, fingerprints, keys, words })
+        let quoting = withdrawal.quoting.iter().map(|quoting| digest_in(&quoting.digest));
+        let quoting = quoting.collect::<std::result::Result<_, String>>()?;
+        Ok(Signed { withdrawal, fingerprints, keys, quoting, words })
     }
 }
 
@@ -440,9 +451,7 @@ impl Withdrawals {
         &'a self,
         other: &'a Withdrawals,
     ) -> impl Iterator<Item = &'a Withdrawal> {
-        let is_missing = |own: &&Withdrawal| {
-            !other.iter().any(|other| (&other.id, &other.digest) == (&own.id, &own.digest))
-        };
+        let is_missing = |own: &&Withdrawal| !other.iter().any(|other| other.is_same(own));
         self.iter().filter(is_missing)
     }
 

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{WithdrawOptions, Withdrawal};
 
-/// A document to withdraw: with its copies, and the passages quoted from it.
+/// A document to withdraw, with its copies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WithdrawRequest {
     /// The id of the document.
     pub id: String,
-    /// Only list what would be removed, cut and left.
+    /// Only list what would be removed, and what quotes it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// The options.
@@ -24,7 +24,7 @@ pub struct WithdrawRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WithdrawResponse {
     /// Whether the document is withdrawn: durably, and no file of the index has bytes of it. If
-    /// not, the record says what would be removed, cut and left.
+    /// not, the record says what would be removed, and what quotes it.
     pub done: bool,
     /// Whether the document had been withdrawn before. The record is then that of the first time.
     pub again: bool,
@@ -54,8 +54,8 @@ pub struct ListedWithdrawal {
     pub tokens: u32,
     /// The number of documents that were removed with it, itself included.
     pub removed: u64,
-    /// The number of documents that passages were cut from.
-    pub cut: u64,
+    /// The number of documents that quote it.
+    pub quoting: u64,
 }
 
 impl ListedWithdrawal {
@@ -68,7 +68,7 @@ impl ListedWithdrawal {
             digest: withdrawal.digest.clone(),
             tokens: withdrawal.signature.tokens,
             removed: withdrawal.removed.len() as u64,
-            cut: withdrawal.cut.len() as u64,
+            quoting: withdrawal.quoting.len() as u64,
         }
     }
 }

@@ -68,7 +68,7 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("cento lineage corpus.idx --date revised", "each version below its ancestor"),
             (
-                "cento lineage corpus.idx --date revised --graph versions.gexf",
+                "cento lineage corpus.idx --date revised --graph versions.graphml",
                 "the same as a network for Gephi",
             ),
         ],
@@ -140,10 +140,13 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "withdraw",
         &[
-            ("cento withdraw corpus.idx rfc1604 --dry-run", "list what would be removed and cut"),
             (
-                "cento withdraw corpus.idx rfc1604 --files train.jsonl --record rfc1604.json",
-                "also in a file, with a record",
+                "cento withdraw corpus.idx rfc1604 --dry-run",
+                "list what would be removed, and what quotes it",
+            ),
+            (
+                "cento withdraw corpus.idx rfc1604 --record rfc1604.json",
+                "remove it with its copies, and keep a record",
             ),
         ],
     ),

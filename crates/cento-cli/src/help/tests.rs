@@ -106,8 +106,7 @@ fn the_short_help_of_every_verb_fits_a_screen() {
 
 /// Options with another meaning in each verb that has them, and those that come before all
 /// headings: `--for`, and the subject of a search.
-const WITHOUT_HEADING: [&str; 8] =
-    ["exclude", "follow", "for", "id", "index", "keep", "signature", "text"];
+const WITHOUT_HEADING: [&str; 5] = ["exclude", "for", "id", "signature", "text"];
 
 #[test]
 fn an_option_of_several_verbs_is_under_a_heading() {

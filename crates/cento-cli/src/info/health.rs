@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::parse::parse_duration;
 use crate::terminal::tell;
 use crate::{Outcome, Result};
 use cento_client::DEFAULT_PORT;
@@ -14,7 +13,7 @@ use cento_client::client::{Client, Probe};
 /// Check whether a service is alive.
 ///
 /// Suits the health check of a container: needs neither a token nor another program. The exit
-/// status is 0 if the service is alive and 1 if it is not.
+/// status is 0 if the service is alive and 1 if it is not, or does not answer within 5 seconds.
 #[derive(Debug, Args)]
 pub struct Health {
     /// URL of the service.
@@ -23,16 +22,16 @@ pub struct Health {
     /// Also check whether the service can write, which it cannot while its disk is full.
     #[arg(long)]
     ready: bool,
-    /// Maximum time to wait for the answer, such as 500ms or 5s.
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
-    timeout: Duration,
 }
+
+/// The maximum time to wait for the answer.
+const WAIT: Duration = Duration::from_secs(5);
 
 impl Health {
     pub(super) fn run(self) -> Result {
         let client = Client::new(&self.url, None)?;
         let probe = if self.ready { Probe::Ready } else { Probe::Alive };
-        match client.probe(probe, self.timeout) {
+        match client.probe(probe, WAIT) {
             Ok(health) => {
                 writeln!(io::stdout().lock(), "{}", health.status)?;
                 Ok(Outcome::Found)

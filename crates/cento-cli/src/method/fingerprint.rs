@@ -30,10 +30,10 @@ pub struct Fingerprint {
     file: PathBuf,
     /// Use the scheme and analyzer of this index.
     #[arg(
-        long, value_name = "DIR",
+        long, value_name = "INDEX",
         conflicts_with_all = ["for", "scheme", "analyzer", "frequencies"],
     )]
-    index: Option<PathBuf>,
+    like: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArgs,
     /// Encoding of the file. Default: detected.
@@ -61,7 +61,7 @@ pub fn read(path: &Path, bytes_max: usize) -> cento::Result<SignatureBody> {
 
 impl Fingerprint {
     pub(super) fn run(self) -> Result {
-        let index = self.index.as_ref().map(key::open).transpose()?;
+        let index = self.like.as_ref().map(key::open).transpose()?;
         let own;
         let config = match &index {
             Some(index) => index.config(),

@@ -82,7 +82,7 @@ pub struct Pairs {
     /// what each of them has from where.
     #[arg(long, value_name = "INDEX")]
     against: Option<PathBuf>,
-    /// Also write the shown pairs as a network to this file: .gexf, .graphml or .dot.
+    /// Also write the shown pairs as a network to this file: .graphml or .dot.
     #[arg(
         long,
         value_name = "FILE",

@@ -1,6 +1,5 @@
 //! `cento withdraw`
 
-mod files;
 mod record;
 
 use std::io::{self, BufWriter, Write};
@@ -16,27 +15,27 @@ use super::progress::stop_flag;
 use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
-use cento::Error;
-use cento::index::{Index, Withdrawals, Writer, WriterOptions};
+use cento::index::{Index, Writer, WriterOptions};
 use cento::runtime::replace;
+use cento::{Error, Stop};
 use cento_client::Client;
 use cento_client::api::{ForgetResponse, ListedWithdrawal, WithdrawRequest, WithdrawResponse};
 use cento_collections::watch::Watches;
 use cento_collections::withdraw::{
-    self, CutDocument, LeftPassages, LeftText, Plan, RecordCheck, RemovalReason, RemovedDocument,
-    WithdrawOptions, Withdrawal, WithdrawnFile,
+    self, Plan, QuotingDocument, RecordCheck, RemovalReason, RemovedDocument, WithdrawOptions,
+    Withdrawal,
 };
-use files::Files;
 
-/// Withdraw a document: with its copies, and the passages quoted from it.
+/// Withdraw a document with its copies, and list the documents that quote it.
 ///
-/// Lists the texts that are removed, cut and left, then removes and cuts them. Copies are removed,
-/// whether they were added earlier or later, and passages are cut out of other documents; a
-/// document that would lose most of its text is removed. From then on the index refuses the
-/// document and its copies, by its signature: it keeps no text of it. No file of the index has
-/// bytes of its text afterwards, and the events of watches lose its meta object. Commits that were
-/// pushed to a store, copies of the index elsewhere, and watches for its text still have it. Meta
-/// objects of other documents are not searched. The index must store texts.
+/// Lists the document, its copies and the documents that quote it, then removes the document and
+/// the copies, whether these were added earlier or later. Documents that quote it stay as they are,
+/// and the exit status is 3 if there are any that were not added before it. From then on the index
+/// refuses the document and its copies, by its signature: it keeps no text of it. No file of the
+/// index has bytes of the removed texts afterwards, and the events of watches lose their meta
+/// objects. Commits that were pushed to a store, copies of the index elsewhere, and watches for the
+/// text still have it. Meta objects of other documents are not searched. The index must store
+/// texts.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("task").args(["list", "forget", "check"]))]
 pub struct Withdraw {
@@ -51,24 +50,13 @@ pub struct Withdraw {
         conflicts_with = "task",
     )]
     id: Vec<DocumentId>,
-    /// Only list what would be removed, cut and left.
+    /// Only list what would be removed, and what quotes it.
     #[arg(long, conflicts_with = "task")]
     dry_run: bool,
     #[command(flatten)]
     options: WithdrawOptions,
-    /// Also remove and cut in these files: JSON lines, perhaps compressed with gzip or Zstandard,
-    /// and Parquet. All are read before the first is replaced; all other fields and records stay
-    /// as they are.
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["task", "url"])]
-    files: Vec<PathBuf>,
-    /// JSON field or column of these files that holds the id.
-    #[arg(long, value_name = "FIELD", default_value = "id")]
-    id_field: String,
-    /// JSON field or column of these files that holds the text.
-    #[arg(long, value_name = "FIELD", default_value = "text")]
-    text_field: String,
-    /// Write a record to this file: the documents that were removed and cut, and the time; it has
-    /// no text.
+    /// Write a record to this file: the documents that were removed and those that quote the text,
+    /// and the time; it has no text.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["task", "dry_run"])]
     record: Option<PathBuf>,
     /// List the documents that were withdrawn.
@@ -109,7 +97,7 @@ struct Checked {
     id: String,
     withdrawn: String,
     problems: Vec<String>,
-    left: Vec<String>,
+    quoting: Vec<String>,
     single: Vec<String>,
 }
 
@@ -127,9 +115,9 @@ impl Withdraw {
             _ => return Err(Error::argument("id", "name one document to withdraw").into()),
         };
         self.options.check()?;
-        let earlier = self.earlier_record(id.as_deref())?;
         if let Some(path) = &self.record {
             // Before anything is withdrawn.
+            self.check_replaced(path, id.as_deref())?;
             replace::beside(path).map_err(|e| Error::io("write the record", path, e))?;
         }
         let Some(id) = id else {
@@ -155,7 +143,7 @@ impl Withdraw {
             };
         };
         let response = match target {
-            Target::Index(path) => self.withdraw(&path, &id, earlier)?,
+            Target::Index(path) => self.withdraw(&path, &id)?,
             Target::Service(client) => self.send(&client, id)?,
         };
         if let (Some(path), true) = (&self.record, response.done)
@@ -164,7 +152,7 @@ impl Withdraw {
             self.print(&response)?;
             tell!(
                 "cento: `{}` is withdrawn, and the record of it is not written; run the command \
-                 again, without files, to write it",
+                 again to write it",
                 response.withdrawal.id
             );
             return Err(error.into());
@@ -172,152 +160,65 @@ impl Withdraw {
         self.print(&response)
     }
 
-    /// Withdraws a document from an index, and from the files that are named: from these first, so
-    /// that a run that was cut off can be repeated while the index has the text.
-    fn withdraw(
-        &self,
-        path: &Path,
-        id: &str,
-        earlier: Option<Withdrawal>,
-    ) -> cento::Result<WithdrawResponse> {
+    /// Withdraws a document from an index.
+    fn withdraw(&self, path: &Path, id: &str) -> cento::Result<WithdrawResponse> {
         let stop = stop_flag();
         let index = key::open(path)?;
-        let files = Files::open(&self.files, &self.id_field, &self.text_field)?;
         if self.dry_run {
             let snapshot = index.snapshot()?;
-            let plan = match Plan::new(&snapshot, id, &self.options, &stop) {
+            let (withdrawal, again) = match Plan::new(&snapshot, id, &self.options, &stop) {
                 Err(Error::UnknownId { .. }) => {
-                    self.check_no_files(&index.withdrawals()?, id)?;
-                    let withdrawal = withdraw::earlier_record(&snapshot, id, &stop)?;
-                    return Ok(WithdrawResponse { done: false, again: true, withdrawal });
+                    (withdraw::earlier_record(&snapshot, id, &stop)?, true)
                 }
-                plan => plan?,
+                plan => (plan?.withdrawal().clone(), false),
             };
-            let found = files.read(&plan, false, &stop)?.findings();
-            let withdrawal = plan.with_files(found).withdrawal().clone();
-            return Ok(WithdrawResponse { done: false, again: false, withdrawal });
+            return Ok(WithdrawResponse { done: false, again, withdrawal });
         }
         let mut writer = index.writer(WriterOptions::default().merge(false))?;
-        let plan = match Plan::new(writer.committed()?, id, &self.options, &stop) {
-            Err(Error::UnknownId { .. }) => {
-                self.check_no_files(writer.withdrawals(), id)?;
-                let withdrawal = withdraw::complete(&mut writer, id, &stop)?;
-                forget_events(&index)?;
-                return Ok(WithdrawResponse { done: true, again: true, withdrawal });
-            }
-            plan => plan?,
+        let (withdrawal, again) = match Plan::new(writer.committed()?, id, &self.options, &stop) {
+            Err(Error::UnknownId { .. }) => (withdraw::complete(&mut writer, id, &stop)?, true),
+            plan => (self.apply(plan?, &mut writer, &stop)?, false),
         };
-        let planned = plan.withdrawal().clone();
-        let earlier = self.earlier_files(earlier, &planned)?;
-        let read = files.read(&plan, true, &stop)?;
-        let mut done = Vec::new();
-        let withdrawn = read.replace(&mut done).and_then(|()| {
-            let all = all_files(earlier.clone(), done.clone());
-            let withdrawal = plan.with_files(all).apply(&mut writer, &stop)?;
-            forget_events(&index).map(|()| withdrawal)
-        });
-        match withdrawn {
-            Ok(withdrawal) => Ok(WithdrawResponse { done: true, again: false, withdrawal }),
-            Err(error) => {
-                self.record_cut_off(&writer, &planned, all_files(earlier, done))?;
-                Err(error)
-            }
+        forget_events(&index)?;
+        Ok(WithdrawResponse { done: true, again, withdrawal })
+    }
+
+    /// Makes a withdrawal. If it is cut off after its commit, a message says how to end it.
+    fn apply(&self, plan: Plan, writer: &mut Writer, stop: &Stop) -> cento::Result<Withdrawal> {
+        let Withdrawal { id, digest, .. } = plan.withdrawal().clone();
+        if let Some(path) = self.record.as_ref().filter(|path| path.exists())
+            && let Withdrawal { digest: other, withdrawn, .. } = record::read(path)?
+            && other != digest
+        {
+            let what = format!(
+                "it has the record of another text that was withdrawn as `{id}` on {withdrawn}"
+            );
+            return Err(not_over(path, &what));
         }
+        plan.apply(writer, stop).inspect_err(|_| {
+            if writer.withdrawals().iter().any(|one| (&one.id, &one.digest) == (&id, &digest)) {
+                tell!(
+                    "cento: `{id}` was withdrawn from the index; run the command again, so that \
+                     no bytes of it are left"
+                );
+            }
+        })
     }
 
-    /// Refuses to overwrite the file of the record.
-    fn not_over(&self, what: &str) -> Error {
-        let path = self.record.iter().map(|path| path.display().to_string()).collect::<String>();
-        let what = format!("{what}; name a new file for the record, nothing was withdrawn");
-        Error::input(path, what)
-    }
-
-    /// Reads the record that is replaced, if there is one.
-    ///
-    /// # Errors
-    /// When the file is no record, or that of another document: it is not overwritten.
-    fn earlier_record(&self, id: Option<&str>) -> cento::Result<Option<Withdrawal>> {
-        let Some(path) = self.record.as_ref().filter(|path| path.exists()) else { return Ok(None) };
+    /// Refuses to replace a file that is no record, or that of another document.
+    fn check_replaced(&self, path: &Path, id: Option<&str>) -> cento::Result<()> {
+        if !path.exists() {
+            return Ok(());
+        }
         if is_stream(path) {
-            return Err(self.not_over("it is a pipe or a device, which keeps no record"));
+            return Err(not_over(path, "it is a pipe or a device, which keeps no record"));
         }
         let earlier = record::read(path).map_err(|error| match error {
-            Error::Input { what, .. } => self.not_over(&what),
+            Error::Input { what, .. } => not_over(path, &what),
             error => error,
         })?;
         if id.is_some_and(|id| earlier.id != id) {
-            return Err(self.not_over(&format!("it has the record of `{}`", earlier.id)));
-        }
-        Ok(Some(earlier))
-    }
-
-    /// Returns the files that an earlier run, which was cut off, had rewritten by its record.
-    ///
-    /// # Errors
-    /// When the record is that of another text.
-    fn earlier_files(
-        &self,
-        earlier: Option<Withdrawal>,
-        planned: &Withdrawal,
-    ) -> cento::Result<Vec<WithdrawnFile>> {
-        let Some(earlier) = earlier else { return Ok(Vec::new()) };
-        if earlier.digest != planned.digest {
-            let Withdrawal { id, withdrawn, .. } = &earlier;
-            return Err(self.not_over(&format!(
-                "it has the record of another text that was withdrawn as `{id}` on {withdrawn}"
-            )));
-        }
-        // Only the record of such a run says that nothing was removed.
-        Ok(if earlier.removed.is_empty() { earlier.files } else { Vec::new() })
-    }
-
-    /// Names the files that a run has rewritten, which was cut off after that, and writes a record
-    /// of them.
-    fn record_cut_off(
-        &self,
-        writer: &Writer,
-        planned: &Withdrawal,
-        done: Vec<WithdrawnFile>,
-    ) -> cento::Result<()> {
-        let (id, digest) = (&planned.id, &planned.digest);
-        let is_same = |one: &&Withdrawal| (&one.id, &one.digest) == (id, digest);
-        let committed = writer.withdrawals().iter().find(is_same).cloned();
-        let changed = done.iter().filter(|file| !file.removed.is_empty() || !file.cut.is_empty());
-        let changed: Vec<&str> = changed.map(|file| &*file.file).collect();
-        if changed.is_empty() && committed.is_none() {
-            return Ok(());
-        }
-        let record = match committed {
-            Some(record) => {
-                tell!(
-                    "cento: `{id}` was withdrawn from the index; run the command again without \
-                       files, so that no bytes of it are left"
-                );
-                record
-            }
-            None => {
-                let files = changed.join(", ");
-                tell!(
-                    "cento: these files were rewritten: {files}; the index still has `{id}`: \
-                       run the command again when the cause of the error is removed"
-                );
-                Withdrawal { removed: Vec::new(), cut: Vec::new(), files: done, ..planned.clone() }
-            }
-        };
-        self.record.as_ref().map_or(Ok(()), |path| record::write(path, &record))
-    }
-
-    /// Refuses files together with a document that was withdrawn before.
-    fn check_no_files(&self, withdrawals: &Withdrawals, id: &str) -> cento::Result<()> {
-        if let (Some(Withdrawal { withdrawn, .. }), false) =
-            (withdrawals.find(id), self.files.is_empty())
-        {
-            let what = format!(
-                "the document `{id}` was withdrawn on {withdrawn} already, and its text, by which \
-                 passages are found in files, is not kept; name files together with the first \
-                 withdrawal"
-            );
-            return Err(Error::argument("files", what));
+            return Err(not_over(path, &format!("it has the record of `{}`", earlier.id)));
         }
         Ok(())
     }
@@ -331,17 +232,18 @@ impl Withdraw {
         let withdrawal = record::read(record)?;
         let found = withdraw::check(&key::open(path)?, &withdrawal, &stop_flag())?;
         let Withdrawal { id, withdrawn, .. } = withdrawal;
-        let outcome = match (found.problems.is_empty(), found.left.is_empty()) {
+        let outcome = match (found.problems.is_empty(), found.quoting.is_empty()) {
             (false, _) => Outcome::Nothing,
             (true, false) => Outcome::Incomplete,
             (true, true) => Outcome::Found,
         };
-        let RecordCheck { problems, left, single, fingerprints, needed, near_tokens, .. } = found;
+        let RecordCheck { problems, quoting, single, fingerprints, needed, near_tokens, .. } =
+            found;
         if self.format == Format::Json {
-            output::print_json(&Checked { id, withdrawn, problems, left, single })?;
+            output::print_json(&Checked { id, withdrawn, problems, quoting, single })?;
             return Ok(outcome);
         }
-        for sentence in problems.iter().chain(&left) {
+        for sentence in problems.iter().chain(&quoting) {
             tell!("cento: {sentence}");
         }
         if outcome == Outcome::Found {
@@ -386,11 +288,11 @@ impl Withdraw {
                 output::print_json_to(&mut out, &listed)?;
                 continue;
             }
-            let ListedWithdrawal { id, withdrawn, tokens, removed, cut, .. } = listed;
-            let (tokens, removed, cut) = (count(tokens.into()), count(removed), count(cut));
+            let ListedWithdrawal { id, withdrawn, tokens, removed, quoting, .. } = listed;
+            let (tokens, removed, quoting) = (count(tokens.into()), count(removed), count(quoting));
             line!(
                 out,
-                "{withdrawn:>20} {tokens:>10} tokens {removed:>6} removed {cut:>6} cut  {}",
+                "{withdrawn:>20} {tokens:>10} tokens {removed:>6} removed {quoting:>6} quoting  {}",
                 Id(&id)
             )?;
         }
@@ -399,18 +301,18 @@ impl Withdraw {
     }
 
     fn print(&self, response: &WithdrawResponse) -> Result {
-        let Withdrawal { id, withdrawn, removed, cut, files, left, .. } = &response.withdrawal;
-        let is_complete = left.is_complete() && files.iter().all(|file| file.left.is_complete());
-        let outcome = if is_complete { Outcome::Found } else { Outcome::Incomplete };
+        let WithdrawResponse { done, again, withdrawal } = response;
+        let Withdrawal { id, withdrawn, removed, quoting, .. } = withdrawal;
+        let outcome = match withdrawal.is_complete() {
+            true => Outcome::Found,
+            false => Outcome::Incomplete,
+        };
         if self.format == Format::Json {
             output::print_json(response)?;
             return Ok(outcome);
         }
-        if response.again {
-            let files = match response.done {
-                true => ", and no file of the index has bytes of it",
-                false => "",
-            };
+        if *again {
+            let files = if *done { ", and no file of the index has bytes of it" } else { "" };
             note!(
                 "`{id}` was withdrawn on {withdrawn} already{files}; its text is not kept, so that \
                  no passages were looked for, but its digests and fingerprints"
@@ -418,68 +320,33 @@ impl Withdraw {
             return Ok(outcome);
         }
         let mut out = BufWriter::new(io::stdout().lock());
-        print_part(&mut out, id, (removed, cut, left), response.done)?;
-        for WithdrawnFile { file, removed, cut, left, .. } in files {
-            line!(out, "{file}:")?;
-            print_part(&mut out, id, (removed, cut, left), response.done)?;
-        }
+        print_removed(&mut out, removed, *done)?;
+        print_quoting(&mut out, quoting)?;
         out.flush()?;
-        let count_of = |count: usize, what| counted(count as u64, what);
-        let removed = count_of(removed.len(), "document");
-        let cut = count_of(cut.len(), "document");
-        match response.done {
-            true => note!("removed {removed}, cut passages out of {cut}"),
-            false => note!("would remove {removed}, cut passages out of {cut}"),
-        }
-        if !left.earlier.is_empty() || files.iter().any(|file| !file.left.earlier.is_empty()) {
-            match response.done {
-                true => note!(
-                    "passages of documents that were not added later were left without \
-                     `--cut-earlier`"
-                ),
-                false => note!(
-                    "`--cut-earlier` also cuts passages of documents that were not added later"
-                ),
-            }
-        }
-        for WithdrawnFile { file, documents, no_documents, removed, cut, .. } in files {
-            let all = counted(*documents, "document");
-            let (removed, cut) = (count(removed.len() as u64), count(cut.len() as u64));
-            note!("{file}: {removed} removed, {cut} cut of {all}");
-            if *no_documents > 0 {
-                let (records, verb) = match no_documents {
-                    1 => ("1 record".to_owned(), "stays as it is"),
-                    _ => (counted(*no_documents, "record"), "stay as they are"),
-                };
-                tell!("cento: {file}: {records} without a text {verb}");
-            }
-        }
-        if response.done {
+        let removed = counted(removed.len() as u64, "document");
+        let quoting = match quoting.len() {
+            0 => "no document quotes it".to_owned(),
+            1 => "1 document quotes it and stays".to_owned(),
+            many => format!("{} documents quote it and stay", count(many as u64)),
+        };
+        if *done {
+            note!("removed {removed}; {quoting}");
             note!(
-                "earlier commits in stores, copies of the index or of the files, and watches for \
-                 its text still have the document, and meta objects of other documents may; `cento \
-                 store push` tells how many commits in a store have it, and removes them with \
-                 --keep"
+                "earlier commits in stores, copies of the index, and watches for its text still \
+                 have the document, and meta objects of other documents may; `cento store push` \
+                 tells how many commits in a store have it, and removes them with --keep"
             );
+        } else {
+            note!("would remove {removed}; {quoting}");
         }
         Ok(outcome)
     }
 }
 
-/// Adds files to those that an earlier run had rewritten.
-fn all_files(earlier: Vec<WithdrawnFile>, files: Vec<WithdrawnFile>) -> Vec<WithdrawnFile> {
-    let mut all = earlier;
-    for file in files {
-        match all.iter_mut().find(|other| other.file == file.file) {
-            Some(other) => {
-                other.removed.extend(file.removed);
-                other.cut.extend(file.cut);
-                (other.documents, other.left) = (file.documents, file.left);
-            }
-            None => all.push(file),
-        }
-    }
-    all
+/// Refuses to replace the file of a record.
+fn not_over(path: &Path, what: &str) -> Error {
+    let what = format!("{what}; name a new file for the record, nothing was withdrawn");
+    Error::input(path.display().to_string(), what)
 }
 
 /// Takes the data of withdrawn documents out of the events of watches.
@@ -490,64 +357,39 @@ fn forget_events(index: &Index) -> cento::Result<()> {
     Ok(())
 }
 
-/// Writes the texts that are removed, cut and left in an index or a file.
-fn print_part(
+/// Writes the documents that are removed.
+fn print_removed(
     out: &mut impl Write,
-    withdrawn: &str,
-    (removed, cut, left): (&[RemovedDocument], &[CutDocument], &LeftText),
+    removed: &[RemovedDocument],
     is_done: bool,
 ) -> io::Result<()> {
-    let (removes, cuts, leaves) = match is_done {
-        true => ("removed", "cut", "left"),
-        false => ("remove", "cut", "leave"),
-    };
+    let removes = if is_done { "removed" } else { "remove" };
     for document in removed {
-        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         let why = match document.reason {
             RemovalReason::Withdrawn => "the withdrawn document".to_owned(),
             RemovalReason::Exact => "the same text".to_owned(),
-            RemovalReason::Near => format!("a copy, resemblance {}", percent(document.resemblance)),
-            RemovalReason::LittleLeft => format!("{} of it is quoted", percent(document.quoted)),
+            RemovalReason::Near => {
+                format!("a copy, resemblance {:.0} %", 100.0 * document.resemblance)
+            }
         };
         let earlier = if document.added_earlier { ", added earlier" } else { "" };
         line!(out, "{removes:<8} {}: {why}{earlier}", Id(&document.id))?;
     }
-    for document in cut {
-        let (tokens, all) = (count(document.cut_tokens.into()), count(document.tokens.into()));
+    Ok(())
+}
+
+/// Writes the documents that quote the withdrawn one.
+fn print_quoting(out: &mut impl Write, quoting: &[QuotingDocument]) -> io::Result<()> {
+    for document in quoting {
+        let (quoted, all) = (count(document.quoted_tokens.into()), count(document.tokens.into()));
         let passages = counted(document.passages.len() as u64, "passage");
-        line!(out, "{cuts:<8} {}: {passages}, {tokens} of {all} tokens", Id(&document.id))?;
-    }
-    for LeftPassages { id, tokens, earlier, same_time } in &left.earlier {
-        let source = match earlier {
-            Some(earlier) if earlier != id => format!("`{}` had them", Id(earlier)),
-            Some(_) => "it had them".to_owned(),
-            None => "an earlier document had them".to_owned(),
+        let earlier = if document.added_earlier { ", added earlier" } else { "" };
+        let more = match document.cut_short {
+            true => "; the search for edited passages was cut short, so it may have more",
+            false => "",
         };
-        let (tokens, withdrawn) = (count((*tokens).into()), Id(withdrawn));
-        let why = match same_time {
-            true => format!("when `{withdrawn}` was added: nothing shows which had them first"),
-            false => format!("before `{withdrawn}` was added"),
-        };
-        line!(out, "{leaves:<8} {}: {tokens} tokens, because {source} {why}", Id(id))?;
-    }
-    let reasons: [(&[LeftPassages], &str); 4] = [
-        (&left.edited, "in passages that were edited too much to be cut"),
-        (&left.kept, "because it is to be kept"),
-        (&left.unfinished, "or more: the search for edited passages was cut short"),
-        (&left.whole, "which are the whole text, too short to be cut"),
-    ];
-    for (documents, why) in reasons {
-        for LeftPassages { id, tokens, .. } in documents {
-            line!(out, "{leaves:<8} {}: {} tokens {why}", Id(id), count((*tokens).into()))?;
-        }
-    }
-    if left.shorter_documents > 0 {
-        let (documents, longest) =
-            (counted(left.shorter_documents, "document"), left.shorter_tokens);
-        line!(
-            out,
-            "{leaves:<8} runs of 5 to {longest} tokens, too short to be cut, in {documents}"
-        )?;
+        let id = Id(&document.id);
+        line!(out, "quotes   {id}: {passages}, {quoted} of {all} tokens{earlier}{more}")?;
     }
     Ok(())
 }

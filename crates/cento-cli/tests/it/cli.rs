@@ -319,10 +319,6 @@ fn completions_and_manual_pages_are_printed() {
     assert!(dir.run(&["info", "man", "search"]).out.contains("containment"));
     assert!(dir.run(&["info", "man", "method", "train"]).out.contains("run"));
     assert_eq!(dir.run(&["info", "man", "nothing"]).status, 2);
-    // No topic opens an index, so no key is read.
-    let man = dir.run(&["info", "man", "--key-file", "x"]);
-    assert_eq!((man.status, &*man.err), (0, ""));
-    assert_eq!(dir.run(&["stats", "idx", "--key-file", "x"]).status, 2);
     assert!(dir.run(&["--version"]).out.starts_with("cento "));
 }
 

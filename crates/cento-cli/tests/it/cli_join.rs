@@ -284,15 +284,15 @@ fn a_table_of_pairs_that_is_resumed_has_its_columns_once() {
 fn pairs_of_indexes_are_written_as_a_network() {
     let dir = versions();
     let pairs = jsons(&dir.run(&["pairs", "idx", "--format", "json"]).out);
-    for (name, edge) in [("n.gexf", "<edge "), ("n.graphml", "<edge "), ("n.dot", " -- ")] {
+    for (name, edge) in [("n.graphml", "<edge "), ("n.dot", " -- ")] {
         let run = dir.run(&["pairs", "idx", "--graph", name]);
         assert_eq!(run.status, 0, "{}", run.err);
         let network = fs::read_to_string(dir.path(name)).unwrap();
         assert_eq!(network.matches(edge).count(), pairs.len(), "{name}: {network}");
     }
     // The best pairs alone, as they are shown.
-    assert_eq!(dir.run(&["pairs", "idx", "-n", "1", "--graph", "best.gexf"]).status, 0);
-    let best = fs::read_to_string(dir.path("best.gexf")).unwrap();
+    assert_eq!(dir.run(&["pairs", "idx", "-n", "1", "--graph", "best.graphml"]).status, 0);
+    let best = fs::read_to_string(dir.path("best.graphml")).unwrap();
     assert_eq!(best.matches("<edge ").count(), 1, "{best}");
     // Documents of two indexes are two nodes, also with the same id.
     assert_eq!(dir.run(&["pairs", "idx", "--against", "idx", "--graph", "both.dot"]).status, 0);
@@ -300,7 +300,7 @@ fn pairs_of_indexes_are_written_as_a_network() {
     assert!(both.contains("a1 in idx") && both.contains("\"a1\""), "{both}");
     for (args, expected) in [
         (["--graph", "n.svg", "--format", "json"], ".graphml"),
-        (["--graph", "n.gexf", "--out", "out"], "cannot be used with"),
+        (["--graph", "n.graphml", "--out", "out"], "cannot be used with"),
     ] {
         let run = dir.run(&[&["pairs", "idx"], &args[..]].concat());
         assert!(run.status == 2 && run.err.contains(expected), "{}", run.err);

@@ -72,7 +72,7 @@ fn verbs_that_sign_need_the_key() {
     for args in [
         &["search", "idx", "text.txt"][..],
         &["add", "idx", "next.jsonl"],
-        &["method", "fingerprint", "text.txt", "--index", "idx"],
+        &["method", "fingerprint", "text.txt", "--like", "idx"],
         &["dedup", "next.jsonl", "--against", "idx"],
         &["pairs", "idx", "-b", "text.txt"],
     ] {
@@ -190,6 +190,21 @@ fn watches_of_a_keyed_index_need_the_key_and_match_with_it() {
 }
 
 #[test]
+fn a_verb_takes_the_key_if_it_opens_an_index() {
+    let verbs = Dir::new().all_verbs();
+    let has = |name: &str| {
+        let (_, help) = verbs.iter().find(|(verb, _)| verb == name).unwrap();
+        help.contains("--key-file <FILE>")
+    };
+    for verb in ["add", "search", "pairs", "dedup", "stats", "watch add", "method fingerprint"] {
+        assert!(has(verb), "{verb}");
+    }
+    for verb in ["compare", "decontaminate", "demo", "merge", "info man", "method train"] {
+        assert!(!has(verb), "{verb}");
+    }
+}
+
+#[test]
 fn pairs_against_a_keyed_index_and_withdrawals_from_it_take_the_key() {
     // Both opened the index without the key that was given.
     let dir = keyed();
@@ -207,12 +222,13 @@ fn pairs_against_a_keyed_index_and_withdrawals_from_it_take_the_key() {
     let withdraw = ["withdraw", "idx", "text.txt", "--record", "record.json"];
     refused(&dir, &withdraw, "depend on a key");
     let run = dir.run(&[&withdraw[..], &key].concat());
-    assert_eq!(run.status, 0, "{}", run.err);
+    assert_eq!(run.status, 3, "{}", run.err);
+    assert!(run.out.contains("quotes   new/quoting.txt"), "{}", run.out);
     let listed = dir.run(&["list", "idx", "--key-file", "key"]).out;
     assert!(listed.contains("quoting.txt") && !listed.contains("copy.txt"), "{listed}");
     let check = ["withdraw", "idx", "--check", "record.json", "--key-file", "key"];
     let run = dir.run(&check);
-    assert_eq!(run.status, 0, "{}", run.err);
+    assert_eq!(run.status, 3, "{}", run.err);
     let again = dir.run(&["add", "idx", "text.txt", "--key-file", "key"]);
     assert!(again.status == 2 && again.err.contains("which was withdrawn"), "{}", again.err);
     assert_eq!(dir.run(&["withdraw", "idx", "--list"]).status, 0);

@@ -196,19 +196,6 @@ fn an_answer_that_was_cut_says_so_and_how_many_there_are_if_it_knows() {
 }
 
 #[test]
-fn a_budget_that_is_used_up_is_reported() {
-    let (dir, query) = stitched();
-    let whole = dir.json(&["search", "idx", "--text", &query]);
-    assert_eq!(whole["complete"], true);
-    let answer = dir.json(&["search", "idx", "--text", &query, "--budget", "5"]);
-    assert_eq!(answer["complete"], false);
-    assert!(answer["query"]["postings"].as_u64().unwrap() <= 5);
-    assert_eq!(answer["hits"][0], whole["hits"][0], "the numbers are exact all the same");
-    let human = dir.run(&["search", "idx", "--text", &query, "--budget", "5"]).out;
-    assert!(human.contains("the budget was used up"), "{human}");
-}
-
-#[test]
 fn stop_fingerprints_are_named_and_the_index_knows_its_limit() {
     let dir = Dir::new();
     let corpus: Vec<String> = (0..5)

@@ -39,7 +39,7 @@ fn an_index_keeps_its_own_table() {
     // Signatures travel, and are known by their table.
     dir.write("q.txt", words(1, 80));
     let signature =
-        dir.run(&["method", "fingerprint", "q.txt", "--index", "idx", "--format", "json"]);
+        dir.run(&["method", "fingerprint", "q.txt", "--like", "idx", "--format", "json"]);
     dir.write("q.json", &signature.out);
     let by_signature = dir.json(&["search", "idx", "--signature", "q.json"]);
     assert_eq!(by_signature["hits"][0]["containment_of_a"], 1.0);

@@ -19,6 +19,52 @@ fn halves(text: &str, first: usize) -> (String, String) {
 }
 
 #[test]
+fn a_stream_loses_what_another_index_has_and_nothing_else() {
+    let dir = Dir::new();
+    dir.write("own.jsonl", line("own", &words(1, 100), json!({})));
+    dir.json(&["add", "withdrawn.idx", "own.jsonl"]);
+    let quoting = |own: &str| format!("{own} {}", words(1, 30));
+    let kept = [
+        line("other", &words(3, 50), json!({"year": 2026})),
+        // It is a duplicate, and has the id of another record.
+        line("other", &words(3, 50), json!({})),
+        "{\"z\": 1.0, \"text\":  \"short\", \"id\": 7}\n".to_owned(),
+    ];
+    let input = [
+        &line("own", &words(1, 100), json!({}))[..],
+        &kept[0],
+        &line("copy", &format!("{} more", words(1, 100)), json!({})),
+        &line("quoting", &quoting(&words(2, 60)), json!({})),
+        &line("passage", &words(1, 30), json!({})),
+        &line("again", &quoting(&words(2, 60)), json!({})),
+        &kept[1],
+        &kept[2],
+    ];
+    dir.write("in.jsonl", input.concat());
+    let args = ["dedup", "in.jsonl", "--against", "withdrawn.idx", "--only-against"];
+    let cut = ["--cut-passages", "20", "--out", "out.jsonl", "--dropped", "dropped"];
+    let summary = dir.json(&[&args[..], &cut].concat());
+    assert_eq!((&summary["kept"], &summary["cut"]), (&json!(5), &json!(2)), "{summary}");
+    let rest = |id: &str| line(id, &format!("{} ", words(2, 60)), json!({}));
+    let expected = [&kept[0][..], &rest("quoting"), &rest("again"), &kept[1], &kept[2]];
+    assert_eq!(fs::read_to_string(dir.path("out.jsonl")).unwrap(), expected.concat());
+    let dropped = lines(&dir, "dropped");
+    let verdicts = dropped.iter().filter(|line| line["verdict"] != "kept");
+    let verdicts: Vec<_> = verdicts.map(|line| (&line["id"], &line["verdict"])).collect();
+    let expected = [("own", "exact"), ("copy", "near"), ("passage", "passages")];
+    let expected = expected.map(|(id, verdict)| (json!(id), json!(verdict)));
+    assert!(verdicts.iter().eq(&expected.each_ref().map(|(id, verdict)| (id, verdict))));
+    // Nothing is left to find.
+    let args = [&["dedup", "out.jsonl"], &args[2..], &["--cut-passages", "20", "--out", "2"]];
+    let again = dir.json(&args.concat());
+    assert_eq!((&again["kept"], &again["cut"]), (&json!(5), &json!(0)), "{again}");
+    for wrong in [&["--only-against"][..], &["--index", "i", "--against", "withdrawn.idx"]] {
+        let run = dir.run(&[&["dedup", "in.jsonl", "--only-against"], wrong].concat());
+        assert_eq!(run.status, 2, "{}", run.err);
+    }
+}
+
+#[test]
 fn parts_that_meet_after_a_cut_are_looked_at_again() {
     let dir = Dir::new();
     let (a, z) = (words(1, 36), words(2, 40));

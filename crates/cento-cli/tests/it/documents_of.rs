@@ -178,12 +178,10 @@ fn a_document_with_parts_that_is_cut_keeps_them() {
     dir.write("old.jsonl", &old);
     dir.json(&["add", "idx", "old.jsonl"]);
     dir.write("files.jsonl", record);
-    let run = dir.run(&["withdraw", "idx", "old", "--files", "files.jsonl", "--format", "json"]);
-    assert_eq!(run.status, 0, "{}", run.err);
-    let done = run.json();
-    let found = &done["withdrawal"]["files"][0];
-    assert_eq!((&found["documents"], &found["no_documents"]), (&json!(1), &json!(0)), "{found}");
-    check("files.jsonl");
+    let args = ["dedup", "files.jsonl", "--against", "idx", "--only-against"];
+    let args = [&args[..], &["--cut-passages", "20", "--out", "rest.jsonl"]].concat();
+    assert_eq!(dir.json(&args)["cut"], 1);
+    check("rest.jsonl");
 }
 
 #[test]

@@ -169,9 +169,12 @@ fn the_edges_of_files_have_the_resemblance_as_those_of_indexes() {
     dir.write("in/b.txt", format!("{} {}", words(1, 60), words(3, 60)));
     dir.run(&["add", "idx", "in"]);
     let edges = |input: &str| {
-        dir.run(&["pairs", input, "--graph", "g.gexf"]);
-        let text = std::fs::read_to_string(dir.path("g.gexf")).unwrap();
-        text.lines().filter(|line| line.contains("weight=")).map(str::to_owned).collect::<Vec<_>>()
+        dir.run(&["pairs", input, "--graph", "g.graphml"]);
+        let text = std::fs::read_to_string(dir.path("g.graphml")).unwrap();
+        text.lines()
+            .filter(|line| line.contains("key=\"weight\""))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     assert_eq!((edges("in"), edges("in").len()), (edges("idx"), 1));
 }

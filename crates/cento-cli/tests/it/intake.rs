@@ -55,9 +55,9 @@ fn links_and_ignored_files_are_read_by_options() {
     std::os::unix::fs::symlink("../blobs/abc", dir.path("in/train.jsonl")).unwrap();
     let run = dir.run(&["add", "idx", "in", "--format", "json"]);
     assert_eq!(run.json()["added"], 1, "{}", run.err);
-    assert!(run.err.contains("--follow"), "{}", run.err);
-    assert_eq!(added(&dir, &["both.idx", "in", "--follow"]).0["added"], 2);
-    assert_eq!(added(&dir, &["link.idx", "in", "--follow", "--ignore-files"]).0["added"], 1);
+    assert!(run.err.contains("--follow-links"), "{}", run.err);
+    assert_eq!(added(&dir, &["both.idx", "in", "--follow-links"]).0["added"], 2);
+    assert_eq!(added(&dir, &["link.idx", "in", "--follow-links", "--ignore-files"]).0["added"], 1);
 }
 
 #[test]

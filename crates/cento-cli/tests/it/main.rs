@@ -82,7 +82,7 @@ mod several;
 mod submissions;
 mod tables;
 #[cfg(feature = "parquet")]
-mod tables_in_place;
+mod tables_copied;
 mod tables_of_lists;
 mod tune;
 mod unreadable;

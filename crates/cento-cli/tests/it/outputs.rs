@@ -35,7 +35,7 @@ fn a_report_into_a_missing_directory_is_refused_before_the_work() {
     check(&["pairs", "class", "--report", "no/r.html"], &missing);
     check(&["pairs", "class", "--graph", "no/g.dot"], &missing);
     check(&["compare", "class/a.txt", "class/b.txt", "--report", "no/r.csv"], &missing);
-    check(&["families", "idx", "--graph", "no/g.gexf"], &missing);
+    check(&["families", "idx", "--graph", "no/g.graphml"], &missing);
     check(&["lineage", "idx", "--report", "no/r.json"], &missing);
     check(&["pairs", "class", "--report", "file/r.html"], "file is no directory");
     assert_eq!(dir.run(&["pairs", "class", "--report", "class/r.html"]).status, 0);
@@ -141,9 +141,7 @@ fn a_network_is_written_in_the_form_that_its_name_says() {
         dir.write(name, words(1, 60));
     }
     let pairs = ["pairs", "a.txt", "b.txt", "--graph"];
-    for (name, expected) in
-        [("n.gexf", "<edge id=\"0\""), ("n.graphml", "<edge source=\"n0\""), ("n.dot", " -- ")]
-    {
+    for (name, expected) in [("n.graphml", "<edge source=\"n0\""), ("n.dot", " -- ")] {
         let run = dir.run(&[&pairs[..], &[name]].concat());
         let text = fs::read_to_string(dir.path(name)).unwrap();
         assert!(run.status == 0 && text.contains(expected), "{text} {}", run.err);

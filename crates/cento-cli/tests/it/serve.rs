@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::time::Duration;
 
 use crate::common::run::{Dir, corpus, indexed};
 use crate::common::service::Service;
@@ -15,7 +16,7 @@ fn an_answer_is_that_of_the_command_line() {
     let dir = indexed();
     let passage = words(1, 80);
     dir.write("q.txt", &passage);
-    let signature = dir.json(&["method", "fingerprint", "q.txt", "--index", "idx"]);
+    let signature = dir.json(&["method", "fingerprint", "q.txt", "--like", "idx"]);
     let service = Service::start(&dir, &[]);
     let check = |args: &[&str], request: Value| {
         let mut expected = dir.json(&[&["search", "idx"], args].concat());
@@ -52,10 +53,7 @@ fn an_answer_is_that_of_the_command_line() {
         &["--text", &passage, "--verify", "resemblance(k=3)", "--min-similarity", "0.1"],
         json!({"text": passage, "verify": "resemblance(k=3)", "min_similarity": 0.1}),
     );
-    check(
-        &["--text", &passage, "--max-df", "2", "--budget", "100"],
-        json!({"text": passage, "max_df": "2", "budget": 100}),
-    );
+    check(&["--text", &passage, "--max-df", "2"], json!({"text": passage, "max_df": "2"}));
     dir.write("signature.json", signature.to_string());
     check(&["--signature", "signature.json"], json!({"signature": signature}));
     dir.write("template.txt", words(1, 30));
@@ -134,7 +132,9 @@ fn a_probe_asks_once_and_says_whether_the_service_is_there() {
     // It takes connections and answers none.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
-    assert_eq!(dir.run(&["info", "health", &url, "--timeout", "50ms"]).status, 1);
+    let client = cento_client::client::Client::new(&url, None).unwrap();
+    let probe = client.probe(cento_client::client::Probe::Alive, Duration::from_millis(50));
+    assert!(probe.is_err());
 }
 
 #[test]

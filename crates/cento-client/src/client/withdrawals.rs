@@ -8,7 +8,7 @@ use crate::api::{
 };
 
 impl Client {
-    /// Withdraws a document, with its copies and the passages quoted from it, or lists them.
+    /// Withdraws a document with its copies, or lists them and the documents that quote it.
     ///
     /// # Errors
     /// As [`search`](Client::search).

@@ -249,13 +249,16 @@ impl Committed<'_> {
     }
 
     /// Finds what the indexes have of a document itself; of one that `is_repeated` in its batch
-    /// only other indexes have something.
+    /// only other indexes have something. Where only other indexes count, none is itself.
     fn stored(
         &self,
         signed: &SignedDocument,
         earlier: &EarlierDocuments,
         is_repeated: bool,
     ) -> Result<Stored> {
+        if self.options.only_against {
+            return Ok(Stored { versions: Vec::new(), earlier: None });
+        }
         let document = &signed.document;
         let earlier = if is_repeated { None } else { earlier.find(&document.id)? };
         let mut versions = Vec::new();

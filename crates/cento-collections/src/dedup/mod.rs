@@ -29,6 +29,10 @@
 //! the run, is *unchanged* if it has the same text, and otherwise takes the place of the old
 //! version. So a batch can be repeated, and a document corrected.
 //!
+//! With `only_against`, documents are compared with other indexes alone and not with each other,
+//! and none is itself. So a stream loses what those indexes have, such as withdrawn texts and the
+//! passages quoted from them.
+//!
 //! The verdicts depend on the order of the documents, not on threads or on the times of commits. A
 //! commit carries a note of the progress of the run, so that an interrupted one can be resumed.
 
@@ -66,6 +70,7 @@ struct Settings {
     min_resemblance: Option<f64>,
     min_containment: Option<f64>,
     cut_passages: Option<usize>,
+    only_against: bool,
     boilerplate: Option<Arc<Boilerplate>>,
     threads: usize,
     memory_bytes: usize,
@@ -249,6 +254,7 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
             min_resemblance: options.resemblance(),
             min_containment: options.min_containment,
             cut_passages: options.cut_passages.map(|tokens| tokens as usize),
+            only_against: options.only_against,
             boilerplate: None,
             threads: cento::available_threads(),
             memory_bytes: MEMORY_BYTES,

@@ -153,6 +153,10 @@ impl Run {
         if options.cut_passages.is_some() && !config.store_text {
             return Err(no_texts(index.path()));
         }
+        if options.only_against && (against.is_empty() || !options.temporary) {
+            let what = "`only_against` needs an index to compare with, and none to add to";
+            return Err(Error::argument("only_against", what));
+        }
         let decides = options.min_resemblance.is_some() || options.min_containment.is_some();
         let refused = against.iter().map(|other| other.snapshot().index().withdrawals());
         let refused = refused.collect::<Result<Vec<_>>>()?;
@@ -386,7 +390,7 @@ impl Run {
         }
         let text = rest.as_ref().map_or(signed.digest, |rest| rest.digest);
         let id = self.identify(&signed.document.id, text, &stored, &mut verdict)?;
-        if rest.is_some() {
+        if rest.is_some() && !self.options.only_against {
             self.wholes.insert(signed.digest, id.clone());
         }
         self.tell(signed.document.clone(), verdict);
@@ -438,7 +442,8 @@ impl Run {
         Ok(given)
     }
 
-    /// Puts a document of this size into the index, in the place of an old version.
+    /// Puts a document of this size into the index, in the place of an old version, for later ones
+    /// to be compared with.
     fn store(
         &mut self,
         signed: SignedDocument,
@@ -446,6 +451,9 @@ impl Run {
         keys: Vec<u64>,
         (sampling, size): (Sampling, Size),
     ) -> Result<()> {
+        if self.options.only_against {
+            return Ok(());
+        }
         let Some(own) = stored.own() else { return self.keep(signed, keys, (sampling, size)) };
         if own.text != signed.digest {
             self.earlier.replace(&signed.document.id, own.address);

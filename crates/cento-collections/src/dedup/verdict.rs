@@ -412,6 +412,7 @@ mod tests {
                 min_resemblance: share(near),
                 min_containment: share(contained),
                 cut_passages: None,
+                only_against: false,
                 boilerplate: None,
                 threads: 1,
                 memory_bytes: 0,

@@ -20,7 +20,7 @@ pub fn complete(writer: &mut Writer, id: &str, stop: &Stop) -> Result<Withdrawal
 }
 
 /// Returns the record of the withdrawal of a document that is no longer in the index, as a
-/// repetition of the withdrawal answers it. The text is gone, so that a repetition cuts nothing.
+/// repetition of the withdrawal answers it: the text is gone, so a repetition cannot look for it.
 ///
 /// # Errors
 /// [`Error::UnknownId`] if no document with this id was withdrawn; [`Error::Input`] with the reason
@@ -35,9 +35,9 @@ pub fn earlier_record(snapshot: &Snapshot, id: &str, stop: &Stop) -> Result<With
         return Ok(withdrawal);
     }
     let what = format!(
-        "it was withdrawn on {} already, and its text, by which passages are cut, is not kept, but \
-         {}; to cut what was added since, lift the withdrawal, add the document again, and \
-         withdraw it with the passages of documents that were not added later (`cut_earlier`)",
+        "it was withdrawn on {} already, and its text, by which copies and passages are found, is \
+         not kept, but {}; to find what was added since, lift the withdrawal, add the document \
+         again, and withdraw it again",
         withdrawal.withdrawn,
         found.join("; "),
     );

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use cento_api::{LeftPassages, Withdrawal};
+use cento_api::{QuotingDocument, Withdrawal};
 
 use cento::index::{
     CheckedText, Index, Snapshot, Withdrawals, digest_of_hex, digests_of_withdrawal,
@@ -26,9 +26,9 @@ pub struct RecordCheck {
     /// The contradictions of the index to the record, such as a text that is there again: each as a
     /// sentence.
     pub problems: Vec<String>,
-    /// The documents that the record names as left, as far as they are in the index: each as a
+    /// The documents that quote it by the record, as far as they are in the index: each as a
     /// sentence.
-    pub left: Vec<String>,
+    pub quoting: Vec<String>,
     /// The ids of the other documents that have a fingerprint of it, which is no evidence of a
     /// passage.
     pub single: Vec<String>,
@@ -52,8 +52,7 @@ pub struct RecordCheck {
 pub fn check(index: &Index, record: &Withdrawal, stop: &Stop) -> Result<RecordCheck> {
     let mut found = documents(&index.snapshot()?, record, stop)?;
     let known = index.withdrawals()?;
-    let is_same = |one: &Withdrawal| (&one.id, &one.digest) == (&record.id, &record.digest);
-    if !known.iter().any(is_same) {
+    if !known.iter().any(|one| one.is_same(record)) {
         let what = format!("the index does not refuse the document `{}`", record.id);
         found.problems.insert(0, what);
     }
@@ -91,7 +90,7 @@ pub(super) fn documents(
         unreachable!("a signature is a signature")
     };
     let own = OwnFingerprints::new(&fingerprints, config.scheme.run_tokens(), record.min_passage);
-    let left = left_of(record);
+    let quoting = quoting_of(record);
     let (mut problems, mut remaining, mut single) = (Vec::new(), Vec::new(), Vec::new());
     for address in snapshot.live() {
         stop.check()?;
@@ -103,18 +102,20 @@ pub(super) fn documents(
         let text = config.leaves_words_out().then(|| snapshot.text(address)).transpose()?.flatten();
         let text = CheckedText { digest, tokens, signature: &signature, text: text.as_deref() };
         let what = if texts.contains(&digest) {
-            Some(" has a text that was removed or cut".to_owned())
+            Some(" has a text that was removed".to_owned())
         } else if let Some(what) = refused.refusal(config, text)? {
             Some(format!(": {what}"))
         } else {
             own.evidence(&shared)
         };
-        if what.is_none() && shared.is_empty() && left.is_empty() {
+        if what.is_none() && shared.is_empty() && quoting.is_empty() {
             continue;
         }
         let id = snapshot.id(address)?;
-        match (left.get(id.as_str()), what) {
-            (Some(why), _) => remaining.push((format!("the document `{id}` was left {why}"), id)),
+        match (quoting.get(id.as_str()), what) {
+            (Some(tokens), _) => {
+                remaining.push((format!("the document `{id}` quotes {tokens} tokens of it"), id));
+            }
             (None, Some(what)) => problems.push((format!("the document `{id}`{what}"), id)),
             (None, None) if shared.is_empty() => {}
             (None, None) => single.push(id),
@@ -128,7 +129,7 @@ pub(super) fn documents(
     single.sort_unstable();
     Ok(RecordCheck {
         problems: sentences(problems),
-        left: sentences(remaining),
+        quoting: sentences(remaining),
         single,
         fingerprints: own.distinct,
         needed: own.needed,
@@ -136,20 +137,10 @@ pub(super) fn documents(
     })
 }
 
-/// Returns the documents that a record names as left, each with the reason.
-fn left_of(record: &Withdrawal) -> HashMap<&str, String> {
-    let left = &record.left;
-    let reasons: [(&[LeftPassages], &str); 5] = [
-        (&left.earlier, "in passages of a document that was not added later"),
-        (&left.edited, "in passages that were edited too much to be cut"),
-        (&left.kept, "because it was to be kept"),
-        (&left.unfinished, "or more: the search for edited passages was cut short"),
-        (&left.whole, "which are the whole text, shorter than a passage"),
-    ];
-    let all = reasons
-        .iter()
-        .flat_map(|(documents, why)| documents.iter().zip([*why].into_iter().cycle()));
-    all.map(|(one, why)| (one.id.as_str(), format!("with {} tokens {why}", one.tokens))).collect()
+/// Returns the documents that quote the withdrawn one by its record, each with its quoted tokens.
+fn quoting_of(record: &Withdrawal) -> HashMap<&str, u32> {
+    let quoted = |one: &'_ QuotingDocument| one.quoted_tokens;
+    record.quoting.iter().map(|one| (one.id.as_str(), quoted(one))).collect()
 }
 
 /// The fingerprints of a withdrawn document, to be found in other signatures.

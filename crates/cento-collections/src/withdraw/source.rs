@@ -3,24 +3,19 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use crate::cutting::Cutting;
-use crate::ranges::{joined, without};
+use crate::ranges::joined;
 use crate::verify::{OWN_WORDS_OF_DUPLICATE, share_words};
 use cento::index::Config;
 use cento::search::RunMaker;
+use cento_api::QuotingDocument;
 use cento_api::error::Result;
-use cento_text::compare::measure::overlap::stretches;
 use cento_text::compare::passages::{self, Genre, Prepared};
-use cento_text::compare::runs::{self, Place, RunSet, Runs};
+use cento_text::compare::runs::{RunSet, Runs};
 use cento_text::runtime::Stop;
 use cento_text::text::{Analyzer, Side, Tokens};
 
 /// Shorter runs of tokens in common are chance.
 const SHORT_TOKENS: usize = 5;
-
-/// The maximum number of times that a text is searched for edited passages, which may come together
-/// where others were cut out between them.
-const SEARCHES_MAX: usize = 16;
 
 /// The text of a withdrawn document.
 pub struct Source {
@@ -32,47 +27,15 @@ pub struct Source {
     /// The analyzer whose tokens passages are made of, if it is another than that of the runs.
     of_passages: Option<Analyzer>,
     genre: Genre,
-    /// The tokens of passages; those of earlier documents are hidden.
+    /// The tokens of passages.
     tokens: Tokens,
-    /// The same tokens, without hidden ones.
-    unhidden: Vec<u64>,
     least: f64,
-    passage_tokens: usize,
-    /// All runs of that length, those of them that earlier documents have, and all short runs.
-    all: Runs,
-    earlier: Runs,
+    min_passage: u32,
+    /// All runs as long as a passage, or as the whole text if that is shorter, and all short runs.
+    long: Runs,
     short: Runs,
-    /// The whole text, if it is shorter than a passage and no chance.
-    whole: Option<Runs>,
     /// Each is used by one thread at a time.
     prepared: Mutex<Vec<Prepared>>,
-}
-
-/// What a text has of the withdrawn one.
-#[derive(Debug, Default)]
-pub struct Found {
-    /// The resemblance of the texts.
-    pub resemblance: f64,
-    /// Whether it is a copy.
-    pub is_copy: bool,
-    /// The tokens of the text.
-    pub tokens: u32,
-    /// The bytes to cut.
-    pub cuts: Vec<(u32, u32)>,
-    /// The tokens that are cut.
-    pub cut_tokens: u32,
-    /// The text that is left, if anything is cut.
-    pub left: Option<String>,
-    /// Tokens that stay because an earlier document has them.
-    pub earlier_tokens: u32,
-    /// Tokens that stay because they were edited too much.
-    pub edited_tokens: u32,
-    /// Whether all edited passages were found.
-    pub is_complete: bool,
-    /// The longest stretch of runs that stays because it is shorter than a passage.
-    pub shorter_tokens: u32,
-    /// Whether it has the whole text, which is shorter than a passage.
-    pub has_whole: bool,
 }
 
 impl std::fmt::Debug for Source {
@@ -90,7 +53,7 @@ impl Source {
     pub fn new(
         text: String,
         config: &Config,
-        (least, passage_tokens): (f64, Option<u32>),
+        (least, min_passage): (f64, Option<u32>),
         stop: &Stop,
     ) -> Result<Source> {
         let maker = RunMaker::of_verdicts(config, None);
@@ -109,21 +72,16 @@ impl Source {
             Genre::Prose => super::PASSAGE_TOKENS,
             Genre::Program => super::PROGRAM_PASSAGE_TOKENS,
         };
-        let passage_tokens = passage_tokens.unwrap_or(default) as usize;
+        let min_passage = min_passage.unwrap_or(default);
         let runs_of = |k| {
             let mut runs = Runs::new(k);
             runs.add(&tokens.hashes);
             runs
         };
-        let (all, short) = (runs_of(passage_tokens), runs_of(SHORT_TOKENS));
-        let count = tokens.hashes.len();
-        let whole = (SHORT_TOKENS..passage_tokens).contains(&count).then(|| runs_of(count));
+        let long = (min_passage as usize).min(tokens.hashes.len()).max(SHORT_TOKENS);
+        let (long, short) = (runs_of(long), runs_of(SHORT_TOKENS));
+        let prepared = Mutex::default();
         Ok(Source {
-            earlier: Runs::new(passage_tokens),
-            all,
-            short,
-            whole,
-            unhidden: tokens.hashes.clone(),
             text,
             maker,
             runs,
@@ -132,35 +90,16 @@ impl Source {
             genre,
             tokens,
             least,
-            passage_tokens,
-            prepared: Mutex::default(),
+            min_passage,
+            long,
+            short,
+            prepared,
         })
     }
 
     /// Returns the minimum length of a passage, in tokens.
-    pub fn passage_tokens(&self) -> usize {
-        self.passage_tokens
-    }
-
-    /// Returns the number of tokens.
-    pub fn tokens(&self) -> usize {
-        self.tokens.hashes.len()
-    }
-
-    /// Hides the tokens of these passages, each of an earlier document: they are not cut.
-    pub fn hide(&mut self, earlier: &[Range<usize>]) {
-        runs::hide(&mut self.tokens.hashes, earlier, Place::Query);
-        for range in earlier {
-            self.earlier.add(&self.unhidden[range.clone()]);
-        }
-        self.prepared = Mutex::default();
-    }
-
-    /// Returns the tokens of a text that are in passages of this one and in none of an earlier
-    /// document. A few tokens beside such a passage may follow it by chance.
-    fn own_in(&self, tokens: &[u64]) -> Vec<Range<usize>> {
-        let own = without(&self.all.mask(tokens), &self.earlier.mask(tokens));
-        own.into_iter().filter(|range| range.len() >= SHORT_TOKENS).collect()
+    pub fn min_passage(&self) -> u32 {
+        self.min_passage
     }
 
     /// Returns whether a text may have anything of this one: a run in common.
@@ -193,83 +132,40 @@ impl Source {
         Ok((resemblance, resemblance >= self.least && is_evident()))
     }
 
-    /// Returns the tokens of this text, hidden ones included, in passages that another one has too.
+    /// Returns the passages of a text that quote this one: those that are equal word for word, and
+    /// edited ones. The caller knows id, digest and the time of addition.
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn in_passages_of(&self, text: &str, stop: &Stop) -> Result<Vec<Range<usize>>> {
-        let other = self.tokens_of(text, stop)?;
-        if self.all.mask(&other.hashes).is_empty() {
-            return Ok(Vec::new());
-        }
-        stretches(&self.unhidden, &other.hashes, self.passage_tokens, stop)
-    }
-
-    /// Returns what a text has of this one.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn found_in(&self, text: &str, stop: &Stop) -> Result<Found> {
-        let mut cutting = Cutting::new(text);
-        let mut tokens = self.tokens_of(text, stop)?;
-        let before = tokens.hashes.len();
-        let (resemblance, is_copy) = self.resemblance(text, stop)?;
-        let mut found = Found {
-            resemblance,
-            is_copy,
-            tokens: before as u32,
-            is_complete: true,
-            ..Found::default()
-        };
-        let mut edited = Vec::new();
-        let mut searches = 0;
-        loop {
-            // Each round cuts a passage at least, so that their number is bounded.
-            stop.check()?;
-            let mut ranges = self.own_in(&tokens.hashes);
-            if ranges.is_empty() {
-                let aligned = self.edited_in(&cutting.text, &tokens, stop)?;
-                found.is_complete = aligned.is_complete;
-                (ranges, edited) = (aligned.alike, aligned.others);
-                searches += 1;
-            }
-            if ranges.is_empty() {
-                break;
-            }
-            let has_cut = cutting.cut(&in_bytes(&tokens, &ranges));
-            tokens = self.tokens_of(&cutting.text, stop)?;
-            if !has_cut || searches == SEARCHES_MAX {
-                // Tokens without a letter of their own, or passages upon passages.
-                found.is_complete = false;
-                break;
-            }
-        }
-        let count = |ranges: &[Range<usize>]| ranges.iter().map(|r| r.len() as u32).sum();
-        found.edited_tokens = count(&edited);
-        found.earlier_tokens = count(&self.earlier.mask(&tokens.hashes));
-        let short = self.short.mask(&tokens.hashes);
-        found.shorter_tokens = short.iter().map(|range| range.len() as u32).max().unwrap_or(0);
-        let whole = self.whole.as_ref();
-        found.has_whole = whole.is_some_and(|whole| !whole.mask(&tokens.hashes).is_empty());
-        found.cuts = cutting.cuts();
-        if !found.cuts.is_empty() {
-            found.cut_tokens = before.saturating_sub(tokens.hashes.len()) as u32;
-            found.left = Some(cutting.text);
-        }
-        Ok(found)
-    }
-
-    fn tokens_of(&self, text: &str, stop: &Stop) -> Result<Tokens> {
+    pub fn quoted_in(&self, text: &str, stop: &Stop) -> Result<QuotingDocument> {
         let mut tokens = Tokens::default();
         let by = self.of_passages.as_ref().unwrap_or(self.maker.analyzer());
         by.analyze(text, &mut tokens, stop)?;
-        Ok(tokens)
+        let (mut ranges, is_complete) = self.edited_in(text, &tokens, stop)?;
+        ranges.extend(self.long.mask(&tokens.hashes));
+        ranges.sort_unstable_by_key(|range| range.start);
+        let ranges = joined(ranges.into_iter());
+        Ok(QuotingDocument {
+            id: String::new(),
+            digest: String::new(),
+            tokens: tokens.hashes.len() as u32,
+            quoted_tokens: ranges.iter().map(|range| range.len() as u32).sum(),
+            passages: in_bytes(&tokens, &ranges),
+            added_earlier: false,
+            cut_short: !is_complete,
+        })
     }
 
-    /// Finds passages that were edited, in a text without passages that are word for word.
-    fn edited_in(&self, text: &str, tokens: &Tokens, stop: &Stop) -> Result<Edited> {
+    /// Finds passages that may have been edited, as ranges of the tokens of a text, and returns
+    /// whether these are all.
+    fn edited_in(
+        &self,
+        text: &str,
+        tokens: &Tokens,
+        stop: &Stop,
+    ) -> Result<(Vec<Range<usize>>, bool)> {
         if self.short.mask(&tokens.hashes).is_empty() {
-            return Ok(Edited::default());
+            return Ok((Vec::new(), true));
         }
         // Quotations are found whole, whatever the parts they are in.
         let own = Side { text: &self.text, tokens: &self.tokens, parts: &[] };
@@ -282,34 +178,12 @@ impl Source {
         let other = Side { text, tokens, parts: &[] };
         let aligned = passages::between_prepared((own, &prepared), other, stop)?;
         lock().push(prepared);
-        let aligned_tokens = self.passage_tokens as u32;
-        let (mut alike, mut others) = (Vec::new(), Vec::new());
-        for passage in aligned.found.iter().filter(|passage| passage.tokens >= aligned_tokens) {
+        let long = aligned.found.iter().filter(|passage| passage.tokens >= self.min_passage);
+        let ranges = long.map(|passage| {
             let range = passages::tokens_in(tokens, passage.b);
-            let range = range.start as usize..range.end as usize;
-            let is_alike = passage.similarity >= self.least && !range.is_empty();
-            if is_alike { alike.push(range) } else { others.push(range) }
-        }
-        let in_order = |mut ranges: Vec<Range<usize>>| {
-            ranges.sort_unstable_by_key(|range| range.start);
-            joined(ranges.into_iter())
-        };
-        let (alike, others) = (in_order(alike), in_order(others));
-        Ok(Edited { alike, others, is_complete: aligned.complete })
-    }
-}
-
-/// The passages of a text that were edited, as ranges of its tokens that do not touch.
-struct Edited {
-    /// Those as similar as copies are.
-    alike: Vec<Range<usize>>,
-    others: Vec<Range<usize>>,
-    is_complete: bool,
-}
-
-impl Default for Edited {
-    fn default() -> Edited {
-        Edited { alike: Vec::new(), others: Vec::new(), is_complete: true }
+            range.start as usize..range.end as usize
+        });
+        Ok((ranges.filter(|range| !range.is_empty()).collect(), aligned.complete))
     }
 }
 

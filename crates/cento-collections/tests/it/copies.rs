@@ -301,11 +301,11 @@ fn twenty_copies_of_a_text_whose_every_word_is_stopped_are_pairs_and_a_cluster()
     let too_much = options.thresholds(too_much);
     assert!(found(&searcher, None, &too_much, false).is_empty(), "a copy has three fingerprints");
     let never = Stop::new();
-    let made = ReuseOptions::default().sample(5usize).max_df(max_df);
+    let made = ReuseOptions::default().limit(5usize).max_df(max_df);
     let made = reuse_statistics(&searcher, made, 2, &never, &mut |_, _| ()).unwrap();
     assert_eq!((made.total.pairs, made.total.documents), (20, 22));
     assert_eq!((made.stopped.fingerprints, made.stopped.documents), (3, 20));
-    let made = ReuseOptions::default().sample(5usize);
+    let made = ReuseOptions::default().limit(5usize);
     let made = reuse_statistics(&searcher, made, 2, &never, &mut |_, _| ()).unwrap();
     assert_eq!((made.total.pairs, made.stopped.fingerprints), (191, 0));
 }

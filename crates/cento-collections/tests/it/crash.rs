@@ -109,18 +109,16 @@ fn withdraw(directory: &SimDirectory, config: fn() -> Config, story: &mut Story)
     story.acknowledged = Some(Model::new());
     let mut writer = index.writer(WriterOptions::default().merge(false))?;
     let own = words(1, 60);
-    let quoting = |quoted: &str| format!("{} {quoted}", words(2, 60));
     for (id, text) in [(WITHDRAWN, own.clone()), ("other", words(3, 60)), ("copy", own.clone())] {
         story.under_way.insert(id.into(), text);
         commit(&mut writer, story, "")?;
     }
-    story.under_way.insert(QUOTING.into(), quoting(&own));
+    story.under_way.insert(QUOTING.into(), format!("{} {own}", words(2, 60)));
     commit(&mut writer, story, "")?;
     let stop = Stop::default();
     let plan = Plan::new(writer.committed()?, WITHDRAWN, &WithdrawOptions::default(), &stop)?;
     story.under_way.remove(WITHDRAWN);
     story.under_way.remove("copy");
-    story.under_way.insert(QUOTING.into(), quoting(""));
     plan.apply(&mut writer, &stop)?;
     story.acknowledged = Some(story.under_way.clone());
     assert!(!index.has_removed_documents()?);

@@ -198,11 +198,11 @@ fn what_is_made_of_a_text_has_its_keyed_digest() {
             Plan::new(writer.committed().unwrap(), "own", &WithdrawOptions::default(), &stop);
         let record = plan.unwrap().apply(&mut writer, &stop).unwrap();
         let of_removed = record.removed.iter().map(|removed| removed.digest.clone());
-        let of_cut = record.cut.iter().flat_map(|cut| [cut.digest.clone(), cut.left.clone()]);
+        let of_quoting = record.quoting.iter().map(|quoting| quoting.digest.clone());
         let fingerprints: Vec<String> =
             record.signature.fingerprints.iter().map(|(key, _)| key.clone()).collect();
         let mut all: Vec<String> =
-            of_removed.chain(of_cut).chain([watch.name, of_parts.name]).collect();
+            of_removed.chain(of_quoting).chain([watch.name, of_parts.name]).collect();
         all.push(record.digest);
         (all, fingerprints)
     });

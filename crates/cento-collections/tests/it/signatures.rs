@@ -111,7 +111,7 @@ fn answers(index: &Index) -> Vec<String> {
     say("pairs", &found);
     let options = ClusterOptions::default().thresholds(thresholds).prefer(Prefer::Longest);
     say("clusters", &clusters(&searcher, &options).map(Result::unwrap).collect::<Vec<_>>());
-    let options = ReuseOptions::default().sample(20usize);
+    let options = ReuseOptions::default().limit(20usize);
     say("reuse", &reuse_statistics(&searcher, options, 2, Stop::NEVER, &mut |_, _| {}).unwrap());
     say("distribution", &snapshot.df_distribution().unwrap());
     let share = BoilerplateShare::new(0.1).unwrap();

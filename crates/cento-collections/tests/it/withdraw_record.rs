@@ -39,7 +39,7 @@ fn a_check_names_documents_that_were_added_later_with_a_sentence_of_it() {
         assert!(problem.starts_with(&begin), "{problem}");
     }
     assert_eq!((found.needed, found.near_tokens), (2, 12));
-    assert!(found.left.is_empty());
+    assert!(found.quoting.is_empty());
 }
 
 #[test]
@@ -58,49 +58,35 @@ fn a_single_fingerprint_is_named_and_is_no_evidence() {
 }
 
 #[test]
-fn a_check_names_what_the_record_says_was_left() {
+fn a_check_names_the_documents_that_quote_it_by_the_record() {
     let own = words(1, 100);
     let earlier = format!("{} {}", words(2, 60), words(1, 30));
     let index = in_memory(&[("earlier", &earlier), ("own", &own), ("copy", &own)]);
-    let keep = WithdrawOptions::default().keep(vec!["copy".to_owned()]);
+    let keep = WithdrawOptions::default().keep_copy(vec!["copy".to_owned()]);
     let record = withdraw(&index, "own", &keep).unwrap();
     let found = checked(&index, &record);
     assert!(found.problems.is_empty(), "{found:?}");
-    let [copy, of_earlier] = &found.left[..] else { panic!("{found:?}") };
-    assert!(copy.starts_with("the document `copy` was left with 100 tokens"), "{copy}");
-    assert!(of_earlier.starts_with("the document `earlier` was left with 30 tokens"));
-    // One that is gone by now is not left.
+    let [copy, of_earlier] = &found.quoting[..] else { panic!("{found:?}") };
+    assert_eq!(copy, "the document `copy` quotes 100 tokens of it");
+    assert_eq!(of_earlier, "the document `earlier` quotes 30 tokens of it");
+    // One that is gone by now quotes nothing.
     let mut writer = index.writer(options()).unwrap();
     writer.remove("copy").unwrap();
     writer.finish().unwrap();
-    assert_eq!(checked(&index, &record).left.len(), 1);
+    assert_eq!(checked(&index, &record).quoting.len(), 1);
 }
 
 #[test]
-fn a_document_with_a_whole_short_text_is_named_as_left() {
+fn a_document_with_a_whole_short_text_quotes_it() {
     let poem = "An old silent pond; a frog jumps in.";
     let essay = format!("Of the shortest I like one: {poem} It needs no rhyme.");
     let index = in_memory(&[("poem", poem), ("essay", &essay)]);
     let record = withdraw(&index, "poem", &WithdrawOptions::default()).unwrap();
-    let whole: Vec<_> = record.left.whole.iter().map(|one| (&*one.id, one.tokens)).collect();
+    let whole: Vec<_> = record.quoting.iter().map(|one| (&*one.id, one.quoted_tokens)).collect();
     assert_eq!(whole, [("essay", 8)]);
-    assert!(!record.left.is_complete());
-    assert_eq!(record.left.shorter_documents, 0);
+    assert!(!record.is_complete());
     let found = checked(&index, &record);
-    assert!(found.left[0].contains("`essay` was left with 8 tokens"), "{found:?}");
-}
-
-#[test]
-fn what_stays_names_the_earlier_document_that_had_it() {
-    let source = words(1, 40);
-    let own = format!("{} {source}", words(2, 40));
-    let earlier = format!("{} {source}", words(4, 60));
-    let later = format!("{} {source}", words(5, 30));
-    let index = in_memory(&[("earlier", &earlier), ("own", &own), ("later", &later)]);
-    let record = withdraw(&index, "own", &WithdrawOptions::default()).unwrap();
-    let left = &record.left.earlier;
-    let named: Vec<_> = left.iter().map(|one| (&*one.id, one.earlier.as_deref())).collect();
-    assert_eq!(named, [("earlier", Some("earlier")), ("later", Some("earlier"))]);
+    assert!(found.quoting[0].contains("`essay` quotes 8 tokens"), "{found:?}");
 }
 
 #[test]
@@ -119,7 +105,8 @@ fn a_correction_of_metadata_makes_no_document_later_than_its_quotations() {
         writer.add(Document::new("own", own.as_str()).with_meta(meta(2))).unwrap();
         writer.finish().unwrap();
         let record = withdraw(&index, "own", &WithdrawOptions::default()).unwrap();
-        assert_eq!((record.cut.len(), record.left.earlier.len()), (1, 0), "{commits}");
+        assert_eq!(record.quoting.len(), 1, "{commits}");
+        assert!(!record.quoting[0].added_earlier, "{commits}");
     }
 }
 
@@ -137,7 +124,7 @@ fn a_new_text_of_an_id_is_added_when_it_comes() {
 }
 
 #[test]
-fn a_repetition_names_the_quotations_that_it_cannot_cut() {
+fn a_repetition_names_the_quotations_that_were_added_since() {
     let own = words(1, 100);
     let index = in_memory(&[("own", &own), ("other", &words(2, 60))]);
     let done = withdraw(&index, "own", &WithdrawOptions::default()).unwrap();
@@ -156,10 +143,8 @@ fn a_repetition_names_the_quotations_that_it_cannot_cut() {
     assert_eq!(cento_collections::withdraw::forget(&mut writer, "own").unwrap(), 1);
     writer.finish().unwrap();
     fill(&index, &[("own", &own)]);
-    let all = WithdrawOptions::default().cut_earlier(true);
-    let done = withdraw(&index, "own", &all).unwrap();
-    assert_eq!(done.cut[0].id, "quote");
-    assert_eq!(contents(&index.snapshot().unwrap())["quote"], format!("{} ", words(3, 60)));
+    let done = withdraw(&index, "own", &WithdrawOptions::default()).unwrap();
+    assert_eq!((&*done.quoting[0].id, done.quoting[0].added_earlier), ("quote", true));
     assert_eq!(again().unwrap(), done);
 }
 

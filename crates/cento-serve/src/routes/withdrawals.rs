@@ -15,12 +15,12 @@ use cento_api::http::{
 };
 use cento_collections::withdraw::{self, Plan};
 
-/// Withdraw a document: with its copies, and the passages quoted from it.
+/// Withdraw a document with its copies, and list the documents that quote it.
 ///
-/// Copies are removed, and passages are cut out of other documents, in one commit; from then on the
-/// service refuses the document and its copies (`withdrawn`). All texts are read, and other changes
-/// wait meanwhile; searches continue. With `dry_run` nothing is changed; additions and removals
-/// that were accepted before are committed.
+/// The document and its copies are removed in one commit; from then on the service refuses them
+/// (`withdrawn`). Documents that quote it stay. All texts are read, and other changes wait
+/// meanwhile; searches continue. With `dry_run` nothing is changed; additions and removals that
+/// were accepted before are committed.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/withdrawals",

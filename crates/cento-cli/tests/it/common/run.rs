@@ -157,13 +157,6 @@ impl Paused {
         assert!(!self.child.wait().unwrap().success());
     }
 
-    /// Lets the process go on; gives its exit status and its messages from then on.
-    pub fn go_on(mut self) -> (i32, String) {
-        drop(self.child.stdin.take());
-        let told = self.told.map(|line| line.unwrap() + "\n").collect();
-        (self.child.wait().unwrap().code().expect("cento ends by itself"), told)
-    }
-
     /// Asks the process to stop, as Ctrl-C does, and lets it go on; gives its exit status.
     pub fn interrupt(mut self) -> i32 {
         let pid = self.child.id().to_string();

@@ -1,5 +1,5 @@
-//! The real binary: Parquet files that are changed in place or copied without some of their text,
-//! and those that could not be written.
+//! The real binary: Parquet files that are copied without some of their text, and those that could
+//! not be written.
 
 use std::fs;
 use std::process::Command;
@@ -56,32 +56,6 @@ fn names(dir: &Dir, of: &str) -> Vec<String> {
     names
 }
 
-/// A directory with an index of a document that is the text of row 7, and a file of the rows.
-fn quoted() -> Dir {
-    let dir = Dir::new();
-    dir.write("in/a.parquet", PARQUET);
-    dir.write("own.jsonl", line("own", &texts()[7], json!({})));
-    assert_eq!(dir.run(&["add", "idx", "own.jsonl"]).status, 0);
-    dir
-}
-
-#[test]
-fn a_withdrawal_leaves_a_parquet_file_that_cannot_be_written_as_it_was() {
-    let dir = quoted();
-    let args = ["withdraw", "idx", "own", "--files", "in/a.parquet", "--min-passage", "8"];
-    let args = [&args[..], &COLUMNS].concat();
-    // The new file has no room below the limit, the decisions about its rows have.
-    let run = limited(&dir, 8, &args);
-    assert_eq!(run.status, 2, "{} {}", run.out, run.err);
-    assert!(run.err.contains("a.parquet"), "{}", run.err);
-    assert!(fs::read(dir.path("in/a.parquet")).unwrap() == PARQUET, "{}", run.err);
-    assert_eq!(names(&dir, "in"), ["a.parquet"], "nothing is left beside it");
-    // Nothing was withdrawn, so the run can be repeated.
-    assert_eq!(dir.run(&["withdraw", "idx", "--list"]).status, 1);
-    assert_eq!(dir.run(&args).status, 0);
-    assert_eq!(rows(&dir, "in/a.parquet").len(), LINES.lines().count() - 1);
-}
-
 #[test]
 fn a_copy_without_contaminated_rows_of_parquet_is_whole_or_missing() {
     let dir = Dir::new();
@@ -124,12 +98,11 @@ fn passages_are_cut_out_of_rows_of_parquet_and_all_else_stays() {
             assert_eq!(&after[name], value, "{name}");
         }
     }
-    // The same passage, withdrawn from the file where it is.
+    // The same passage, as that of a document of another index.
     dir.write("own.jsonl", line("own", &question, json!({})));
-    assert_eq!(dir.run(&["add", "idx", "own.jsonl"]).status, 0);
-    let args = ["withdraw", "idx", "own", "--min-passage", "10", "--files", "in/a.parquet"];
-    let done = dir.json(&[&args[..], &COLUMNS].concat());
-    let file = &done["withdrawal"]["files"][0];
-    assert_eq!(file["cut"][0]["id"], before[7]["url"], "{file}");
-    assert_eq!(rows(&dir, "in/a.parquet"), after);
+    assert_eq!(dir.run(&["add", "idx", "own.jsonl", "--scheme", "kgram(k=5)"]).status, 0);
+    let args = ["dedup", "in", "--against", "idx", "--only-against", "--cut-passages", "10"];
+    let summary = dir.json(&[&args[..], &["--out", "cut/"], &COLUMNS].concat());
+    assert_eq!((&summary["near"], &summary["cut"]), (&json!(0), &json!(1)), "{summary}");
+    assert_eq!(rows(&dir, "cut/a.parquet"), after);
 }
