@@ -28,7 +28,7 @@ pub static FORMAT: FileFormat = FileFormat {
         begins: |start| is_hocr(start.text),
         named_begins: None,
         text_of: TextOf::Bytes(|bytes, options| {
-            let page = html::decoded_page(bytes, options.encoding.as_deref())?;
+            let page = html::decoded_page(bytes, options.label())?;
             Ok((Extracted { text: text_of(&page), ..Extracted::default() }, None))
         }),
         has_source: true,

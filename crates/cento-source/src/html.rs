@@ -36,6 +36,7 @@ use hidden::{Sight, Visibility, hidden_in};
 use note::Marks;
 use place::{PlaceInPage, Places};
 
+use crate::charset::EncodingLabel;
 use crate::origin::Origins;
 
 /// The part of web pages that is read.
@@ -67,16 +68,16 @@ const WITHIN_LINES: [&[u8]; 25] = [
 /// number of characters between that a reader does not see.
 pub(crate) type PageText = (String, Option<Origins>, usize);
 
-/// Returns the text of a page in this encoding, or in the one that it declares.
+/// Returns the text of a page in the encoding of this label, or in the one that it declares.
 ///
 /// # Errors
 /// When its encoding is unknown, with the reason as a clause.
 pub(crate) fn text_of(
     bytes: &[u8],
-    encoding: Option<&str>,
+    label: EncodingLabel<'_>,
     html: Html,
 ) -> Result<PageText, String> {
-    Ok(text_of_page(&decoded_page(bytes, encoding)?, html))
+    Ok(text_of_page(&decoded_page(bytes, label)?, html))
 }
 
 /// Returns the text of a page.

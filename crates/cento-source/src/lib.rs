@@ -206,6 +206,13 @@ pub struct SourceOptions {
     pub stop: Stop,
 }
 
+impl SourceOptions {
+    /// Returns the encoding that the user named.
+    pub(crate) fn label(&self) -> charset::EncodingLabel<'_> {
+        charset::EncodingLabel::of(self.encoding.as_deref(), None)
+    }
+}
+
 impl Default for SourceOptions {
     fn default() -> SourceOptions {
         SourceOptions {

@@ -16,7 +16,7 @@ use mail_parser::{
     Encoding, HeaderName, Message, MessageParser, MessagePart, MimeHeaders, PartType,
 };
 
-use crate::charset;
+use crate::charset::{self, EncodingLabel};
 use crate::headers::is_separator;
 use crate::html::{self, Html};
 
@@ -162,16 +162,17 @@ fn text_of(message: &Message<'_>, encoding: Option<&str>) -> Result<String, Stri
             PartType::Html(page) => (page, true),
             _ => return Ok(String::new()),
         };
-        let raw = match named_charset(part) {
+        let label = match named_charset(part) {
             Some(Charset::OfParser) => None,
-            Some(Charset::Known(name)) => Some((bytes_of(message, part), Some(name))),
-            None => Some((bytes_of(message, part), encoding)),
+            Some(Charset::Known(name)) => Some(EncodingLabel::Declared(name)),
+            None => Some(EncodingLabel::of(encoding, None)),
         };
+        let raw = label.map(|label| (bytes_of(message, part), label));
         let all = |page: &str| html::text_of_page(page, Html::All).0;
         Ok(match (raw, is_page) {
-            (Some((Some(bytes), name)), true) => html::text_of(&bytes, name, Html::All)?.0,
-            (Some((Some(bytes), name)), false) => {
-                charset::decode_undoubted(&bytes, name)?.replace("\r\n", "\n")
+            (Some((Some(bytes), label)), true) => html::text_of(&bytes, label, Html::All)?.0,
+            (Some((Some(bytes), label)), false) => {
+                charset::decode_undoubted(&bytes, label)?.replace("\r\n", "\n")
             }
             (_, true) => all(text),
             (_, false) => text.replace("\r\n", "\n"),
@@ -255,7 +256,8 @@ fn file_of<'a>(message: &'a Message<'_>, part: &MessagePart<'_>, text: &'a str) 
     let decoded: Cow<'_, str> = match (named_charset(part), bytes_of(message, part)) {
         (None, Some(bytes)) => return bytes,
         (Some(Charset::Known(name)), Some(bytes)) => {
-            charset::decode(&bytes, Some(name)).text.into_owned().into()
+            let label = EncodingLabel::Declared(name).believed(&bytes);
+            charset::decode(&bytes, label).text.into_owned().into()
         }
         (Some(Charset::OfParser), _) | (_, None) => text.into(),
     };

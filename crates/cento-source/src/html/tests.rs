@@ -1,11 +1,11 @@
 //! Tests of the text of web pages.
 
 use super::*;
-use crate::charset;
+use crate::charset::{self, EncodingLabel};
 use proptest::prelude::*;
 
 fn shown(page: &[u8], encoding: Option<&str>, html: Html) -> String {
-    text_of(page, encoding, html).unwrap().0
+    text_of(page, EncodingLabel::of(encoding, None), html).unwrap().0
 }
 
 /// Returns the text with one space for each run of white space, none at the ends.
@@ -63,7 +63,8 @@ const PIECES: &[&str] = &[
 
 fn check_origins(page: &str) -> Result<(), TestCaseError> {
     for html in [Html::Content, Html::All] {
-        let (text, origins, _) = text_of(page.as_bytes(), Some("utf-8"), html).unwrap();
+        let (text, origins, _) =
+            text_of(page.as_bytes(), EncodingLabel::Named("utf-8"), html).unwrap();
         let page = &*charset::decode(page.as_bytes(), Some("utf-8")).text;
         let (mut in_text, mut in_page) = (0, 0);
         for (at, from, is_same) in origins.unwrap().runs() {
@@ -116,7 +117,7 @@ fn raw_text_has_no_references_and_no_tags() {
 #[test]
 fn references_are_runs_of_their_own() {
     let page = "<p>caf&eacute;\tau   lait &amp\r\n&ampc</p>";
-    let (text, origins, _) = text_of(page.as_bytes(), None, Html::All).unwrap();
+    let (text, origins, _) = text_of(page.as_bytes(), EncodingLabel::Missing, Html::All).unwrap();
     assert_eq!(text, "caf\u{e9} au lait & &c");
     let found: Vec<(&str, &str)> =
         origins.unwrap().runs().into_iter().map(|(at, from, _)| (&text[at], &page[from])).collect();
@@ -284,7 +285,7 @@ fn hidden_elements_end_where_they_end() {
 #[test]
 fn text_that_says_it_is_not_displayed_is_counted_and_left_out() {
     let check = |page: &str, expected: &str, hidden: usize| {
-        let (text, _, found) = text_of(page.as_bytes(), None, Html::All).unwrap();
+        let (text, _, found) = text_of(page.as_bytes(), EncodingLabel::Missing, Html::All).unwrap();
         assert_eq!((&*text, found), (expected, hidden), "{page}");
     };
     for attribute in [
@@ -326,7 +327,7 @@ fn a_page_may_declare_its_encoding() {
     let page = b"<?xml version='1.0' encoding='IBM850'?><html><p>f\x81hrt</p></html>";
     assert_eq!(shown(page, None, Html::All), "f\u{fc}hrt");
     let page = b"<?xml version='1.0' encoding='IBM1047'?><html><p>f\x81hrt</p></html>";
-    let why = text_of(page, None, Html::All).unwrap_err();
+    let why = text_of(page, EncodingLabel::Missing, Html::All).unwrap_err();
     assert!(why.contains("`IBM1047`"), "{why}");
     assert_eq!(shown(page, Some("cp850"), Html::All), "f\u{fc}hrt");
     let page = "<?xml version='1.0' encoding='IBM1047'?><html><p>f\u{fc}hrt</p></html>";

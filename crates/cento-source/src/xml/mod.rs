@@ -27,6 +27,7 @@ mod zipped;
 
 use quick_xml::events::{BytesStart, Event};
 
+use crate::charset::EncodingLabel;
 use crate::extracted::Extracted;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
@@ -48,9 +49,7 @@ pub static FORMAT: FileFormat = FileFormat {
         is: "it is XML",
         begins: |start| start.text.starts_with(b"<") && kind(start.bytes).is_some(),
         named_begins: None,
-        text_of: TextOf::Bytes(|bytes, options| {
-            Ok((text_of(bytes, options.encoding.as_deref())?, None))
-        }),
+        text_of: TextOf::Bytes(|bytes, options| Ok((text_of(bytes, options.label())?, None))),
         has_source: true,
     }),
 };
@@ -140,8 +139,8 @@ fn decoded(text: &str) -> String {
 ///
 /// # Errors
 /// When its encoding is unknown, with the reason as a clause.
-fn text_of(bytes: &[u8], encoding: Option<&str>) -> Result<Extracted, String> {
-    let xml = html::decoded_xml(bytes, encoding)?;
+fn text_of(bytes: &[u8], label: EncodingLabel<'_>) -> Result<Extracted, String> {
+    let xml = html::decoded_xml(bytes, label)?;
     Ok(match kind(bytes) {
         Some(Kind::Tei) => tei::text_of(&xml),
         Some(Kind::Alto) => alto::text_of(&xml),
@@ -247,7 +246,7 @@ mod tests {
             let space = if root == "PcGts" { format!(" xmlns='{space}'") } else { String::new() };
             let xml = format!("<{root}{space}>{body}</{root}>");
             prop_assert!(kind(xml.as_bytes()).is_some());
-            text_of(xml.as_bytes(), None).unwrap();
+            text_of(xml.as_bytes(), EncodingLabel::Missing).unwrap();
         }
     }
 
@@ -261,13 +260,13 @@ mod tests {
         ] {
             let body = "word ".repeat(10_000);
             let xml = format!("<{root}>{}{body}{}</{root}>", open.repeat(deep), close.repeat(deep));
-            assert_eq!(text_of(xml.as_bytes(), None).unwrap().missing, None);
+            assert_eq!(text_of(xml.as_bytes(), EncodingLabel::Missing).unwrap().missing, None);
         }
         let words = "<Unicode>word</Unicode>".repeat(10_000);
         let space = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15";
         let (open, close) = ("<Word>".repeat(deep), "</Word>".repeat(deep));
         let xml = format!("<PcGts xmlns='{space}'>{open}{words}{close}</PcGts>");
-        assert_eq!(text_of(xml.as_bytes(), None).unwrap().missing, None);
+        assert_eq!(text_of(xml.as_bytes(), EncodingLabel::Missing).unwrap().missing, None);
     }
 
     #[track_caller]
@@ -303,7 +302,8 @@ mod tests {
     fn text_before_damage_is_read_and_the_damage_is_named() {
         let tei = |rest: &str| {
             let xml = format!("<TEI xmlns='http://www.tei-c.org/ns/1.0'><text>{rest}");
-            let Extracted { text, missing, .. } = text_of(xml.as_bytes(), None).unwrap();
+            let Extracted { text, missing, .. } =
+                text_of(xml.as_bytes(), EncodingLabel::Missing).unwrap();
             (text, missing.unwrap_or_default())
         };
         let (text, missing) = tei("<p>one</p><p>two</text></TEI>");
@@ -319,7 +319,7 @@ mod tests {
         let start = "<?xml version='1.0' encoding='iso-8859-1'?><TEI.2><text>";
         let mut bytes = start.as_bytes().to_vec();
         bytes.extend(b"Fr\xfch &eacute;t&#233; &#x2014; & &unknown;</text></TEI.2>");
-        let text = text_of(&bytes, None).unwrap().text;
+        let text = text_of(&bytes, EncodingLabel::Missing).unwrap().text;
         assert_eq!(text, "Fr\u{fc}h \u{e9}t\u{e9} \u{2014} & &unknown;");
     }
 }
