@@ -4,9 +4,14 @@
 //! read one member; this module reads the bytes between and after members. Zero bytes, used by
 //! tapes and block devices to pad files, are ignored. Anything else that begins no member is an
 //! error, as is a member that is cut off, so that no text ends early unnoticed.
+//!
+//! Web archives have each record in a member of its own. Their reader sets [`Resumption`]: after the
+//! error of a member of gzip, the next reads give the members that follow it.
 
+use std::cell::Cell;
 use std::io::{self, BufRead, Read};
 use std::mem;
+use std::rc::Rc;
 
 use bzip2::bufread::BzDecoder;
 use cento::{Reason, Refusal};
@@ -16,8 +21,13 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::Compression;
 
+/// Whether a stream can be read on after the error of a member. It is set when the beginning has
+/// been read.
+pub type Resumption = Rc<Cell<bool>>;
+
 /// The members of a stream, unpacked one after the other.
 pub struct Members<R: Read> {
+    resumption: Resumption,
     compression: Compression,
     /// The memory that a decoder may take for the window of a member.
     window_bytes_max: u64,
@@ -42,8 +52,22 @@ impl<R: Read> Members<R> {
     /// Reads the members of `inner`. `window_bytes_max` bounds the memory for the window of a
     /// member.
     pub fn new(inner: R, compression: Compression, window_bytes_max: usize) -> Members<R> {
-        let state = State::Before(Input::new(inner));
-        Members { compression, window_bytes_max: window_bytes_max as u64, state }
+        let resumption = Resumption::default();
+        let state = State::Before(Input::new(inner, resumption.clone()));
+        Members { resumption, compression, window_bytes_max: window_bytes_max as u64, state }
+    }
+
+    /// Returns the switch that makes it go on after the error of a member.
+    pub fn resumption(&self) -> Resumption {
+        self.resumption.clone()
+    }
+
+    /// Goes to the next member after one that is damaged, if resumption is set and there is one.
+    fn resume(&mut self) -> Option<State<R>> {
+        let State::Gzip(member) = mem::replace(&mut self.state, State::Over) else { return None };
+        let mut input = member.into_inner();
+        let can_resume = self.resumption.get() && !input.is_broken && input.go_to_member();
+        can_resume.then_some(State::Before(input))
     }
 
     /// Advances to the next member, or returns `false` at the end of the stream.
@@ -63,6 +87,7 @@ impl<R: Read> Members<R> {
                 return Ok(false);
             }
         };
+        input.kept.clear();
         let (name, ended_at) = (self.compression.name(), input.at);
         if ended_at > 0 {
             input.skip_zeros()?;
@@ -145,7 +170,8 @@ impl<R: Read> Read for Members<R> {
                 Err(error) => Err(self.explained(error)),
             };
             if let Err(error) = &read {
-                self.state = State::Failed(error.kind(), Refusal::of(error));
+                let failed = || State::Failed(error.kind(), Refusal::of(error));
+                self.state = self.resume().unwrap_or_else(failed);
             }
             return read;
         }
@@ -269,15 +295,27 @@ struct Input<R> {
     at: u64,
     /// The underlying stream could not be read further.
     is_broken: bool,
+    resumption: Resumption,
+    /// The bytes of the member that were consumed, if the stream is to be resumed.
+    kept: Vec<u8>,
 }
+
+/// The maximum number of bytes of a member that are kept to search them for the next one: a decoder
+/// may take the next ones for a part of a damaged member.
+const KEPT_BYTES_MAX: usize = 16 << 20;
+
+/// The number of bytes that a member is tried with.
+const TRIED_BYTES: usize = 4 << 10;
 
 impl<R: Read> Input<R> {
     /// The number of bytes that are read at a time.
     const BYTES: usize = 32 << 10;
 
-    fn new(inner: R) -> Input<R> {
+    fn new(inner: R, resumption: Resumption) -> Input<R> {
         Input {
             inner,
+            resumption,
+            kept: Vec::new(),
             buffer: vec![0; Input::<R>::BYTES],
             start: 0,
             end: 0,
@@ -314,6 +352,57 @@ impl<R: Read> Input<R> {
         Ok(&self.buffer[self.start..self.end])
     }
 
+    /// Goes to the beginning of the next member of gzip, which may be among the bytes kept. Returns
+    /// whether there is one.
+    fn go_to_member(&mut self) -> bool {
+        let mut bytes = mem::take(&mut self.kept);
+        // The first byte began the damaged member.
+        let mut from = 1;
+        loop {
+            let is_over = !self.top_up(&mut bytes, from + TRIED_BYTES);
+            let rest = bytes.get(from..).unwrap_or_default();
+            let found = memchr::memmem::find(rest, &[0x1f, 0x8b, 8]);
+            if found.is_none() && is_over {
+                return false;
+            }
+            // The last bytes may be the beginning of a member.
+            from = found.map_or(from.max(bytes.len().saturating_sub(2)), |found| from + found);
+            if found.is_none() {
+                continue;
+            }
+            self.top_up(&mut bytes, from + TRIED_BYTES);
+            let mut tried = [0];
+            if GzDecoder::new(&bytes[from..]).read(&mut tried).is_ok_and(|read| read > 0) {
+                break;
+            }
+            from += 1;
+        }
+        let rest = bytes.split_off(from);
+        self.give_again(rest);
+        true
+    }
+
+    /// Moves bytes of the stream to `bytes` until they are this many. Returns whether they are.
+    fn top_up(&mut self, bytes: &mut Vec<u8>, len: usize) -> bool {
+        while bytes.len() < len {
+            if self.start == self.end && !self.fill().unwrap_or(false) {
+                return false;
+            }
+            bytes.extend_from_slice(&self.buffer[self.start..self.end]);
+            (self.start, self.end) = (0, 0);
+        }
+        true
+    }
+
+    /// Puts bytes before those that were not consumed yet.
+    fn give_again(&mut self, mut bytes: Vec<u8>) {
+        self.at = self.at.saturating_sub(bytes.len() as u64);
+        bytes.extend_from_slice(&self.buffer[self.start..self.end]);
+        (self.start, self.end) = (0, bytes.len());
+        bytes.resize(bytes.len().max(Input::<R>::BYTES), 0);
+        self.buffer = bytes;
+    }
+
     /// Consumes zero bytes.
     fn skip_zeros(&mut self) -> io::Result<()> {
         loop {
@@ -338,6 +427,9 @@ impl<R: Read> BufRead for Input<R> {
 
     fn consume(&mut self, len: usize) {
         assert!(len <= self.end - self.start, "more is consumed than was read");
+        if self.resumption.get() && self.kept.len() < KEPT_BYTES_MAX {
+            self.kept.extend_from_slice(&self.buffer[self.start..self.start + len]);
+        }
         self.start += len;
         self.at += len as u64;
     }
