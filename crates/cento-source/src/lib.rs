@@ -11,6 +11,7 @@
 mod add;
 #[cfg(feature = "archives")]
 mod archive;
+mod broken_word;
 mod bytes;
 pub mod charset;
 mod chunk;
