@@ -5,10 +5,10 @@
 //! encoding that the file declares, and last the statistics of chardetng. Every sequence of bytes
 //! yields a text: bytes that cannot be decoded become U+FFFD, and [`Decoded::lossy`] reports it.
 //!
-//! Readers of formats with declarations of their own (HTML, XML, mail) pass what they found as
+//! Readers of formats with declarations of their own (HTML, XML, mail) pass the encoding as
 //! [`EncodingLabel::Declared`]. The declarations of texts and of TeX are found here. All of them
 //! are believed unless [the bytes contradict them](contradicts), because programs that convert or
-//! save a file seldom change what it says about itself.
+//! save a file seldom change its declaration.
 
 mod declared;
 mod dos;
@@ -34,10 +34,10 @@ pub struct Decoded<'a> {
     pub lossy: bool,
 }
 
-/// The encoding that is said to be that of some bytes.
+/// The name of an encoding for some bytes, and its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EncodingLabel<'a> {
-    /// Nothing is said.
+    /// Neither the user nor the file names one.
     Missing,
     /// The user names it, which decides.
     Named(&'a str),

@@ -38,8 +38,8 @@ pub fn contradicts(bytes: &[u8], declared: &str) -> bool {
     }
 }
 
-/// Returns whether bytes are mostly letters of ASCII. In UTF-16 a zero stands beside each of those,
-/// and in Chinese text a third of the bytes look like one.
+/// Returns whether bytes are mostly letters of ASCII. UTF-16 has a zero for each of those, and in
+/// Chinese text a third of the bytes look like one.
 fn is_single_bytes(bytes: &[u8]) -> bool {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
     let letters = sample.iter().filter(|byte| byte.is_ascii_alphabetic() || **byte == b' ').count();
@@ -199,7 +199,7 @@ mod tests {
             let named = decode_undoubted(&bytes, EncodingLabel::Named("utf-8")).unwrap();
             assert!(named.contains('\u{fffd}'));
         }
-        // What cannot be decoded as declared is detected too.
+        // Bytes that cannot be decoded as declared are detected too.
         let text = GERMAN.repeat(5);
         check(&WINDOWS_1252.encode(&text).0, "utf-16", &text);
         check(&WINDOWS_1252.encode(&text).0, "euc-jp", &text);
