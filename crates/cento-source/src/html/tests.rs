@@ -277,9 +277,97 @@ fn hidden_elements_end_where_they_end() {
     check("<svg/>a</svg>b<!-- c -->d", "abd");
     check("<p></p>", "");
     // The number of a note is not part of a word.
-    check("a word<sup><a href=x>1</a></sup>, word<a><sup>2</sup></a>", "a word 1, word 2");
+    check("a word<sup><a href=x>1</a></sup>, word<a><sup>2</sup></a>", "a word, word");
     check("the 1<sup>st</sup> x<sup>2</sup><a>b</a>", "the 1st x2b");
     check("a</script>b", "ab");
+    // The text of a drawing is text.
+    let text = "<style>x</style><defs>y</defs><text><tspan>one</tspan><tspan>two</tspan></text>";
+    check(
+        &format!("<p>a</p><svg><title>z</title>{text}<text>three</text></svg>b"),
+        "a\none\ntwo\nthree\nb",
+    );
+    check("<svg><foreignObject><p>a</p></foreignObject><desc>x</desc></svg>b", "a\nb");
+}
+
+#[test]
+fn marks_of_notes_are_not_in_the_sentence_and_powers_are() {
+    let check = |page: &str, expected: &str| {
+        assert_eq!(shown(page.as_bytes(), None, Html::All), expected, "{page}");
+    };
+    for mark in [
+        "<sup>1</sup>",
+        "<sup>12</sup>",
+        "<sup>*</sup>",
+        "<sup>1,2</sup>",
+        "<sup>[3]</sup>",
+        "<sup><a href=#n>[a]</a></sup>",
+        "<sup>[<a href=#n>3</a>]</sup>",
+        "<a href=#n><sup>1</sup></a>",
+        "<sup><a href=#n>&dagger;</a></sup>",
+    ] {
+        check(&format!("<p>the stable{mark} left</p>"), "the stable left");
+        check(&format!("<p>the <b>stable</b>.{mark} It left.{mark}</p>"), "the stable. It left.");
+    }
+    for text in [
+        "10<sup>3</sup>",
+        "2<sup>nd</sup>",
+        "M<sup>r</sup>",
+        "m<sup>2</sup>",
+        "km<sup>2</sup>",
+        "x<sup>2</sup>",
+        "mol<sup>-1</sup>",
+        "C<sup>*</sup>",
+        "a <sup>14</sup>C test",
+    ] {
+        check(text, &text.replace("<sup>", "").replace("</sup>", ""));
+    }
+    check("H<sub>2</sub>O", "H2O");
+    // Numbers of verses count up.
+    let verses =
+        "<p><sup>1</sup>In the end <sup>2</sup>he saw; <sup>3</sup>and <sup>4</sup>I left.";
+    check(verses, "In the end he saw; and I left.");
+    check("<p><sup>14</sup>C, <sup>12</sup>C and <sup>40</sup>Ar", "14C, 12C and 40Ar");
+}
+
+#[test]
+fn blocks_that_are_hidden_are_counted_wherever_they_are() {
+    let block = "<p>not <b>here</b></p>";
+    for style in [
+        "display:none",
+        "visibility:hidden",
+        "opacity:0",
+        "opacity:0.01",
+        "font-size:1px",
+        "font-size:.5pt",
+        "position:absolute;left:-9999px",
+        "text-indent:-9999px",
+        "height:0;overflow:hidden",
+        "max-height:0px;overflow:hidden",
+        "clip:rect(0,0,0,0);position:absolute",
+        "clip-path:inset(50%)",
+        "transform:scale(0)",
+        "color:white;background:white",
+    ] {
+        for (page, html) in [
+            (format!("{PARAGRAPHS}<div style='{style}'>{block}</div>"), Html::Content),
+            (format!("<div style='{style}'>{block}</div>{PARAGRAPHS}"), Html::All),
+        ] {
+            let (text, _, hidden) = text_of_page(&page, html);
+            assert_eq!((hidden, text.contains("here")), (7, false), "{style}");
+        }
+    }
+    for style in ["opacity:0.9", "font-size:80%", "font-size:8pt", "height:0", "text-indent:-2em"] {
+        let (text, _, hidden) = text_of_page(&format!("<p style='{style}'>here"), Html::All);
+        assert_eq!((hidden, &*text), (0, "here"), "{style}");
+    }
+    let data = |body: &str| {
+        format!("<script type=application/ld+json>{{\"articleBody\": \"{body}\"}}</script>")
+    };
+    let (_, _, hidden) =
+        text_of_page(&format!("{}<p>Read on.", data("one two three")), Html::Content);
+    assert_eq!(hidden, 11);
+    let (_, _, hidden) = text_of_page(&format!("{}{PARAGRAPHS}", data("one two")), Html::Content);
+    assert_eq!(hidden, 0);
 }
 
 #[test]
