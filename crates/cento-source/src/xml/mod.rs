@@ -4,7 +4,7 @@
 //! office programs, which are one XML file or several in a zip file. Each format defines the effect
 //! of an element on the text ([`Format`]). The parser keeps only a stack of these effects, so
 //! nesting costs memory in proportion to the file, and no recursion. [`root::kind`] recognises a
-//! format by its root element and namespace. Other XML is data, and is read as it is.
+//! format by its root element and namespace. Other XML is read by where its elements are.
 
 mod alto;
 #[cfg(feature = "office")]
@@ -12,6 +12,7 @@ mod docx;
 #[cfg(feature = "office")]
 mod epub;
 mod odf;
+mod other;
 mod out;
 #[cfg(feature = "office")]
 mod package;
@@ -39,20 +40,26 @@ use root::{Kind, kind, reader, split};
 pub static FORMAT: FileFormat = FileFormat {
     name: "xml",
     endings: &[".xml", ".fodt"],
-    documents: "the text of an edition (TEI), a recognised page (ALTO, PAGE), or a document of \
-         Word or OpenDocument",
+    documents: "the text of an edition (TEI), a recognised page (ALTO, PAGE), a document of Word \
+         or OpenDocument, or any other XML",
     feature: None,
     is_built: true,
     keeps_lines: false,
     example: b"<TEI.2><text><body><p>Twice a day the <hi>sea</hi> rises.</p></body></text></TEI.2>",
     markup: Some(Markup {
         is: "it is XML",
-        begins: |start| start.text.starts_with(b"<") && kind(start.bytes).is_some(),
-        named_begins: None,
+        begins: |start| {
+            start.text.starts_with(DECLARATION)
+                || (start.text.starts_with(b"<") && kind(start.bytes).is_some())
+        },
+        named_begins: Some(b"<"),
         text_of: TextOf::Bytes(|bytes, options| Ok((text_of(bytes, options.label())?, None))),
         has_source: true,
     }),
 };
+
+/// The first bytes of most XML files.
+const DECLARATION: &[u8] = b"<?xml";
 
 /// The effect of an element on the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,12 +140,12 @@ fn decoded(text: &str) -> String {
     }
 }
 
-/// Returns the text of a file of one of the formats, or all of a file of another format.
+/// Returns the text of a file.
 ///
 /// Text before damage is read, and the damage is reported as missing.
 ///
 /// # Errors
-/// When its encoding is unknown, with the reason as a clause.
+/// When its encoding is unknown, or it has no text, with the reason as a clause.
 fn text_of(bytes: &[u8], label: EncodingLabel<'_>) -> Result<Extracted, String> {
     let xml = html::decoded_xml(bytes, label)?;
     Ok(match kind(bytes) {
@@ -147,7 +154,10 @@ fn text_of(bytes: &[u8], label: EncodingLabel<'_>) -> Result<Extracted, String> 
         Some(Kind::Page) => page::text_of(&xml),
         Some(Kind::Odf) => odf::text_of_file(&xml),
         Some(Kind::Word) => word::text_of_file(&xml),
-        None => Extracted { text: xml.into_owned(), ..Extracted::default() },
+        None => match other::unread(bytes) {
+            Some(why) => return Err(why.into()),
+            None => other::text_of(&xml)?,
+        },
     })
 }
 
