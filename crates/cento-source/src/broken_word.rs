@@ -8,14 +8,29 @@ const MARKS: [char; 3] = ['\u{ad}', '\u{ac}', '\u{2e17}'];
 const HYPHENS: [char; 2] = ['-', '\u{2010}'];
 
 /// Returns a text that ends with a line, without the mark of the break, if the word at its end goes
-/// on with the character `next` of the next line: after a mark always, after a hyphen if a letter is
-/// before it and a small letter follows.
-pub fn begun(text: &str, next: char) -> Option<&str> {
+/// on in the next line: after a mark always, after a hyphen if a letter is before it and a small
+/// letter follows, or if both parts are in capitals.
+pub fn begun<'a>(text: &'a str, next: &str) -> Option<&'a str> {
+    let first = next.chars().next()?;
     if let Some(word) = text.strip_suffix(MARKS) {
-        return next.is_alphabetic().then_some(word);
+        return first.is_alphabetic().then_some(word);
     }
-    let word = text.strip_suffix(HYPHENS).filter(|_| next.is_lowercase())?;
-    word.ends_with(char::is_alphabetic).then_some(word)
+    let word = text.strip_suffix(HYPHENS)?;
+    let are_capitals = || are_capitals(word.chars().rev()) && are_capitals(next.chars());
+    let goes_on = first.is_lowercase() || (first.is_uppercase() && are_capitals());
+    (goes_on && word.ends_with(char::is_alphabetic)).then_some(word)
+}
+
+/// Returns whether a word is all in capitals, at least two: one is an initial.
+fn are_capitals(letters: impl Iterator<Item = char>) -> bool {
+    let mut count = 0;
+    for letter in letters.take_while(|c| c.is_alphabetic()) {
+        if !letter.is_uppercase() {
+            return false;
+        }
+        count += 1;
+    }
+    count >= 2
 }
 
 #[cfg(test)]
@@ -25,19 +40,23 @@ mod tests {
     #[test]
     fn a_word_goes_on_after_a_hyphen_and_a_small_letter() {
         for (text, next, expected) in [
-            ("eld-", 'e', Some("eld")),
-            ("eld\u{2010}", '\u{fc}', Some("eld")),
-            ("eld\u{ac}", 'E', Some("eld")),
-            ("eld\u{ad}", 'e', Some("eld")),
-            ("eld\u{2e17}", 'e', Some("eld")),
+            ("eld-", "ers", Some("eld")),
+            ("eld\u{2010}", "\u{fc}b", Some("eld")),
+            ("eld\u{ac}", "Ers", Some("eld")),
+            ("eld\u{ad}", "e", Some("eld")),
+            ("eld\u{2e17}", "e", Some("eld")),
+            ("IN CONSTAN-", "TINOPLE WAS", Some("IN CONSTAN")),
             // Names, numbers, dashes, and no hyphen.
-            ("Anglo-", 'S', None),
-            ("1914-", 'b', None),
-            ("word -", 'b', None),
-            ("word --", 'b', None),
-            ("\u{ac}", '1', None),
-            ("eld", 'e', None),
-            ("-", 'e', None),
+            ("Anglo-", "Saxon", None),
+            ("ANGLO-", "Saxon", None),
+            ("U-", "BOOT", None),
+            ("1914-", "b", None),
+            ("word -", "b", None),
+            ("word --", "b", None),
+            ("\u{ac}", "1", None),
+            ("eld", "e", None),
+            ("-", "e", None),
+            ("eld-", "", None),
         ] {
             assert_eq!(begun(text, next), expected, "{text}{next}");
         }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use crate::format::has_ending;
 use members::Members;
-pub use members::Resumption;
+pub use members::{OF_NEXT_MEMBER, Resumption};
 
 /// The compression of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

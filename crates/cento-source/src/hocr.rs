@@ -154,8 +154,8 @@ fn text_of(page: &str) -> String {
                 let found = found.value.to_vec();
                 for piece in String::from_utf8_lossy(&found).split_inclusive(char::is_whitespace) {
                     let word = piece.trim_end();
-                    if let Some(next) = word.chars().next() {
-                        match broken_word::begun(&text, next).filter(|_| gap >= Gap::Line) {
+                    if !word.is_empty() {
+                        match broken_word::begun(&text, word).filter(|_| gap >= Gap::Line) {
                             Some(begun) => text.truncate(begun.len()),
                             None if text.is_empty() => {}
                             None => text.push_str(gap.text()),

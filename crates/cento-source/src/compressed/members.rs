@@ -28,6 +28,9 @@ pub type Resumption = Rc<Cell<bool>>;
 /// The members of a stream, unpacked one after the other.
 pub struct Members<R: Read> {
     resumption: Resumption,
+    /// The number of members begun, and of bytes that the last one has given.
+    begun: u64,
+    given: u64,
     compression: Compression,
     /// The memory that a decoder may take for the window of a member.
     window_bytes_max: u64,
@@ -44,8 +47,8 @@ enum State<R: Read> {
     /// After the last member.
     Over,
     /// It could not be read further, and why. Later reads fail too, so the error is not taken for
-    /// the end.
-    Failed(io::ErrorKind, Refusal),
+    /// the end, unless the rest of the input is to be resumed.
+    Failed(io::ErrorKind, Refusal, Option<Input<R>>),
 }
 
 impl<R: Read> Members<R> {
@@ -54,7 +57,14 @@ impl<R: Read> Members<R> {
     pub fn new(inner: R, compression: Compression, window_bytes_max: usize) -> Members<R> {
         let resumption = Resumption::default();
         let state = State::Before(Input::new(inner, resumption.clone()));
-        Members { resumption, compression, window_bytes_max: window_bytes_max as u64, state }
+        Members {
+            resumption,
+            begun: 0,
+            given: 0,
+            compression,
+            window_bytes_max: window_bytes_max as u64,
+            state,
+        }
     }
 
     /// Returns the switch that makes it go on after the error of a member.
@@ -62,12 +72,27 @@ impl<R: Read> Members<R> {
         self.resumption.clone()
     }
 
-    /// Goes to the next member after one that is damaged, if resumption is set and there is one.
-    fn resume(&mut self) -> Option<State<R>> {
-        let State::Gzip(member) = mem::replace(&mut self.state, State::Over) else { return None };
-        let mut input = member.into_inner();
-        let can_resume = self.resumption.get() && !input.is_broken && input.go_to_member();
-        can_resume.then_some(State::Before(input))
+    /// Goes to the next member after one that is damaged, if that is wanted and there is one.
+    fn resume(&mut self) {
+        let State::Failed(_, _, input) = &mut self.state else { return };
+        let wanted = input.take_if(|_| self.resumption.get());
+        if let Some(mut input) = wanted
+            && input.go_to_member()
+        {
+            self.state = State::Before(input);
+        }
+    }
+
+    /// Ends the stream with an error, after which it may be resumed.
+    fn fail(&mut self, error: &io::Error) {
+        let input = match mem::replace(&mut self.state, State::Over) {
+            State::Gzip(member) => Some(member.into_inner()),
+            State::Before(input) if self.compression == Compression::Gzip => Some(input),
+            State::Failed(_, _, input) => input,
+            _ => None,
+        };
+        let input = input.filter(|input| !input.is_broken);
+        self.state = State::Failed(error.kind(), Refusal::of(error), input);
     }
 
     /// Advances to the next member, or returns `false` at the end of the stream.
@@ -88,6 +113,7 @@ impl<R: Read> Members<R> {
             }
         };
         input.kept.clear();
+        (self.begun, self.given) = (self.begun + 1, 0);
         let (name, ended_at) = (self.compression.name(), input.at);
         if ended_at > 0 {
             input.skip_zeros()?;
@@ -101,6 +127,7 @@ impl<R: Read> Members<R> {
                 "what follows the {name} data, which ends at byte {ended_at}, is neither {name} \
                  nor zero padding"
             );
+            self.state = State::Before(input);
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let max = self.window_bytes_max;
@@ -126,7 +153,7 @@ impl<R: Read> Members<R> {
             State::Bzip2(decoder) => decoder.read(buffer),
             State::Xz(decoder) => decoder.read(buffer),
             State::Zstd(frames) => frames.read(buffer, self.window_bytes_max),
-            State::Failed(kind, why) => Err(io::Error::new(*kind, why.clone())),
+            State::Failed(kind, why, _) => Err(io::Error::new(*kind, why.clone())),
         }
     }
 
@@ -137,7 +164,7 @@ impl<R: Read> Members<R> {
             State::Bzip2(decoder) => decoder.get_ref(),
             State::Xz(decoder) => decoder.inner(),
             State::Zstd(frames) => &frames.input,
-            State::Before(_) | State::Over | State::Failed(..) => return error,
+            State::Before(_) | State::Over | State::Failed(..) => return self.of_next(error),
         };
         // The error is not the decoder's own.
         if input.is_broken {
@@ -152,26 +179,36 @@ impl<R: Read> Members<R> {
             io::ErrorKind::OutOfMemory => too_far_back(self.compression, self.window_bytes_max),
             _ => format!("the {name} data is damaged before byte {at}: {error}").into(),
         };
-        io::Error::new(error.kind(), what)
+        self.of_next(io::Error::new(error.kind(), what))
+    }
+
+    /// Marks an error of a member that has given nothing and has members before it.
+    fn of_next(&self, error: io::Error) -> io::Error {
+        let is_next = self.given == 0 && self.begun > 1 && self.compression == Compression::Gzip;
+        match is_next {
+            true => io::Error::new(OF_NEXT_MEMBER, Refusal::of(&error)),
+            false => error,
+        }
     }
 }
 
 impl<R: Read> Read for Members<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.resume();
         loop {
             let read = match self.read_member(buffer) {
                 Ok(0) if !buffer.is_empty() => match self.advance() {
                     Ok(true) => continue,
                     Ok(false) => Ok(0),
-                    Err(error) => Err(error),
+                    Err(error) => Err(self.of_next(error)),
                 },
                 Ok(read) => Ok(read),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
                 Err(error) => Err(self.explained(error)),
             };
-            if let Err(error) = &read {
-                let failed = || State::Failed(error.kind(), Refusal::of(error));
-                self.state = self.resume().unwrap_or_else(failed);
+            match &read {
+                Ok(read) => self.given += *read as u64,
+                Err(error) => self.fail(error),
             }
             return read;
         }
@@ -304,6 +341,13 @@ struct Input<R> {
 /// may take the next ones for a part of a damaged member.
 const KEPT_BYTES_MAX: usize = 16 << 20;
 
+/// The bytes at the beginning that are kept before it is known whether the stream is to be resumed.
+const EARLY_BYTES: u64 = 64 << 10;
+
+/// The kind of the error of a member that has given nothing, so that what was read before it is
+/// whole.
+pub const OF_NEXT_MEMBER: io::ErrorKind = io::ErrorKind::InvalidInput;
+
 /// The number of bytes that a member is tried with.
 const TRIED_BYTES: usize = 4 << 10;
 
@@ -427,7 +471,8 @@ impl<R: Read> BufRead for Input<R> {
 
     fn consume(&mut self, len: usize) {
         assert!(len <= self.end - self.start, "more is consumed than was read");
-        if self.resumption.get() && self.kept.len() < KEPT_BYTES_MAX {
+        let is_kept = self.resumption.get() || self.at < EARLY_BYTES;
+        if is_kept && self.kept.len() < KEPT_BYTES_MAX {
             self.kept.extend_from_slice(&self.buffer[self.start..self.start + len]);
         }
         self.start += len;

@@ -8,6 +8,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use super::{HEAD_BYTES_MAX, Kind};
 use crate::archive::cut_short;
+use crate::compressed::OF_NEXT_MEMBER;
 
 /// The number of bytes of a long line that are read at a time.
 const PIECE_BYTES_MAX: u64 = 64 << 10;
@@ -144,7 +145,15 @@ impl<R: Read> Records<R> {
     /// Returns whether a record or the end follows, after empty lines.
     fn is_at_boundary(&mut self) -> io::Result<bool> {
         loop {
-            let line = self.piece()?;
+            let line = match self.piece() {
+                Ok(line) => line,
+                // The record is whole, and the next one is damaged.
+                Err(error) if error.kind() == OF_NEXT_MEMBER => {
+                    self.failure = Some(error);
+                    return Ok(true);
+                }
+                Err(error) => return Err(error),
+            };
             if !line.is_empty() && line.trim_ascii().is_empty() {
                 continue;
             }

@@ -48,7 +48,7 @@ impl Out {
     /// Adds text.
     pub fn push(&mut self, text: &str) {
         let Buffer { text: written, gap, pages } = self.buffer();
-        for c in text.chars() {
+        for (at, c) in text.char_indices() {
             if c.is_whitespace() {
                 *gap = if *gap == Gap::Glue { Gap::Glue } else { (*gap).max(Gap::Space) };
                 continue;
@@ -56,7 +56,7 @@ impl Out {
             let gap = std::mem::take(gap);
             let pages = std::mem::take(pages);
             if gap == Gap::PrintedLine
-                && let Some(begun) = broken_word::begun(written, c)
+                && let Some(begun) = broken_word::begun(written, &text[at..])
             {
                 written.truncate(begun.len());
                 written.push(c);

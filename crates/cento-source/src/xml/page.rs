@@ -163,8 +163,7 @@ impl Page {
 fn joined(lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines.iter().filter(|line| !line.is_empty()) {
-        let next = line.chars().next().unwrap_or_default();
-        if let Some(begun) = broken_word::begun(&text, next) {
+        if let Some(begun) = broken_word::begun(&text, line) {
             text.truncate(begun.len());
         } else if !text.is_empty() {
             text.push('\n');

@@ -180,8 +180,7 @@ impl Page<'_> {
             parts.reverse();
         }
         if let Some((line, size)) = self.last {
-            let next = parts[0].chars().next().unwrap_or_default();
-            match broken_word::begun(self.text, next).map(str::len) {
+            match broken_word::begun(self.text, &parts[0]).map(str::len) {
                 Some(len) => self.text.truncate(len),
                 None => {
                     let step = first.line - line;

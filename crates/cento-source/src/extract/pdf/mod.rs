@@ -99,8 +99,7 @@ fn joined(mut texts: Vec<String>) -> String {
     for at in 1..texts.len() {
         let (before, after) = texts.split_at_mut(at);
         let (Some(last), Some(next)) = (before.last_mut(), after.first_mut()) else { break };
-        let first = next.chars().next().unwrap_or_default();
-        if let Some(begun) = broken_word::begun(last.trim_end(), first) {
+        if let Some(begun) = broken_word::begun(last.trim_end(), next) {
             let len = next.find(char::is_whitespace).unwrap_or(next.len());
             *last = format!("{begun}{}\n", &next[..len]);
             next.replace_range(..len, "");
