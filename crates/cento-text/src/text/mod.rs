@@ -15,6 +15,7 @@ mod letters;
 mod lines;
 pub mod mark;
 mod normalize;
+mod numbers;
 mod prepared;
 mod tokenize;
 mod unicode;
