@@ -19,6 +19,7 @@ mod numbers;
 mod prepared;
 mod tokenize;
 mod unicode;
+mod variants;
 mod word_share;
 pub mod written;
 
