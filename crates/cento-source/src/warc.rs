@@ -510,6 +510,34 @@ mod tests {
     }
 
     #[test]
+    fn a_damaged_member_of_gzip_costs_its_record_alone() {
+        use crate::compressed::{Compression, WINDOW_BYTES_MAX};
+        use std::io::Write;
+        let gzip = |text: &str| {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Default::default());
+            encoder.write_all(text.as_bytes()).unwrap();
+            encoder.finish().unwrap()
+        };
+        let text = |n: u64| format!("<p>the text of page {n}, {}", n.pow(9).to_string().repeat(9));
+        let page =
+            |n| answer(&format!("http://{n}"), "200 OK\r\nContent-Type: text/html", &text(n));
+        let members: Vec<Vec<u8>> = (5..9).map(|n| gzip(&page(n))).collect();
+        for at in 0..members[1].len() {
+            for change in [0x01, 0x40] {
+                let mut damaged = members.clone();
+                damaged[1][at] ^= change;
+                let bytes = io::Cursor::new(damaged.concat());
+                let (stream, resumption) =
+                    Compression::Gzip.open_resumable(bytes, WINDOW_BYTES_MAX);
+                resumption.set(true);
+                let (found, _) = all_of(stream, Kind::Warc);
+                let has = |n: u64| found.contains(&format!("http://{n} page.html: {}", text(n)));
+                assert!(has(5) && has(7) && has(8), "{at}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_page_may_have_lines_that_look_like_heads() {
         let text = "<pre>\r\n\r\nWARC/1.0\r\nWARC-Type: response\r\n\r\n</pre>";
         let page = answer("http://a", "200 OK\r\nContent-Type: text/html", text);

@@ -5,8 +5,8 @@
 //! tapes and block devices to pad files, are ignored. Anything else that begins no member is an
 //! error, as is a member that is cut off, so that no text ends early unnoticed.
 //!
-//! Web archives have each record in a member of its own. Their reader sets [`Resumption`]: after the
-//! error of a member of gzip, the next reads give the members that follow it.
+//! Web archives have each record in a member of its own. Their reader sets [`Resumption`]: after
+//! the error of a member of gzip, the next reads give the members that follow it.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
@@ -83,7 +83,7 @@ impl<R: Read> Members<R> {
         }
     }
 
-    /// Ends the stream with an error, after which it may be resumed.
+    /// Ends the stream with an error. It may be resumed.
     fn fail(&mut self, error: &io::Error) {
         let input = match mem::replace(&mut self.state, State::Over) {
             State::Gzip(member) => Some(member.into_inner()),
@@ -344,8 +344,7 @@ const KEPT_BYTES_MAX: usize = 16 << 20;
 /// The bytes at the beginning that are kept before it is known whether the stream is to be resumed.
 const EARLY_BYTES: u64 = 64 << 10;
 
-/// The kind of the error of a member that has given nothing, so that what was read before it is
-/// whole.
+/// The kind of the error of a member that has given nothing: the members before it are whole.
 pub const OF_NEXT_MEMBER: io::ErrorKind = io::ErrorKind::InvalidInput;
 
 /// The number of bytes that a member is tried with.

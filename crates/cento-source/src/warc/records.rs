@@ -22,9 +22,9 @@ pub struct Records<R> {
     stream: BufReader<R>,
     /// The next byte begins a line.
     begins_line: bool,
-    /// A failure of the stream behind what it gave before.
+    /// A failure of the stream behind the bytes before.
     failure: Option<io::Error>,
-    /// What is wrong with the record that was read last, as a clause.
+    /// The defect of the record that was read last, as a clause.
     defect: Option<String>,
     /// The number of bytes read when the stream failed last.
     failed_at: Option<u64>,
@@ -95,7 +95,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Returns the damage that an error tells of, as a clause, if the stream can be read on: it
+    /// Returns the damage that caused an error, as a clause, if the stream can be read on: it
     /// fails again at once if not.
     fn damage(&mut self, error: io::Error) -> io::Result<String> {
         if self.failed_at.replace(self.read) == Some(self.read) {
@@ -121,6 +121,11 @@ impl<R: Read> Records<R> {
             Ok(is_at_boundary) => is_at_boundary && is_whole,
             Err(error) => return self.damage(error).map(Err),
         };
+        // The rest of the same part is damaged, so its content cannot be trusted.
+        if let Some(error) = self.failure.take_if(|error| error.kind() != OF_NEXT_MEMBER) {
+            (self.before, self.at) = (Vec::new(), 0);
+            return self.damage(error).map(Err);
+        }
         if ends_well {
             return Ok(Ok(content));
         }
@@ -175,10 +180,19 @@ impl<R: Read> Records<R> {
 
     /// Reads up to the end of a line, or of a piece of one.
     fn piece(&mut self) -> io::Result<Vec<u8>> {
-        if let Some(failure) = self.failure.take() {
-            return Err(failure);
-        }
         let mut line = Vec::new();
+        if self.failure.is_some() {
+            // It is behind the bytes that were put back.
+            let rest = &self.before[self.at..];
+            let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+            line.extend_from_slice(&rest[..end]);
+            self.at += end;
+            self.begins_line = line.ends_with(b"\n");
+            return match self.failure.take_if(|_| line.is_empty()) {
+                Some(failure) => Err(failure),
+                None => Ok(line),
+            };
+        }
         let read = self.by_ref().take(PIECE_BYTES_MAX).read_until(b'\n', &mut line);
         if let Err(error) = read {
             if line.is_empty() {
