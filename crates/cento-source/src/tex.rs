@@ -7,9 +7,11 @@
 //! Brackets that are not known to be options are text (`option`).
 //! Each line stays a line, so the lines of passages are those of the file.
 
+mod command;
 mod definition;
 mod option;
 
+use self::command::{ACCENTS, LETTERS, WITHOUT_TEXT};
 use self::definition::{Definitions, definitions};
 use self::option::{Owner, bracketed, options};
 use crate::format::{FileFormat, Markup, TextOf};
@@ -54,100 +56,6 @@ const FORMULAS: [&str; 9] = [
     "gather",
     "math",
     "multline",
-];
-
-/// Commands with arguments that are not text, and their number.
-const WITHOUT_TEXT: [(&str, usize); 54] = [
-    ("addbibresource", 1),
-    ("addcontentsline", 3),
-    ("addtocounter", 2),
-    ("addtolength", 2),
-    ("autoref", 1),
-    ("begin", 1),
-    ("bibitem", 1),
-    ("bibliography", 1),
-    ("bibliographystyle", 1),
-    ("captionsetup", 1),
-    ("cline", 1),
-    ("color", 1),
-    ("colorbox", 1),
-    ("cref", 1),
-    ("Cref", 1),
-    ("definecolor", 3),
-    ("DeclareMathOperator", 2),
-    ("documentclass", 1),
-    ("documentstyle", 1),
-    ("end", 1),
-    ("eqref", 1),
-    ("fontsize", 2),
-    ("geometry", 1),
-    ("graphicspath", 1),
-    ("gls", 1),
-    ("href", 1),
-    ("hspace", 1),
-    ("hypersetup", 1),
-    ("include", 1),
-    ("includegraphics", 1),
-    ("includeonly", 1),
-    ("index", 1),
-    ("input", 1),
-    ("label", 1),
-    ("linespread", 1),
-    ("multicolumn", 2),
-    ("newcommand", 2),
-    ("newenvironment", 3),
-    ("newtheorem", 1),
-    ("pageref", 1),
-    ("pagenumbering", 1),
-    ("pagestyle", 1),
-    ("providecommand", 2),
-    ("raisebox", 1),
-    ("ref", 1),
-    ("renewcommand", 2),
-    ("setcounter", 2),
-    ("setlength", 2),
-    ("subfile", 1),
-    ("textcolor", 1),
-    ("thispagestyle", 1),
-    ("url", 1),
-    ("usepackage", 1),
-    ("vspace", 1),
-];
-
-/// Commands that produce letters.
-const LETTERS: [(&str, char); 15] = [
-    ("ss", '\u{df}'),
-    ("o", '\u{f8}'),
-    ("O", '\u{d8}'),
-    ("l", '\u{142}'),
-    ("L", '\u{141}'),
-    ("ae", '\u{e6}'),
-    ("AE", '\u{c6}'),
-    ("oe", '\u{153}'),
-    ("OE", '\u{152}'),
-    ("aa", '\u{e5}'),
-    ("AA", '\u{c5}'),
-    ("dh", '\u{f0}'),
-    ("th", '\u{fe}'),
-    ("i", 'i'),
-    ("j", 'j'),
-];
-
-/// Commands that put a mark on the next letter.
-const ACCENTS: [(&str, char); 13] = [
-    ("`", '\u{300}'),
-    ("'", '\u{301}'),
-    ("^", '\u{302}'),
-    ("~", '\u{303}'),
-    ("=", '\u{304}'),
-    ("u", '\u{306}'),
-    (".", '\u{307}'),
-    ("\"", '\u{308}'),
-    ("r", '\u{30a}'),
-    ("H", '\u{30b}'),
-    ("v", '\u{30c}'),
-    ("c", '\u{327}'),
-    ("k", '\u{328}'),
 ];
 
 /// The maximum size of a command's arguments, in bytes, that is searched for their end: an argument

@@ -148,8 +148,11 @@ mod tests {
     use super::*;
 
     const GERMAN: &str = "Die Gr\u{f6}\u{df}e der St\u{e4}dte f\u{fc}hrt weiter. ";
-    const RUSSIAN: &str = "\u{412}\u{441}\u{435} \u{441}\u{447}\u{430}\u{441}\u{442}\u{43b}\u{438}\u{432}\u{44b}\u{435} \u{441}\u{435}\u{43c}\u{44c}\u{438} \u{43f}\u{43e}\u{445}\u{43e}\u{436}\u{438}. ";
-    const JAPANESE: &str = "\u{543e}\u{8f29}\u{306f}\u{732b}\u{3067}\u{3042}\u{308b}\u{3002}\u{540d}\u{524d}\u{306f}\u{307e}\u{3060}\u{7121}\u{3044}\u{3002}";
+    const RUSSIAN: &str = "\u{412}\u{441}\u{435} \u{441}\u{447}\u{430}\u{441}\u{442}\u{43b}\
+        \u{438}\u{432}\u{44b}\u{435} \u{441}\u{435}\u{43c}\u{44c}\u{438} \
+        \u{43f}\u{43e}\u{445}\u{43e}\u{436}\u{438}. ";
+    const JAPANESE: &str = "\u{543e}\u{8f29}\u{306f}\u{732b}\u{3067}\u{3042}\u{308b}\u{3002}\
+        \u{540d}\u{524d}\u{306f}\u{307e}\u{3060}\u{7121}\u{3044}\u{3002}";
 
     #[track_caller]
     fn check(bytes: &[u8], declared: &str, text: &str) {

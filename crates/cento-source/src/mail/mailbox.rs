@@ -107,7 +107,7 @@ impl Mails<'_> {
         flow
     }
 
-    /// Ends the mail. The lines between two mails of MMDF are none.
+    /// Ends the mail. The lines between two mails of MMDF are no mail.
     fn end(&mut self) -> ControlFlow<()> {
         let found = match self.mail.take() {
             Some(Ok(bytes)) if bytes.trim_ascii().is_empty() => return ControlFlow::Continue(()),

@@ -157,8 +157,9 @@ mod tests {
                 "<TextBlock ID='{id}'><TextLine><String CONTENT='{id}'/></TextLine></TextBlock>"
             )
         };
-        let order = "<ReadingOrder><OrderedGroup ID='g'><ElementRef ID='x' REF='b'/><ElementRef ID='y' \
-                     REF='a'/><ElementRef ID='z' REF='d'/></OrderedGroup></ReadingOrder>";
+        let order = "<ReadingOrder><OrderedGroup ID='g'><ElementRef ID='x' REF='b'/>\
+                     <ElementRef ID='y' REF='a'/><ElementRef ID='z' REF='d'/></OrderedGroup>\
+                     </ReadingOrder>";
         let page = |ids: &[&str]| {
             format!("<Page>{}</Page>", ids.iter().map(|id| block(id)).collect::<String>())
         };
@@ -195,8 +196,8 @@ mod tests {
         // As Tesseract writes it, with the hyphen in the word.
         let line = |first: &str, second: &str| {
             format!(
-                "<TextLine><String CONTENT='{first}'/></TextLine><TextLine><String CONTENT='{second}'/>\
-                 </TextLine>"
+                "<TextLine><String CONTENT='{first}'/></TextLine>\
+                 <TextLine><String CONTENT='{second}'/></TextLine>"
             )
         };
         check(&line("eld-", "ers"), "elders");

@@ -257,12 +257,14 @@ mod tests {
         );
         check(
             "<article><front><journal-meta>x</journal-meta><title-group><article-title>T\
-             </article-title></title-group></front><body><p>A <italic>b</italic> c.</p></body></article>",
+             </article-title></title-group></front><body><p>A <italic>b</italic> c.</p></body>\
+             </article>",
             "T\n\nA b c.",
         );
         check(
             "<rss><channel><title>News</title><link>http://x</link><item><guid>1</guid>\
-             <description>&lt;p&gt;One &lt;b&gt;two&lt;/b&gt;&lt;/p&gt;</description></item></channel></rss>",
+             <description>&lt;p&gt;One &lt;b&gt;two&lt;/b&gt;&lt;/p&gt;</description></item>\
+             </channel></rss>",
             "News\n\nOne two",
         );
     }

@@ -266,7 +266,8 @@ mod tests {
         assert_eq!(text_of(xml).text, "one\ntwo");
         let both = |text: &str, lines: &str| {
             let xml = format!(
-                "<TEI><sourceDoc><line>{lines}</line></sourceDoc><text><head>{text}</head></text></TEI>"
+                "<TEI><sourceDoc><line>{lines}</line></sourceDoc><text><head>{text}</head></text>\
+                 </TEI>"
             );
             text_of(&xml).text
         };

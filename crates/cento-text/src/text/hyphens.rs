@@ -60,11 +60,11 @@ pub(super) fn scratch_bytes(folds: Folds, text_bytes: usize) -> usize {
     text_bytes.saturating_mul(a_byte)
 }
 
-/// The maximum memory for each byte of a text: its copy, and a piece of 24 bytes and a cut of 16 for
-/// three, whose lists may be twice as long as needed.
+/// The maximum memory for each byte of a text: its copy, and a piece of 24 bytes and a cut of 16
+/// for three, whose lists may be twice as long as needed.
 const DIVISION_BYTES_A_BYTE: usize = 30;
 
-/// The same of its numbers: 24 bytes for two of a text, in two lists.
+/// The memory for its numbers: 24 bytes for two of a text, in two lists.
 const NUMBER_BYTES_A_BYTE: usize = 50;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

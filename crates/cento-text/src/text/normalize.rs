@@ -7,8 +7,8 @@
 //! zero-width space and joiners, variation selectors, bidirectional controls, byte order mark) are
 //! dropped first, as Unicode's own NFKC_Casefold does: they are typeset, not read, and they are the
 //! usual way to hide a copy from a comparison. So are signs that only lengthen the line between two
-//! letters, such as the Arabic tatweel. Where case is folded, letters with two code points that NFKC
-//! keeps apart are one, too ([`super::variants`]).
+//! letters, such as the Arabic tatweel. Where case is folded, letters with two code points that
+//! NFKC keeps apart are one, too ([`super::variants`]).
 //!
 //! Normal forms do not reach across a *segment*: a character that starts a syllable or stands
 //! alone, and the characters after it that may combine with it. So a text is normalised segment by

@@ -2,8 +2,8 @@
 //!
 //! Depositions, editions of poems and Bibles number their lines or verses, and another copy does
 //! not. The fold `numbers` leaves out numbers that count up, in steps of one or of a few: at the
-//! beginnings of lines, at their ends after a gap, or at the beginnings of sentences, where a number
-//! may touch the word after it. Other numbers, such as years and amounts, do not count up.
+//! beginnings of lines, at their ends after a gap, or at the beginnings of sentences, where a
+//! number may touch the word after it. Other numbers, such as years and amounts, do not count up.
 
 use std::ops::Range;
 
