@@ -262,7 +262,7 @@ fn is_arc_head(line: &[u8]) -> bool {
     [5, 10].contains(&fields().count())
         && fields().next().is_some_and(is_address)
         && fields().nth(2).is_some_and(is_number)
-        && fields().last().is_some_and(is_number)
+        && fields().next_back().is_some_and(is_number)
 }
 
 impl<R: Read> Read for Records<R> {

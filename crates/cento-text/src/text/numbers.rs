@@ -5,6 +5,7 @@
 //! beginnings of lines, at their ends after a gap, or at the beginnings of sentences, where a
 //! number may touch the word after it. Other numbers, such as years and amounts, do not count up.
 
+use super::unicode::is_letter;
 use std::ops::Range;
 
 /// Numbers with more digits are no numbers of lines.
@@ -63,7 +64,7 @@ impl Places {
         let is_blank = |c: &char| matches!(c, ' ' | '\t' | '\u{a0}');
         let is_end = |c: char| matches!(c, '\n' | '\r' | '\u{c}');
         let next = after.chars().next();
-        let before_word = next.is_some_and(|c| is_blank(&c) || c.is_alphabetic() || is_open(c));
+        let before_word = next.is_some_and(|c| is_blank(&c) || is_letter(c) || is_open(c));
         let last = before.chars().rev().find(|c| !is_blank(c));
         let blanks = after.find(|c| !is_blank(&c)).unwrap_or(after.len());
         let with_gap = Number { at: number.at.start..number.at.end + blanks, ..number };
