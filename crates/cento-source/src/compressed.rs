@@ -9,7 +9,9 @@ use std::rc::Rc;
 
 use crate::format::has_ending;
 use members::Members;
-pub use members::{OF_NEXT_MEMBER, Resumption};
+#[cfg(feature = "archives")]
+pub use members::OF_NEXT_MEMBER;
+pub use members::Resumption;
 
 /// The compression of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
