@@ -288,7 +288,8 @@ fn read_up_to(stream: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
     Ok(len)
 }
 
-fn cut_short() -> io::Error {
+/// Returns the error of an archive that ends too early.
+pub fn cut_short() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "it is cut short: its end is missing")
 }
 

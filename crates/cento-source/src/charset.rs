@@ -1,20 +1,26 @@
 //! The characters that bytes encode.
 //!
 //! This cannot be known for certain, so evidence is taken in order of strength: a byte order mark,
-//! the declared encoding, the zero bytes of UTF-16, validity as UTF-8, and last the statistics of
-//! chardetng. Every sequence of bytes yields a text: bytes that cannot be decoded become U+FFFD,
-//! and [`Decoded::lossy`] reports it.
+//! the encoding that the user names, the zero bytes of UTF-16 and UTF-32, validity as UTF-8, the
+//! encoding that the file declares, and last the statistics of chardetng. Every sequence of bytes
+//! yields a text: bytes that cannot be decoded become U+FFFD, and [`Decoded::lossy`] reports it.
 //!
-//! Declarations inside a document (HTML, XML) are for readers of such documents; they pass the
-//! encoding that they found as `declared`.
+//! Readers of formats with declarations of their own (HTML, XML, mail) pass the encoding as
+//! [`EncodingLabel::Declared`]. The declarations of texts and of TeX are found here. All of them
+//! are believed unless [the bytes contradict them](contradicts), because programs that convert or
+//! save a file seldom change its declaration.
 
+mod declared;
 mod dos;
+mod wide;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 use std::borrow::Cow;
 
+pub use declared::contradicts;
 pub(crate) use dos::{DosPage, DosReader};
+pub(crate) use wide::{WideReader, Width};
 
 /// A text and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +34,37 @@ pub struct Decoded<'a> {
     pub lossy: bool,
 }
 
+/// The name of an encoding for some bytes, and its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EncodingLabel<'a> {
+    /// Neither the user nor the file names one.
+    Missing,
+    /// The user names it, which decides.
+    Named(&'a str),
+    /// The file or its sender declares it, which counts unless the bytes contradict it.
+    Declared(&'a str),
+}
+
+impl<'a> EncodingLabel<'a> {
+    /// Returns the label that the user named, or else the one that the file declares.
+    pub fn of(named: Option<&'a str>, declared: Option<&'a str>) -> EncodingLabel<'a> {
+        match (named, declared) {
+            (Some(named), _) => EncodingLabel::Named(named),
+            (None, Some(declared)) => EncodingLabel::Declared(declared),
+            (None, None) => EncodingLabel::Missing,
+        }
+    }
+
+    /// Returns the label, if `bytes` are to be decoded by it.
+    pub fn believed(self, bytes: &[u8]) -> Option<&'a str> {
+        match self {
+            EncodingLabel::Missing => None,
+            EncodingLabel::Named(label) => Some(label),
+            EncodingLabel::Declared(label) => (!contradicts(bytes, label)).then_some(label),
+        }
+    }
+}
+
 /// The size of the beginning that is taken to be representative of the rest, in bytes.
 const SAMPLE_BYTES: usize = 8 << 10;
 
@@ -39,23 +76,40 @@ const DETECTED_BYTES_MAX: usize = 64 << 10;
 /// code pages of DOS.
 #[must_use]
 pub fn is_known(label: &str) -> bool {
-    Encoding::for_label_no_replacement(label.as_bytes()).is_some()
-        || DosPage::named(label).is_some()
+    standard(label).is_some() || dos_page(label).is_some() || Width::named(label).is_some()
 }
 
-/// Reads `bytes` as text, in the encoding `declared` from outside if it is a known label.
+/// Returns the code page of DOS with this name.
+fn dos_page(label: &str) -> Option<DosPage> {
+    DosPage::named(&declared::usual(label))
+}
+
+/// Returns the encoding of the WHATWG Encoding Standard with this name, or with a name that TeX or
+/// Emacs has for it.
+fn standard(label: &str) -> Option<&'static Encoding> {
+    Encoding::for_label_no_replacement(declared::usual(label).as_bytes())
+}
+
+/// Reads `bytes` as text, in the encoding that the user `named` if it is a known label.
 ///
-/// A byte order mark overrules the declaration, as in browsers. An unknown label is ignored.
+/// A byte order mark overrules the name, as in browsers. An unknown label is ignored.
 #[must_use]
-pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Decoded<'a> {
+pub fn decode<'a>(bytes: &'a [u8], named: Option<&str>) -> Decoded<'a> {
+    let marked = wide::marked(bytes);
+    let of_mark = marked.map(|(width, mark_length)| (width, &bytes[mark_length..]));
+    let by_name = || named.and_then(Width::named).map(|width| (width, bytes));
+    let by_zeros = || wide::detect(bytes).filter(|_| named.is_none()).map(|width| (width, bytes));
+    if let Some((width, bytes)) = of_mark.or_else(by_name).or_else(by_zeros) {
+        let (text, lossy) = width.decode(bytes);
+        return Decoded { text: text.into(), charset: width.name(), lossy };
+    }
     if let Some((encoding, mark_length)) = Encoding::for_bom(bytes) {
         return decode_as(encoding, &bytes[mark_length..]);
     }
-    let standard = declared.and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
-    if let Some(encoding) = standard {
+    if let Some(encoding) = named.and_then(standard) {
         return decode_as(encoding, bytes);
     }
-    if let Some(page) = declared.and_then(DosPage::named) {
+    if let Some(page) = named.and_then(dos_page) {
         return Decoded { text: page.decode(bytes).into(), charset: page.number, lossy: false };
     }
     if let Some(encoding) = detect_utf16(bytes) {
@@ -73,21 +127,26 @@ pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Decoded<'a> {
         }
         Ok(text) => Decoded { text: Cow::Borrowed(text), charset: UTF_8.name(), lossy: false },
         Err(_) if is_damaged_utf8(bytes) => decode_as(UTF_8, bytes),
-        Err(_) => decode_as(detect(bytes), bytes),
+        Err(_) => match declared::within(bytes) {
+            Some(label) => decode(bytes, Some(label)),
+            None => decode_as(detect(bytes), bytes),
+        },
     }
 }
 
 /// Returns `bytes` as text, as [`decode`] does.
 ///
 /// # Errors
-/// When the encoding was not named, and is in [doubt], with the reason as a clause.
+/// When neither the user nor the file says which encoding it is, and it is in [doubt], with the
+/// reason as a clause.
 pub(crate) fn decode_undoubted<'a>(
     bytes: &'a [u8],
-    declared: Option<&str>,
+    label: EncodingLabel<'_>,
 ) -> Result<Cow<'a, str>, String> {
-    let decoded = decode(bytes, declared);
-    let is_declared = declared.is_some_and(is_known);
-    match doubt(&decoded, 1).filter(|_| !is_declared) {
+    let believed = label.believed(bytes);
+    let decoded = decode(bytes, believed);
+    let is_told = || believed.or_else(|| declared::within(bytes)).is_some_and(is_known);
+    match doubt(&decoded, 1).filter(|_| !is_told()) {
         Some(why) => Err(why),
         None => Ok(decoded.text),
     }
@@ -105,6 +164,9 @@ pub fn record_text(bytes: &[u8]) -> Cow<'_, str> {
 #[must_use]
 pub fn looks_binary(bytes: &[u8]) -> bool {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
+    if wide::marked(sample).is_some() || wide::detect(sample).is_some() {
+        return false;
+    }
     match Encoding::for_bom(sample) {
         Some((encoding, mark_length)) if encoding != UTF_8 => {
             units(&sample[mark_length..], encoding).any(|unit| unit == 0)
@@ -113,9 +175,12 @@ pub fn looks_binary(bytes: &[u8]) -> bool {
     }
 }
 
-/// Returns whether bytes without a declared encoding are taken for UTF-16.
+/// Returns whether bytes without a declared encoding are taken for UTF-16 or UTF-32.
 #[must_use]
 pub fn is_utf16(bytes: &[u8]) -> bool {
+    if wide::marked(bytes).is_some() || wide::detect(bytes).is_some() {
+        return true;
+    }
     let by_mark = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
     by_mark.or_else(|| detect_utf16(bytes)).is_some_and(|encoding| encoding != UTF_8)
 }
@@ -177,12 +242,18 @@ pub(crate) fn detect(bytes: &[u8]) -> &'static Encoding {
 /// one foreign quotation. Text in other encodings is hardly ever valid UTF-8 above ASCII; in EUC,
 /// the worst, by chance one character for every six errors.
 fn is_damaged_utf8(bytes: &[u8]) -> bool {
+    let (valid, invalid) = utf8_characters(bytes);
+    valid / 4 >= invalid
+}
+
+/// Returns the numbers of characters above ASCII that are valid UTF-8, and of errors between them.
+fn utf8_characters(bytes: &[u8]) -> (usize, usize) {
     let (mut valid, mut invalid) = (0usize, 0usize);
     for chunk in bytes.utf8_chunks() {
         valid += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
         invalid += usize::from(!chunk.invalid().is_empty());
     }
-    valid / 4 >= invalid
+    (valid, invalid)
 }
 
 /// Returns the UTF-16 encoding of bytes without a mark that evidently are UTF-16: a text in an
@@ -291,17 +362,15 @@ mod tests {
         let bytes = b"Die Gr\x94\xe1e der St\x84dte f\x81hrt";
         check(bytes, Some("cp850"), "850", text);
         check(bytes, Some("IBM437"), "437", text);
-        let why = decode_undoubted(bytes, None).unwrap_err();
+        let why = decode_undoubted(bytes, EncodingLabel::Missing).unwrap_err();
         assert!(why.contains("--encoding") && why.contains("cp850"), "{why}");
-        assert_eq!(decode_undoubted(bytes, Some("cp852")).unwrap(), text);
+        assert_eq!(decode_undoubted(bytes, EncodingLabel::Named("cp852")).unwrap(), text);
         // A stray byte in a long text, and controls in UTF-8, are no reason for a doubt.
         let stray = FRENCH.chars().map(|c| c as u32 as u8).collect::<Vec<_>>().repeat(9);
-        assert!(decode_undoubted(&[&stray[..], b"\x81"].concat(), None).is_ok());
-        assert!(
-            decode_undoubted(&[&ENGLISH.repeat(99).into_bytes()[..], b"\x90"].concat(), None)
-                .is_ok()
-        );
-        assert!(decode_undoubted("a\u{81}\u{82}".as_bytes(), None).is_ok());
+        let is_read = |bytes: &[u8]| decode_undoubted(bytes, EncodingLabel::Missing).is_ok();
+        assert!(is_read(&[&stray[..], b"\x81"].concat()));
+        assert!(is_read(&[&ENGLISH.repeat(99).into_bytes()[..], b"\x90"].concat()));
+        assert!(is_read("a\u{81}\u{82}".as_bytes()));
     }
 
     #[test]
@@ -371,8 +440,7 @@ mod tests {
             let decoded = decode(&bytes, declared);
             let replaced = decoded.text.contains(char::REPLACEMENT_CHARACTER);
             prop_assert!(replaced || !decoded.lossy);
-            let known = Encoding::for_label(decoded.charset.as_bytes()).is_some();
-            prop_assert!(known, "{}", decoded.charset);
+            prop_assert!(is_known(decoded.charset), "{}", decoded.charset);
             // Bytes without a NUL and without a mark are never binary, the others may be.
             prop_assert!(bytes.contains(&0) || !looks_binary(&bytes));
         }

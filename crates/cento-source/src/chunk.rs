@@ -257,7 +257,6 @@ impl Chunk {
 
     /// See [`Self::text`].
     fn read_text(&self, options: &SourceOptions) -> Result<(Extracted, Option<Origins>)> {
-        let encoding = options.encoding.as_deref();
         let text = match (self.kind, &options.extraction) {
             (ChunkKind::Markup(markup), _) => {
                 let text = markup.text_of(&self.bytes, options);
@@ -287,7 +286,7 @@ impl Chunk {
                     true => html::decoded_xml,
                     false => charset::decode_undoubted,
                 };
-                let decoded = decode(&self.bytes, encoding);
+                let decoded = decode(&self.bytes, options.label());
                 decoded.map_err(|why| unread(&self.path, why))?.into_owned()
             }
         };

@@ -9,6 +9,9 @@ use std::rc::Rc;
 
 use crate::format::has_ending;
 use members::Members;
+#[cfg(feature = "archives")]
+pub use members::OF_NEXT_MEMBER;
+pub use members::Resumption;
 
 /// The compression of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,12 +191,23 @@ impl Compression {
     /// `window_bytes_max` bytes of memory for the window. The stream ends with an error if the
     /// contents are out of proportion to the bytes read.
     pub fn open<'a>(self, inner: impl Read + 'a, window_bytes_max: usize) -> Box<dyn Read + 'a> {
+        self.open_resumable(inner, window_bytes_max).0
+    }
+
+    /// Returns the contents as [`Self::open`] does, and the switch that makes them go on after the
+    /// error of a member.
+    pub fn open_resumable<'a>(
+        self,
+        inner: impl Read + 'a,
+        window_bytes_max: usize,
+    ) -> (Box<dyn Read + 'a>, Resumption) {
         if self == Compression::None {
-            return Box::new(inner);
+            return (Box::new(inner), Resumption::default());
         }
         let unpacking = Unpacking::default();
         let members = Members::new(unpacking.packed(inner), self, window_bytes_max);
-        Box::new(unpacking.unpacked(members))
+        let resumption = members.resumption();
+        (Box::new(unpacking.unpacked(members)), resumption)
     }
 }
 
@@ -202,7 +216,8 @@ fn is_bzip2(after_digit: &[u8]) -> bool {
 }
 
 /// Returns the first bytes of `inner`, up to `len_max`, and a stream of all its bytes. If `inner`
-/// breaks off after some bytes, these are the first, and the error comes again after them.
+/// breaks off after some bytes, these are the first, and the error comes again after them, before
+/// what else `inner` gives.
 pub fn peek<'a>(
     mut inner: impl Read + 'a,
     len_max: usize,
@@ -211,19 +226,22 @@ pub fn peek<'a>(
     match (&mut inner).take(len_max as u64).read_to_end(&mut start) {
         Err(error) if start.is_empty() => Err(error),
         Err(error) => {
-            let broken = Broken(error.kind(), Refusal::of(&error));
+            let broken = Broken(Some((error.kind(), Refusal::of(&error))), inner);
             Ok((start.clone(), Box::new(Cursor::new(start).chain(broken))))
         }
         Ok(_) => Ok((start.clone(), Box::new(Cursor::new(start).chain(inner)))),
     }
 }
 
-/// The end of a stream that cannot be read further.
-struct Broken(io::ErrorKind, Refusal);
+/// A stream that could not be read further, which it says first.
+struct Broken<R>(Option<(io::ErrorKind, Refusal)>, R);
 
-impl Read for Broken {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        Err(io::Error::new(self.0, self.1.clone()))
+impl<R: Read> Read for Broken<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.take() {
+            Some((kind, why)) => Err(io::Error::new(kind, why)),
+            None => self.1.read(buffer),
+        }
     }
 }
 
@@ -260,6 +278,28 @@ mod tests {
         0x20, 0x00, 0x5a, 0x8c, 0x83, 0xa3, 0x31, 0x35, 0xef, 0x7e, 0x00, 0x01, 0x1c, 0x04, 0x6f,
         0x2c, 0x9c, 0xc1, 0x1f, 0xb6, 0xf3, 0x7d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x04, 0x59, 0x5a,
     ];
+
+    #[test]
+    fn members_after_a_damaged_one_are_read_if_that_is_wanted() {
+        let text = |n: usize| format!("the text of member {n}, ").repeat(20).into_bytes();
+        let members: Vec<Vec<u8>> = (0..4).map(|n| gzip(&text(n))).collect();
+        let len = members[1].len();
+        for at in [3, 12, len / 2, len - 6] {
+            let mut damaged = members.clone();
+            damaged[1][at] ^= 0x55;
+            let (mut stream, resumption) =
+                Compression::Gzip.open_resumable(Cursor::new(damaged.concat()), WINDOW_BYTES_MAX);
+            resumption.set(true);
+            let mut found = Vec::new();
+            assert!(stream.read_to_end(&mut found).is_err(), "{at}");
+            found.clear();
+            stream.read_to_end(&mut found).unwrap();
+            assert_eq!(found, [text(2), text(3)].concat(), "{at}");
+            let mut stream =
+                Compression::Gzip.open(Cursor::new(damaged.concat()), WINDOW_BYTES_MAX);
+            assert!((0..3).all(|_| stream.read_to_end(&mut found).is_err()), "{at}");
+        }
+    }
 
     #[test]
     fn bzip2_and_xz_are_read_and_damage_is_seen() {

@@ -81,8 +81,7 @@ impl Markup {
     pub(crate) fn text_of(&self, bytes: &[u8], options: &SourceOptions) -> Result<Text, String> {
         match self.text_of {
             TextOf::Decoded(text_of) => {
-                let encoding = options.encoding.as_deref();
-                let text = text_of(&charset::decode_undoubted(bytes, encoding)?);
+                let text = text_of(&charset::decode_undoubted(bytes, options.label())?);
                 Ok((Extracted { text, ..Extracted::default() }, None))
             }
             TextOf::Bytes(text_of) => text_of(bytes, options),

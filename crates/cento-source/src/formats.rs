@@ -53,7 +53,7 @@ static FORMATS: &[&FileFormat] = &[
     &crate::subtitles::FORMAT,
     &format("zip", &[".zip"], "each file in the archive", ARCHIVES, b"PK\x03\x04"),
     &format("tar", &[".tar", ".tgz"], "each file in the archive", ARCHIVES, &TAR),
-    &format("warc", &[".warc"], "each page of the web archive", ARCHIVES, b"WARC/1.0\r\n"),
+    &format("warc", &[".warc", ".arc"], "each page of the web archive", ARCHIVES, b"WARC/1.0\r\n"),
     &format(
         "compressed",
         &[".gz", ".zst", ".bz2", ".xz"],
@@ -132,7 +132,7 @@ mod tests {
             Form::Document => "office",
             Form::Zip => "zip",
             Form::Tar => "tar",
-            Form::Warc => "warc",
+            Form::Warc | Form::Arc => "warc",
             Form::Mail => "mail",
             Form::Mailbox => "mailbox",
             Form::Markup(markup) => markups().find(|(_, other)| *other == markup)?.0.name,

@@ -46,14 +46,65 @@ fn header_name(line: &[u8]) -> Option<&[u8]> {
 pub fn begins_as_mailbox(text: &[u8]) -> bool {
     let mut lines = text.split(|&byte| byte == b'\n');
     let first = lines.next().unwrap_or_default();
-    is_separator(first) && lines.next().is_some_and(|line| header_name(line).is_some())
+    let Some(second) = lines.next() else { return false };
+    match separator(first) {
+        Some(Separator::Dated) => header_name(second).is_some(),
+        Some(Separator::Bare) => is_usual_header(second),
+        None => false,
+    }
 }
 
-/// Returns whether a line is one such as `From ann@example.org Mon Jan  1 12:00:00 2024`.
-pub fn is_separator(line: &[u8]) -> bool {
-    let Some(rest) = line.strip_prefix(b"From ") else { return false };
-    rest.windows(5)
-        .any(|time| time[2] == b':' && [0, 1, 3, 4].iter().all(|&at| time[at].is_ascii_digit()))
+/// The line before and after each mail of a mailbox in the format MMDF.
+const MMDF: &[u8] = b"\x01\x01\x01\x01";
+
+/// Returns whether bytes begin as a mailbox in the format MMDF.
+pub fn begins_as_mmdf(bytes: &[u8]) -> bool {
+    let rest = bytes.strip_prefix(MMDF);
+    rest.is_some_and(|rest| rest.starts_with(b"\n") || rest.starts_with(b"\r\n"))
+}
+
+/// A line before a mail of a mailbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Separator {
+    /// One with a time, such as `From ann@example.org Mon Jan  1 12:00:00 2024`.
+    Dated,
+    /// One with an address at most, as some programs export mails. It is one only if a header
+    /// follows.
+    Bare,
+}
+
+/// Returns the kind of separator that a line may be.
+pub fn separator(line: &[u8]) -> Option<Separator> {
+    let rest = line.strip_prefix(b"From ")?;
+    let is_time =
+        |time: &[u8]| time[2] == b':' && [0, 1, 3, 4].iter().all(|&at| time[at].is_ascii_digit());
+    if rest.windows(5).any(is_time) {
+        return Some(Separator::Dated);
+    }
+    let is_bare = rest.trim_ascii().split(u8::is_ascii_whitespace).count() == 1;
+    is_bare.then_some(Separator::Bare)
+}
+
+/// Returns whether a line is a header that most mails have, or a mark of a mail program.
+pub fn is_usual_header(line: &[u8]) -> bool {
+    const USUAL: [&[u8]; 12] = [
+        b"from",
+        b"to",
+        b"cc",
+        b"date",
+        b"subject",
+        b"received",
+        b"message-id",
+        b"return-path",
+        b"delivered-to",
+        b"mime-version",
+        b"content-type",
+        b"status",
+    ];
+    let is_extension = |name: &[u8]| name.len() > 2 && name[..2].eq_ignore_ascii_case(b"x-");
+    header_name(line).is_some_and(|name| {
+        is_extension(name) || USUAL.iter().any(|usual| name.eq_ignore_ascii_case(usual))
+    })
 }
 
 #[cfg(test)]
@@ -77,5 +128,10 @@ mod tests {
         assert!(begins_as_mailbox(mailbox.as_bytes()));
         assert!(!begins_as_mailbox(b"From here on\nit: goes"));
         assert!(!begins_as_mailbox(b"From here at 12:00\nit goes"));
+        assert!(begins_as_mailbox(b"From \nX-Id: 1\n"));
+        assert!(begins_as_mailbox(b"From a@b\r\nSubject: s\r\n"));
+        assert!(!begins_as_mailbox(b"From here\nit: goes"));
+        assert!(!begins_as_mailbox(b"From "));
+        assert!(begins_as_mmdf(b"\x01\x01\x01\x01\r\nFrom: x") && !begins_as_mmdf(b"\x01\x01"));
     }
 }

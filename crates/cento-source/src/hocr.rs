@@ -2,12 +2,13 @@
 //!
 //! hOCR is HTML whose classes name pages, areas, paragraphs, lines and words. As a web page it
 //! would lose the parts with few words to their tags; here all text of the body is read, with the
-//! lines of the page, as that of ALTO and PAGE is. A hyphen at a line end stays: the fold `hyphens`
-//! joins the word.
+//! lines of the page, as that of ALTO and PAGE is, and a word that continues on the next line is
+//! one word.
 
 use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{StartTag, Token, Tokenizer};
 
+use crate::broken_word;
 use crate::extracted::Extracted;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
@@ -28,7 +29,7 @@ pub static FORMAT: FileFormat = FileFormat {
         begins: |start| is_hocr(start.text),
         named_begins: None,
         text_of: TextOf::Bytes(|bytes, options| {
-            let page = html::decoded_page(bytes, options.encoding.as_deref())?;
+            let page = html::decoded_page(bytes, options.label())?;
             Ok((Extracted { text: text_of(&page), ..Extracted::default() }, None))
         }),
         has_source: true,
@@ -154,8 +155,10 @@ fn text_of(page: &str) -> String {
                 for piece in String::from_utf8_lossy(&found).split_inclusive(char::is_whitespace) {
                     let word = piece.trim_end();
                     if !word.is_empty() {
-                        if !text.is_empty() {
-                            text.push_str(gap.text());
+                        match broken_word::begun(&text, word).filter(|_| gap >= Gap::Line) {
+                            Some(begun) => text.truncate(begun.len()),
+                            None if text.is_empty() => {}
+                            None => text.push_str(gap.text()),
                         }
                         text.push_str(word);
                         gap = Gap::None;
@@ -185,7 +188,7 @@ mod tests {
             <span class='ocr_line'><span class='ocrx_word'>pool</span> \
             <span class='ocrx_word'>for the river Plate</span></span></p></div></body></html>";
         assert!(is_hocr(page.as_bytes()));
-        assert_eq!(text_of(page), "The steamer Albion bound from Liver-\npool for the river Plate");
+        assert_eq!(text_of(page), "The steamer Albion bound from Liverpool for the river Plate");
     }
 
     #[test]

@@ -32,10 +32,11 @@ use aligned::{Part, parts};
 pub(crate) use body::body_of;
 pub(crate) use encoding::{decoded_page, decoded_xml};
 pub use format::FORMAT;
-use hidden::{Sight, Visibility, hidden_in};
-use note::Marks;
+use hidden::{Sight, Visibility, article_in_data, hidden_in};
+use note::{Marks, drop_marks};
 use place::{PlaceInPage, Places};
 
+use crate::charset::EncodingLabel;
 use crate::origin::Origins;
 
 /// The part of web pages that is read.
@@ -54,7 +55,7 @@ pub enum Html {
 const TAG_COST: i64 = 2;
 
 /// Elements whose contents are not shown.
-const HIDDEN: [&[u8]; 5] = [b"script", b"style", b"template", b"noscript", b"svg"];
+const HIDDEN: [&[u8]; 4] = [b"script", b"style", b"template", b"noscript"];
 
 /// Elements within a line of text.
 const WITHIN_LINES: [&[u8]; 25] = [
@@ -67,16 +68,16 @@ const WITHIN_LINES: [&[u8]; 25] = [
 /// number of characters between that a reader does not see.
 pub(crate) type PageText = (String, Option<Origins>, usize);
 
-/// Returns the text of a page in this encoding, or in the one that it declares.
+/// Returns the text of a page in the encoding of this label, or in the one that it declares.
 ///
 /// # Errors
 /// When its encoding is unknown, with the reason as a clause.
 pub(crate) fn text_of(
     bytes: &[u8],
-    encoding: Option<&str>,
+    label: EncodingLabel<'_>,
     html: Html,
 ) -> Result<PageText, String> {
-    Ok(text_of_page(&decoded_page(bytes, encoding)?, html))
+    Ok(text_of_page(&decoded_page(bytes, label)?, html))
 }
 
 /// Returns the text of a page.
@@ -86,12 +87,13 @@ pub(crate) fn text_of_page(page: &str, html: Html) -> PageText {
         return (page.to_owned(), None, 0);
     }
     let mut pieces = pieces(page);
+    let hidden = hidden_in(&pieces) + article_in_data(page, &pieces);
     if html == Html::Content {
         content::free_paragraphs(&mut pieces);
         content::keep_content(&mut pieces);
     }
     let (text, origins) = joined(page, &pieces);
-    (text, origins, hidden_in(&pieces))
+    (text, origins, hidden)
 }
 
 /// A part of a page.
@@ -139,9 +141,10 @@ impl Piece {
     /// Returns the piece for a tag within `preformatted` open `pre` elements.
     fn tag(name: &[u8], preformatted: usize) -> Piece {
         let place = match name {
-            b"br" => Place::LineEnd,
+            b"br" | b"tspan" => Place::LineEnd,
             b"td" | b"th" => Place::CellEnd,
             _ if WITHIN_LINES.contains(&name) => Place::Line,
+            b"svg" => Place::Hidden,
             _ if HIDDEN.contains(&name) => Place::Hidden,
             _ => Place::BlockEnd,
         };
@@ -151,8 +154,12 @@ impl Piece {
 
 /// Returns the parts of a page; they hold all its text if a reader would see none of it.
 fn pieces(page: &str) -> Vec<Piece> {
-    let (pieces, is_empty) = pieces_seen(page, false);
-    if is_empty { pieces_seen(page, true).0 } else { pieces }
+    let (mut pieces, is_empty) = pieces_seen(page, false);
+    if is_empty {
+        pieces = pieces_seen(page, true).0;
+    }
+    drop_marks(&mut pieces);
+    pieces
 }
 
 /// Returns the parts of a page, and whether all its text is hidden; a script then probably shows
@@ -196,7 +203,7 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
                     Visibility::Yes | Visibility::Hidden => {
                         has_text |= words > 0;
                         let Span { start, end } = found.span;
-                        let place = places.now();
+                        let place = PlaceInPage { is_raised: marks.is_raised(), ..places.now() };
                         pieces.push(Piece::Text { text, span: start..end, words, place });
                     }
                 }

@@ -11,6 +11,7 @@
 mod add;
 #[cfg(feature = "archives")]
 mod archive;
+mod broken_word;
 mod bytes;
 pub mod charset;
 mod chunk;
@@ -204,6 +205,13 @@ pub struct SourceOptions {
     /// Set when no consumer waits for the documents any more: the processes that extract texts are
     /// then ended.
     pub stop: Stop,
+}
+
+impl SourceOptions {
+    /// Returns the encoding that the user named.
+    pub(crate) fn label(&self) -> charset::EncodingLabel<'_> {
+        charset::EncodingLabel::of(self.encoding.as_deref(), None)
+    }
 }
 
 impl Default for SourceOptions {

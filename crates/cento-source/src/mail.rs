@@ -1,13 +1,12 @@
 //! The text of mails and their attachments.
 //!
 //! mail-parser reads the parts of a mail; input that would make it slow or nest without bound is
-//! kept from it. Its iterator over a mailbox holds a message of any length, so mailboxes are cut
-//! here.
+//! kept from it.
+
+mod mailbox;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::io::{self, BufRead, BufReader, Read};
-use std::ops::ControlFlow;
 
 use mail_parser::decoders::base64::base64_decode;
 use mail_parser::decoders::charsets::map::charset_decoder;
@@ -16,8 +15,9 @@ use mail_parser::{
     Encoding, HeaderName, Message, MessageParser, MessagePart, MimeHeaders, PartType,
 };
 
-use crate::charset;
-use crate::headers::is_separator;
+pub use mailbox::{InMailbox, read_mailbox};
+
+use crate::charset::{self, EncodingLabel};
 use crate::html::{self, Html};
 
 /// The maximum size of a header: the parser compares its parameters with each other.
@@ -162,19 +162,21 @@ fn text_of(message: &Message<'_>, encoding: Option<&str>) -> Result<String, Stri
             PartType::Html(page) => (page, true),
             _ => return Ok(String::new()),
         };
-        let raw = match named_charset(part) {
+        let label = match named_charset(part) {
             Some(Charset::OfParser) => None,
-            Some(Charset::Known(name)) => Some((bytes_of(message, part), Some(name))),
-            None => Some((bytes_of(message, part), encoding)),
+            Some(Charset::Known(name)) => Some(EncodingLabel::Declared(name)),
+            None => Some(EncodingLabel::of(encoding, None)),
         };
+        let raw = label.map(|label| (bytes_of(message, part), label));
         let all = |page: &str| html::text_of_page(page, Html::All).0;
         Ok(match (raw, is_page) {
-            (Some((Some(bytes), name)), true) => html::text_of(&bytes, name, Html::All)?.0,
-            (Some((Some(bytes), name)), false) => {
-                charset::decode_undoubted(&bytes, name)?.replace("\r\n", "\n")
+            (Some((Some(bytes), label)), true) => html::text_of(&bytes, label, Html::All)?.0,
+            (Some((Some(bytes), label)), false) => {
+                let text = charset::decode_undoubted(&bytes, label)?;
+                joined_flow(part, text.replace("\r\n", "\n"))
             }
             (_, true) => all(text),
-            (_, false) => text.replace("\r\n", "\n"),
+            (_, false) => joined_flow(part, text.replace("\r\n", "\n")),
         })
     };
     let parts = |all: &mut dyn Iterator<Item = &MessagePart<'_>>| -> Result<Vec<String>, String> {
@@ -186,6 +188,38 @@ fn text_of(message: &Message<'_>, encoding: Option<&str>) -> Result<String, Stri
     pieces.extend(if plain.is_empty() { parts(&mut message.html_bodies())? } else { plain });
     pieces.retain(|piece| !piece.is_empty());
     Ok(pieces.join("\n\n"))
+}
+
+/// Joins the lines of a text that its program has broken anywhere (RFC 3676 with `delsp=yes`, as
+/// for Japanese): the space before such a break is no part of the text. Without `delsp`, lines are
+/// broken between words.
+fn joined_flow(part: &MessagePart<'_>, text: String) -> String {
+    let has = |name: &str, value: &str| {
+        let found = part.content_type().and_then(|kind| kind.attribute(name));
+        found.is_some_and(|found| found.eq_ignore_ascii_case(value))
+    };
+    if !has("format", "flowed") || !has("delsp", "yes") {
+        return text;
+    }
+    let mut joined = String::new();
+    // The marks of quotation of the line that goes on.
+    let mut open: Option<&str> = None;
+    for line in text.lines() {
+        let (marks, rest) = line.split_at(line.len() - line.trim_start_matches('>').len());
+        // A line that begins with a space or a mark is written with one more space.
+        let rest = rest.strip_prefix(' ').unwrap_or(rest);
+        if open != Some(marks) {
+            if !joined.is_empty() {
+                joined.push('\n');
+            }
+            joined.push_str(marks);
+        }
+        let is_signature = rest == "-- ";
+        let soft = rest.strip_suffix(' ').filter(|_| !is_signature);
+        joined.push_str(soft.unwrap_or(rest));
+        open = soft.map(|_| marks);
+    }
+    joined
 }
 
 /// Returns the subject of a mail. Old mails have letters in it that are not ASCII, in the encoding
@@ -255,7 +289,8 @@ fn file_of<'a>(message: &'a Message<'_>, part: &MessagePart<'_>, text: &'a str) 
     let decoded: Cow<'_, str> = match (named_charset(part), bytes_of(message, part)) {
         (None, Some(bytes)) => return bytes,
         (Some(Charset::Known(name)), Some(bytes)) => {
-            charset::decode(&bytes, Some(name)).text.into_owned().into()
+            let label = EncodingLabel::Declared(name).believed(&bytes);
+            charset::decode(&bytes, label).text.into_owned().into()
         }
         (Some(Charset::OfParser), _) | (_, None) => text.into(),
     };
@@ -287,67 +322,21 @@ fn name_of(part: &MessagePart<'_>, number: usize) -> String {
     }
 }
 
-/// A mail of a mailbox.
-#[derive(Debug, PartialEq, Eq)]
-pub enum InMailbox {
-    /// The mail of this number, counted from 1.
-    Mail(u64, Vec<u8>),
-    /// The mail of this number is longer than allowed, and has been passed over.
-    TooLong(u64),
-}
-
-/// Cuts a mailbox (mbox) into its mails, until `emit` breaks off. A mail much longer than
-/// `bytes_max` is skipped without being held.
-///
-/// # Errors
-/// When the stream cannot be read further. The complete mails before have been emitted.
-pub fn read_mailbox(
-    stream: impl Read,
-    bytes_max: usize,
-    mut emit: impl FnMut(InMailbox) -> ControlFlow<()>,
-) -> io::Result<ControlFlow<()>> {
-    /// The maximum number of bytes of a long line that are held at a time.
-    const PIECE_BYTES_MAX: u64 = 64 << 10;
-    let mut stream = BufReader::new(stream);
-    let (mut number, mut mail, mut is_too_long) = (0, Vec::new(), false);
-    let (mut begins_line, mut follows_empty) = (true, true);
-    loop {
-        let mut piece = Vec::new();
-        let len = (&mut stream).take(PIECE_BYTES_MAX).read_until(b'\n', &mut piece)?;
-        let begins_mail = begins_line && follows_empty && is_separator(&piece);
-        if (len == 0 || begins_mail) && number > 0 {
-            let bytes = std::mem::take(&mut mail);
-            let found = match std::mem::take(&mut is_too_long) {
-                true => InMailbox::TooLong(number),
-                false => InMailbox::Mail(number, bytes),
-            };
-            if emit(found).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        if len == 0 {
-            return Ok(ControlFlow::Continue(()));
-        }
-        follows_empty = begins_line && piece.trim_ascii().is_empty();
-        if begins_mail {
-            number += 1;
-        } else {
-            // A text line that looks like the line before a mail is marked.
-            let marks = piece.iter().take_while(|&&byte| byte == b'>').count();
-            let is_marked = begins_line && marks > 0 && piece[marks..].starts_with(b"From ");
-            mail.extend_from_slice(&piece[usize::from(is_marked)..]);
-            if mail.len() > bytes_max {
-                mail.clear();
-                is_too_long = true;
-            }
-        }
-        begins_line = piece.ends_with(b"\n");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn soft_breaks_of_a_text_without_spaces_are_no_spaces() {
+        let mail = |more: &str| {
+            let head = format!("Content-Type: text/plain; charset=utf-8; format=flowed{more}\n\n");
+            let text = "\u{6e2f}\u{306e} \n\u{6c34}\u{8eca} \n>\u{53e4}\u{3044} \n> \u{51ac}\nend";
+            parse(format!("{head}{text}").into_bytes(), None).unwrap().text
+        };
+        let joined = "\u{6e2f}\u{306e}\u{6c34}\u{8eca}\n>\u{53e4}\u{3044}\u{51ac}\nend";
+        assert_eq!(mail("; delsp=yes"), joined);
+        assert!(mail("").contains("\u{306e} \n\u{6c34}"));
+    }
     use base64ish::base64;
 
     /// The encoding of files in mails.
@@ -534,30 +523,5 @@ mod tests {
         let parts = format!("Content-Type: multipart/mixed; boundary=y\n\n{parts}");
         assert!(parse(parts.into_bytes(), None).unwrap_err().contains("too many for its size"));
         assert!(parse(b"".to_vec(), None).unwrap_err().contains("no mail"));
-    }
-
-    fn cut(mailbox: &[u8], max: usize) -> Vec<InMailbox> {
-        let mut found = Vec::new();
-        let end = read_mailbox(mailbox, max, |mail| {
-            found.push(mail);
-            ControlFlow::Continue(())
-        });
-        assert!(end.unwrap().is_continue());
-        found
-    }
-
-    #[test]
-    fn a_mailbox_is_cut_at_lines_that_stand_before_mails() {
-        let head = "From a Mon Jan  1 12:00:00 2024\n";
-        let mails = ["Subject: 1\n\nFrom here at noon\n\n", "Subject: 2\n\n>From a\n>>From b\n"];
-        let mailbox = format!("{head}{}{head}{}", mails[0], mails[1]);
-        let expected = [
-            InMailbox::Mail(1, mails[0].into()),
-            InMailbox::Mail(2, b"Subject: 2\n\nFrom a\n>From b\n".to_vec()),
-        ];
-        assert_eq!(cut(mailbox.as_bytes(), 1000), expected);
-        let long = format!("{head}{}\n\n{head}x: y\n\n", "x".repeat(300_000));
-        let expected = [InMailbox::TooLong(1), InMailbox::Mail(2, b"x: y\n\n".to_vec())];
-        assert_eq!(cut(long.as_bytes(), 1000), expected);
     }
 }

@@ -16,7 +16,7 @@ use crate::format::{
     PARQUET, TABLES, has_ending,
 };
 use crate::formats::markups;
-use crate::headers::{begins_as_mail, begins_as_mailbox};
+use crate::headers::{begins_as_mail, begins_as_mailbox, begins_as_mmdf};
 use crate::html::Html;
 use crate::kind::{is_utf8, no_text};
 use crate::shape::{Nesting, Shape, shape};
@@ -55,6 +55,8 @@ pub enum Form {
     Tar,
     /// A web archive.
     Warc,
+    /// A web archive in the older format ARC.
+    Arc,
     /// A mail.
     Mail,
     /// A mailbox.
@@ -67,6 +69,12 @@ pub enum Form {
 
 /// The first bytes of web archives.
 const WARC: &[u8] = b"WARC/";
+
+/// The first bytes of web archives in the format ARC.
+const ARC: &[u8] = b"filedesc://";
+
+/// The first bytes of indexes of web archives.
+const CDX: &[u8] = b" CDX ";
 
 /// The maximum number of bytes that are examined to determine the kind of a file.
 pub const LOOKED_AT_MAX: usize = 1 << 20;
@@ -128,6 +136,17 @@ fn container(start: &[u8], name: &str) -> Option<Form> {
     }
     if start.starts_with(WARC) {
         return Some(Form::Warc);
+    }
+    if start.starts_with(ARC) {
+        return Some(Form::Arc);
+    }
+    if start.starts_with(CDX) {
+        return Some(Form::Unread(
+            "it is an index of a web archive (CDX); give the archive itself",
+        ));
+    }
+    if begins_as_mmdf(start) {
+        return Some(Form::Mailbox);
     }
     let header = &start[..start.len().min(PDF_HEADER_BYTES_MAX)];
     let is_late_pdf = ends(&[".pdf"]) && memchr::memmem::find(header, b"%PDF-").is_some();
@@ -197,6 +216,9 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
     if begins_as_mail(text, ends(&[".eml"])) {
         return Form::Mail;
     }
+    if ends(&[".mbox"]) {
+        return Form::Refused("it is named .mbox, and begins with no mail");
+    }
     if ends(&[".csv"]) {
         return Form::Table(delimiter(text));
     }
@@ -245,7 +267,7 @@ fn what_it_is(form: Form) -> &'static str {
         Form::Unread(is) | Form::Refused(is) | Form::Misnamed { is, .. } => is,
         Form::Zip => "it is a zip file",
         Form::Tar => "it is a tar archive",
-        Form::Warc => "it is a web archive",
+        Form::Warc | Form::Arc => "it is a web archive",
         Form::Document => "it is a document in another form",
         Form::Columns(Columnar::Parquet) => "it is a Parquet file",
         Form::Columns(Columnar::Arrow | Columnar::ArrowStream) => "it is an Arrow file",
@@ -357,6 +379,11 @@ mod tests {
     #[test]
     fn mails_and_archives_and_markup_are_known() {
         check(b"WARC/1.0\r\n", "a.txt", Form::Warc);
+        check(b"filedesc://x.arc 0.0.0.0 20080430204825 text/plain 68\n", "a", Form::Arc);
+        check(b"\x01\x01\x01\x01\nFrom: x\n", "a", Form::Mailbox);
+        check(b"From \nFrom: x\n", "a", Form::Mailbox);
+        let why = "it is named .mbox, and begins with no mail";
+        check(b"a text", "a.mbox", Form::Refused(why));
         check(b"Received: x\nFrom: y\n\n", "a", Form::Mail);
         check(b"To: y\n\nz", "a.EML", Form::Mail);
         check(b"To: y\n\nz", "a.txt", Form::Text);

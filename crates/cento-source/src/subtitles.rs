@@ -4,6 +4,9 @@
 //! their lines, also those outside of cues: an empty line within a cue does not end its words. A
 //! file without a cue is text as it is. Each line stays a line, so the lines of passages are those
 //! of the file.
+//!
+//! Captions that roll, as live captions do, repeat the lines of the cue before: such lines become
+//! empty. In other subtitles a line that is repeated was spoken again.
 
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
@@ -72,8 +75,12 @@ fn text_of(subtitles: &str) -> String {
     let is_empty = |at: usize| lines[at].trim().is_empty();
     let first = (0..lines.len()).find(|&at| !is_empty(at)).unwrap_or_default();
     let is_web = is_header(lines[first].trim().as_bytes());
-    let mut is_left_out = false;
+    let (mut is_left_out, mut cue) = (false, 0);
+    // The cue of each line, from 1 on.
+    let mut cues = Vec::new();
     let words = lines.iter().enumerate().map(|(at, line)| {
+        cue += usize::from(is_time(at));
+        cues.push(cue);
         if is_time(at) || is_empty(at) {
             is_left_out = false;
             return String::new();
@@ -87,7 +94,33 @@ fn text_of(subtitles: &str) -> String {
             false => with_characters(without_tags(line)),
         }
     });
-    words.collect::<Vec<_>>().join("\n")
+    let mut words: Vec<String> = words.collect();
+    let repeated = repeated(&words, &cues);
+    repeated.into_iter().for_each(|at| words[at].clear());
+    words.join("\n")
+}
+
+/// Returns the lines that repeat the end of the cue before, if the captions roll: half of the cues
+/// do so.
+fn repeated(words: &[String], cues: &[usize]) -> Vec<usize> {
+    let has_words = |at: &usize| cues[*at] > 0 && !words[*at].trim().is_empty();
+    let lines: Vec<usize> = (0..words.len()).filter(has_words).collect();
+    let (mut found, mut rolls, mut before) = (Vec::new(), 0, &[][..]);
+    let all: Vec<&[usize]> = lines.chunk_by(|a, b| cues[*a] == cues[*b]).collect();
+    for &cue in &all {
+        let is_same = |(a, b): (&usize, &usize)| words[*a].trim() == words[*b].trim();
+        let most = cue.len().min(before.len());
+        let len = (1..=most).rev().find(|&len| {
+            let end: &[usize] = &before[before.len() - len..];
+            end.iter().zip(cue).all(is_same)
+        });
+        if let Some(len) = len {
+            rolls += 1;
+            found.extend_from_slice(&cue[..len]);
+        }
+        before = cue;
+    }
+    if all.len() > 2 && rolls * 2 >= all.len() { found } else { Vec::new() }
 }
 
 /// Returns a line without its tags, `<i>`, `<00:01.500>` and `{\an8}`.
@@ -174,6 +207,29 @@ mod tests {
              00:04.000 --> 00:05.000\nIt falls.",
             "\n\n\n\n\n\n\n\n\n\nTwice a day.\n\n\nIt falls.",
         );
+    }
+
+    #[test]
+    fn captions_that_roll_are_read_once() {
+        let cue = |lines: &str| format!("00:01.000 --> 00:03.000\n{lines}\n\n");
+        let said = |cues: &[&str]| -> Vec<String> {
+            let file = cues.iter().map(|lines| cue(lines)).collect::<String>();
+            let text = text_of(&format!("WEBVTT\n\n{file}"));
+            text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+        };
+        assert_eq!(said(&["one", "one\ntwo", "two\nthree", "three"]), ["one", "two", "three"]);
+        // The form of automatic captions: timed, still, above the next.
+        let timed = [
+            " \none<00:02.000><c> a</c>",
+            "one a\n ",
+            "one a\ntwo<00:02.000><c> b</c>",
+            "two b\n ",
+        ];
+        assert_eq!(said(&timed), ["one a", "two b"]);
+        // Repeated by intent.
+        let song = ["la la", "la la", "the sea", "the tide", "rises", "no", "no"];
+        assert_eq!(said(&song), song);
+        assert_eq!(said(&["no", "no"]), ["no", "no"]);
     }
 
     #[test]

@@ -3,11 +3,16 @@
 //! Only TeX itself can expand every macro, so this keeps the source text that a person reads:
 //! comments, names of commands, options and arguments that are not text (labels, references, files,
 //! lengths) go, accents become letters, and formulas stay as they are written, without commands.
+//! Macros without arguments are their texts. Notes come after their paragraph, on the empty line.
 //! Brackets that are not known to be options are text (`option`).
 //! Each line stays a line, so the lines of passages are those of the file.
 
+mod command;
+mod definition;
 mod option;
 
+use self::command::{ACCENTS, LETTERS, WITHOUT_TEXT};
+use self::definition::{Definitions, definitions};
 use self::option::{Owner, bracketed, options};
 use crate::format::{FileFormat, Markup, TextOf};
 
@@ -53,100 +58,6 @@ const FORMULAS: [&str; 9] = [
     "multline",
 ];
 
-/// Commands with arguments that are not text, and their number.
-const WITHOUT_TEXT: [(&str, usize); 54] = [
-    ("addbibresource", 1),
-    ("addcontentsline", 3),
-    ("addtocounter", 2),
-    ("addtolength", 2),
-    ("autoref", 1),
-    ("begin", 1),
-    ("bibitem", 1),
-    ("bibliography", 1),
-    ("bibliographystyle", 1),
-    ("captionsetup", 1),
-    ("cline", 1),
-    ("color", 1),
-    ("colorbox", 1),
-    ("cref", 1),
-    ("Cref", 1),
-    ("definecolor", 3),
-    ("DeclareMathOperator", 2),
-    ("documentclass", 1),
-    ("documentstyle", 1),
-    ("end", 1),
-    ("eqref", 1),
-    ("fontsize", 2),
-    ("geometry", 1),
-    ("graphicspath", 1),
-    ("gls", 1),
-    ("href", 1),
-    ("hspace", 1),
-    ("hypersetup", 1),
-    ("include", 1),
-    ("includegraphics", 1),
-    ("includeonly", 1),
-    ("index", 1),
-    ("input", 1),
-    ("label", 1),
-    ("linespread", 1),
-    ("multicolumn", 2),
-    ("newcommand", 2),
-    ("newenvironment", 3),
-    ("newtheorem", 1),
-    ("pageref", 1),
-    ("pagenumbering", 1),
-    ("pagestyle", 1),
-    ("providecommand", 2),
-    ("raisebox", 1),
-    ("ref", 1),
-    ("renewcommand", 2),
-    ("setcounter", 2),
-    ("setlength", 2),
-    ("subfile", 1),
-    ("textcolor", 1),
-    ("thispagestyle", 1),
-    ("url", 1),
-    ("usepackage", 1),
-    ("vspace", 1),
-];
-
-/// Commands that produce letters.
-const LETTERS: [(&str, char); 15] = [
-    ("ss", '\u{df}'),
-    ("o", '\u{f8}'),
-    ("O", '\u{d8}'),
-    ("l", '\u{142}'),
-    ("L", '\u{141}'),
-    ("ae", '\u{e6}'),
-    ("AE", '\u{c6}'),
-    ("oe", '\u{153}'),
-    ("OE", '\u{152}'),
-    ("aa", '\u{e5}'),
-    ("AA", '\u{c5}'),
-    ("dh", '\u{f0}'),
-    ("th", '\u{fe}'),
-    ("i", 'i'),
-    ("j", 'j'),
-];
-
-/// Commands that put a mark on the next letter.
-const ACCENTS: [(&str, char); 13] = [
-    ("`", '\u{300}'),
-    ("'", '\u{301}'),
-    ("^", '\u{302}'),
-    ("~", '\u{303}'),
-    ("=", '\u{304}'),
-    ("u", '\u{306}'),
-    (".", '\u{307}'),
-    ("\"", '\u{308}'),
-    ("r", '\u{30a}'),
-    ("H", '\u{30b}'),
-    ("v", '\u{30c}'),
-    ("c", '\u{327}'),
-    ("k", '\u{328}'),
-];
-
 /// The maximum size of a command's arguments, in bytes, that is searched for their end: an argument
 /// without an end would be searched again for each command in it.
 const ARGUMENT_BYTES_MAX: usize = 1000;
@@ -155,20 +66,47 @@ const ARGUMENT_BYTES_MAX: usize = 1000;
 pub fn text_of(source: &str) -> String {
     let begin = source.find(BODY[0]).map_or(0, |at| at + BODY[0].len());
     let end = source[begin..].find(BODY[1]).map_or(source.len(), |at| begin + at);
-    let (rest, text, formula) = (&source[begin..end], String::new(), Formula::None);
-    let mut reader = Reader { rest, text, formula };
+    let macros = definitions(source);
+    let mut reader = Reader::of(&source[begin..end], &macros);
     reader.pass(&source[..begin]);
-    while let Some(c) = reader.rest.chars().next() {
-        reader.take(c);
-    }
+    reader.read();
     reader.pass(&source[end..]);
     reader.text
 }
+
+/// Returns the text of a part of a source, in one line.
+fn plain(source: &str, macros: &Definitions) -> String {
+    let mut reader = Reader::of(source, macros);
+    reader.read();
+    reader.text.truncate(reader.text.floor_char_boundary(MACRO_BYTES_MAX));
+    reader.text.replace('\n', " ")
+}
+
+/// The longest text of a macro.
+const MACRO_BYTES_MAX: usize = 1000;
+
+/// Commands whose argument is a note.
+const NOTES: [&str; 6] = ["footnote", "footnotetext", "endnote", "thanks", "marginpar", "sidenote"];
 
 struct Reader<'a> {
     rest: &'a str,
     text: String,
     formula: Formula,
+    macros: &'a Definitions,
+    /// The number of open braces.
+    depth: usize,
+    /// The open notes.
+    open_notes: Vec<OpenNote>,
+    /// The notes that come after the paragraph.
+    notes: Vec<String>,
+}
+
+/// A note whose end has not been read.
+struct OpenNote {
+    /// The number of braces open before it.
+    depth: usize,
+    /// The place of its text.
+    start: usize,
 }
 
 /// The formula that is being read. The end of a paragraph ends each: one without an end has no
@@ -185,6 +123,46 @@ enum Formula {
 }
 
 impl<'a> Reader<'a> {
+    fn of(rest: &'a str, macros: &'a Definitions) -> Reader<'a> {
+        Reader {
+            rest,
+            text: String::new(),
+            formula: Formula::None,
+            macros,
+            depth: 0,
+            open_notes: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Reads all of the source.
+    fn read(&mut self) {
+        while let Some(c) = self.rest.chars().next() {
+            self.take(c);
+        }
+        self.open_notes.clear();
+        if !self.notes.is_empty() && !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.text.push(' ');
+        }
+        self.write_notes();
+    }
+
+    /// Writes the notes of a paragraph that has ended.
+    fn write_notes(&mut self) {
+        if self.open_notes.is_empty() {
+            self.text.push_str(&std::mem::take(&mut self.notes).join(" "));
+        }
+    }
+
+    /// Takes a closing brace, which may end a note.
+    fn close(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        let Some(note) = self.open_notes.pop_if(|note| note.depth >= self.depth) else { return };
+        let text = self.text.split_off(note.start);
+        self.pass(&text);
+        self.notes.push(text.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+
     /// Reads the element that begins with this character.
     fn take(&mut self, c: char) {
         self.skip(c.len_utf8());
@@ -193,7 +171,8 @@ impl<'a> Reader<'a> {
             '%' => {
                 self.until_line_end();
             }
-            '{' | '}' => {}
+            '{' => self.depth += 1,
+            '}' => self.close(),
             '$' => self.dollar(),
             '~' | '&' | '^' | '_' => self.text.push(' '),
             // In a formula these are primes.
@@ -202,10 +181,11 @@ impl<'a> Reader<'a> {
                 self.text.push('"');
             }
             c => {
+                self.text.push(c);
                 if c == '\n' && self.rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n') {
                     self.formula = Formula::None;
+                    self.write_notes();
                 }
-                self.text.push(c);
             }
         }
     }
@@ -277,6 +257,13 @@ impl<'a> Reader<'a> {
         if name == "end" && is_formula(self.near().strip_prefix('{').unwrap_or_default()) {
             self.formula = Formula::None;
         }
+        if NOTES.contains(&name) {
+            return self.note(name);
+        }
+        if let Some(text) = self.macros.get(name) {
+            self.text.push_str(text);
+            return;
+        }
         let is_citation = name.to_ascii_lowercase().contains("cite");
         let found = WITHOUT_TEXT.iter().find(|(other, _)| *other == name);
         let arguments = found.map_or(usize::from(is_citation), |(_, arguments)| *arguments);
@@ -287,6 +274,16 @@ impl<'a> Reader<'a> {
                 self.options(owner);
             }
             self.argument();
+        }
+    }
+
+    /// Begins a note, whose argument follows.
+    fn note(&mut self, name: &str) {
+        self.options(Owner::Command(name, false));
+        if self.rest.starts_with('{') {
+            self.skip(1);
+            self.open_notes.push(OpenNote { depth: self.depth, start: self.text.len() });
+            self.depth += 1;
         }
     }
 
@@ -459,7 +456,7 @@ mod tests {
     #[test]
     fn options_and_short_titles_go() {
         check("\\section[On $[0,1)$]{On an interval}", "On an interval");
-        check("\\caption[Short]{Long}\\footnote[3]{x}", "Longx");
+        check("\\caption[Short]{Long}\\footnote[3]{x}", "Long x");
         check("\\begin{figure}[!htb]\n\\includegraphics[width=.5\\textwidth]{a}", "\n");
         check("\\begin{tabular}[t]{ll}a\\\\[2pt]b\\\\*[-1ex]c", "a b c");
         check("\\begin{enumerate}[label=(\\alph*)]\n\\item a", "\n a");
@@ -476,6 +473,27 @@ mod tests {
         check("$a$$b$''", "ab\"");
         // A dollar sign without a partner ends with its paragraph.
         check("5$ ''\n \n``a''", "5 ''\n \n\"a\"");
+    }
+
+    #[test]
+    fn notes_come_after_their_paragraph() {
+        check(
+            "A stable\\footnote{See \\emph{there}, p. 3.} left;\nothers\\thanks{b}.\n\nMore.\n",
+            "A stable left;\nothers.\nSee there, p. 3. b\nMore.\n",
+        );
+        check("a\\footnote{b\nc} d", "a\n d b c");
+        check("a\\footnote{b\n\nc} d\n\n", "a\n\n d\nb c\n");
+        check("a\\footnote{b", "ab");
+        check("{\\footnote{a {b}\\footnote{c}} d}", " d c a b");
+    }
+
+    #[test]
+    fn macros_without_arguments_are_their_texts() {
+        check(
+            "\\newcommand{\\firm}{Acme Ltd}\\begin{document}The board of \\firm{} met in \\firm.",
+            "The board of Acme Ltd met in Acme Ltd.",
+        );
+        check("\\newcommand{\\x}[1]{y}\\x{a}", "a");
     }
 
     #[test]
@@ -500,7 +518,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_line_stays_a_line(source in "(\\\\begin\\{verbatim\\}|\\\\cite|\\\\'|\\\\[a-c]|[a-d{}\\[\\]%$&~\n ]){0,40}") {
+        fn every_line_stays_a_line(source in "(\\\\begin\\{verbatim\\}|\\\\cite|\\\\footnote\\{|\\\\def\\\\a|\\\\'|\\\\[a-c]|[a-d{}\\[\\]%$&~\n ]){0,40}") {
             let lines = |text: &str| text.matches('\n').count();
             prop_assert_eq!(lines(&text_of(&source)), lines(&source), "{:?}", source);
         }

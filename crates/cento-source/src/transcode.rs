@@ -6,7 +6,7 @@ use encoding_rs::{Encoding, UTF_8};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
 use crate::bytes::Source;
-use crate::charset::{DosPage, DosReader, decode, doubt};
+use crate::charset::{DosPage, DosReader, WideReader, Width, decode, doubt};
 
 /// The size of the beginning of a file that its encoding is detected from, in bytes.
 const SAMPLE_BYTES: usize = 64 << 10;
@@ -26,6 +26,9 @@ pub fn utf8<'a>(source: Source<'a>, declared: Option<&str>) -> io::Result<Source
     let charset = decoded.charset;
     if let Some(page) = DosPage::named(charset) {
         return Ok(Source::Stream(Box::new(DosReader::new(source, page))));
+    }
+    if let Some(width) = Width::named(charset) {
+        return Ok(Source::Stream(Box::new(WideReader::new(source, width))));
     }
     if declared.is_none()
         && let Some(why) = doubt(&decoded, CONTROLS_MIN)
@@ -68,6 +71,8 @@ mod tests {
             check(&utf16(u16::to_le_bytes, mark), None, &text);
             check(&utf16(u16::to_be_bytes, mark), None, &text);
         }
+        let wide: Vec<u8> = text.chars().flat_map(|c| (c as u32).to_be_bytes()).collect();
+        check(&wide, None, &text);
         check(&utf16(u16::to_be_bytes, ""), Some("utf-16be"), &text);
         check(&utf16(u16::to_le_bytes, "\u{feff}"), Some("utf-16be"), &text);
     }

@@ -1,12 +1,11 @@
 //! The files that inputs name, and their contents.
 
+mod archives;
 mod mails;
 
 #[cfg(feature = "archives")]
 use std::collections::HashMap;
 use std::fs::File;
-#[cfg(feature = "archives")]
-use std::io::Seek;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -14,17 +13,17 @@ use std::sync::Arc;
 
 use super::READ_ALL_OF;
 #[cfg(feature = "archives")]
-use super::archive::{self, Entry, ZipForm};
+use super::archive::{self, Entry};
 use super::bytes::Source;
 #[cfg(feature = "archives")]
 use super::compressed::Unpacking;
-use super::compressed::{Compression, peek};
+use super::compressed::{Compression, Resumption, peek};
 use super::directory::{files_below, place_of};
 #[cfg(feature = "archives")]
 use super::filter::HIDDEN;
 use super::filter::LIST;
 use super::filter::{NO_DOCUMENTS, NO_FILES, NO_FILES_LEFT, NO_TEXT_FIELD};
-use super::format::{Columnar, has_ending};
+use super::format::Columnar;
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
 use super::read_error::{Emit, ReadChunk, ReadError};
@@ -44,13 +43,6 @@ const ROOM_BYTES_MAX: usize = 64 << 20;
 
 /// The name of standard input, as a path and in places.
 const STDIN: &str = "-";
-
-/// The ending of names that promise an archive, if the file is a zip file at all.
-const ZIP: &str = ".zip";
-
-/// The endings of the names of documents that are zip files.
-const ZIP_DOCUMENTS: [&str; 10] =
-    [".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".odt", ".odp", ".ott", ".epub"];
 
 /// Reads all `inputs` as [`crate::read`] does, until `emit` breaks off.
 pub fn read(inputs: &[PathBuf], options: &SourceOptions, emit: Emit<'_>) {
@@ -97,6 +89,29 @@ pub fn read_one(path: &Path, options: &SourceOptions, emit: Emit<'_>) {
         false => reader.file(path),
     };
 }
+
+/// A file whose first bytes have been read, unpacked if it is compressed.
+struct Opened<'a> {
+    start: Vec<u8>,
+    source: Source<'a>,
+    /// The compression that was removed last.
+    compression: Compression,
+    /// Makes the stream go on after damage of one of its members.
+    resumption: Option<Resumption>,
+}
+
+impl<'a> Opened<'a> {
+    /// Removes a compression.
+    fn unpacked(self, next: Compression, window_bytes_max: usize) -> io::Result<Opened<'a>> {
+        let (stream, resumption) = next.open_resumable(self.source, window_bytes_max);
+        let (start, stream) = peek(stream, PEEK_BYTES)?;
+        let source = Source::Stream(stream);
+        Ok(Opened { start, source, compression: next, resumption: Some(resumption) })
+    }
+}
+
+/// The maximum number of compressions of a file that are removed.
+const COMPRESSIONS_MAX: usize = 2;
 
 struct Reader<'a> {
     options: &'a SourceOptions,
@@ -262,15 +277,18 @@ impl<'a> Reader<'a> {
         }
         let (promised, inner) = Compression::of_name(name);
         let opened = source.peek(PEEK_BYTES).and_then(|(start, source)| {
-            let compression = Compression::of_start(&start, promised);
-            if compression == Compression::None {
-                return Ok((start, source, compression));
+            let compression = Compression::None;
+            let mut opened = Opened { start, source, compression, resumption: None };
+            for _ in 0..COMPRESSIONS_MAX {
+                let next = Compression::of_start(&opened.start, promised);
+                if next == Compression::None {
+                    break;
+                }
+                opened = opened.unpacked(next, self.options.window_bytes_max)?;
             }
-            let stream = compression.open(source, self.options.window_bytes_max);
-            let (start, stream) = peek(stream, PEEK_BYTES)?;
-            Ok((start, Source::Stream(stream), compression))
+            Ok(opened)
         });
-        let (start, source, compression) = match opened {
+        let Opened { start, source, compression, resumption } = match opened {
             Ok(opened) => opened,
             Err(error) => return self.fail(Error::io("read", &**place, error)),
         };
@@ -316,7 +334,10 @@ impl<'a> Reader<'a> {
             Form::Document => self.document(place, &start, source),
             Form::Zip => self.zip(place, inner, &start, source),
             Form::Tar => self.tar(place, source),
-            Form::Warc => self.warc(place, source),
+            Form::Warc | Form::Arc => {
+                resumption.iter().for_each(|resumption| resumption.set(true));
+                self.web_archive(place, source, form == Form::Arc)
+            }
             Form::Mail => self.mail(place, source),
             Form::Mailbox => self.mailbox(place, source),
             Form::Markup(markup) => {
@@ -372,88 +393,6 @@ impl<'a> Reader<'a> {
             Some(_) => self.whole(place, source, ChunkKind::Document),
             None => self.skip_without("office", place, sniff::unread(start)),
         }
-    }
-
-    /// Reads a zip file: an archive, or a document.
-    #[cfg(feature = "archives")]
-    fn zip(
-        &mut self,
-        place: &Arc<str>,
-        name: &str,
-        start: &[u8],
-        source: Source<'_>,
-    ) -> ControlFlow<()> {
-        let max = self.options.record_bytes_max;
-        let mut file = match source.seekable(max) {
-            Ok(Some(file)) => file,
-            Ok(None) => return self.fail(unread(place, too_long(self.options.record_bytes_max))),
-            Err(error) => return self.fail(Error::io("read", &**place, error)),
-        };
-        let form = archive::form_of_zip(&mut file);
-        if let Err(error) = file.rewind() {
-            return self.fail(Error::io("read", &**place, error));
-        }
-        match form {
-            Ok(ZipForm::Java) if has_ending(name, &[ZIP]) => {
-                self.archive(place, file, |file, each| archive::zip(file, each))
-            }
-            Ok(ZipForm::Java) => self.skip(place, "it is a Java archive"),
-            Ok(ZipForm::Unread(why)) => self.skip(place, why),
-            Ok(ZipForm::Document) => self.document(place, start, Source::of(file)),
-            // A damaged file may still be readable to its own parser.
-            Err(_)
-                if has_ending(name, &ZIP_DOCUMENTS)
-                    || (sniff::begins_as_document(start) && !has_ending(name, &[ZIP])) =>
-            {
-                self.document(place, start, Source::of(file))
-            }
-            Ok(ZipForm::Archive) | Err(_) => {
-                self.archive(place, file, |file, each| archive::zip(file, each))
-            }
-        }
-    }
-
-    /// Reads a zip file, which is a document if its beginning declares it.
-    #[cfg(not(feature = "archives"))]
-    fn zip(
-        &mut self,
-        place: &Arc<str>,
-        name: &str,
-        start: &[u8],
-        source: Source<'_>,
-    ) -> ControlFlow<()> {
-        match has_ending(name, &[ZIP]) {
-            true => self.refuse_archive(place),
-            false if has_ending(name, &ZIP_DOCUMENTS) => self.document(place, start, source),
-            false => self.skip(place, sniff::unread(start)),
-        }
-    }
-
-    #[cfg(feature = "archives")]
-    fn tar(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
-        self.archive(place, source, |source, each| archive::tar(source, each))
-    }
-
-    #[cfg(feature = "archives")]
-    fn warc(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
-        self.archive(place, source, |source, each| super::warc::pages(source, each))
-    }
-
-    #[cfg(not(feature = "archives"))]
-    fn warc(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
-        self.refuse_archive(place)
-    }
-
-    #[cfg(not(feature = "archives"))]
-    fn tar(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
-        self.refuse_archive(place)
-    }
-
-    /// Refuses an archive: it is not text.
-    #[cfg(not(feature = "archives"))]
-    fn refuse_archive(&mut self, place: &str) -> ControlFlow<()> {
-        let subject = "it is an archive, and reading it";
-        self.fail(unread(place, Refusal::unsupported(subject, "archives", PACKAGE)))
     }
 
     /// Reads an archive, whose files are documents.

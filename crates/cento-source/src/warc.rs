@@ -1,14 +1,22 @@
 //! The pages of a web archive.
 //!
 //! WARC 1.1 (ISO 28500:2017): records one after the other, each a head, content of the declared
-//! length, and two empty lines. The pages are the answers of servers, files kept as they are, and
-//! texts that another program extracted. The crate for it brings thirty others, and holds heads of
-//! any length.
+//! length, and two empty lines. ARC 1 and 2, of the Internet Archive before 2008: a head is one
+//! line, and one empty line follows the content. The pages are the answers of servers, files kept
+//! as they are, and texts that another program extracted. The crate for it brings thirty others,
+//! and holds heads of any length.
+//!
+//! A record whose length is wrong, lines between records and a damaged part of a compressed archive
+//! do not affect the other records: the next head is searched for, and [`Entry::Lost`] reports the
+//! bytes that were passed over.
 
-use std::io::{self, BufRead, BufReader, Read};
+mod records;
+
+use std::io::{self, BufRead, Read};
 use std::ops::ControlFlow;
 
 use crate::archive::{Body, Each, Entry};
+use records::{Found, Records};
 
 /// The maximum length of the head of a record, or of an answer.
 const HEAD_BYTES_MAX: usize = 64 << 10;
@@ -16,51 +24,57 @@ const HEAD_BYTES_MAX: usize = 64 << 10;
 /// The maximum number of headers of an answer.
 const HEADERS_MAX: usize = 256;
 
-/// The first bytes of each record.
-const MAGIC: &[u8] = b"WARC/";
+/// The maximum length of content that is held, so that a wrong length is seen before the page is
+/// read.
+const HELD_BYTES_MAX: u64 = 16 << 20;
 
 /// The reasons why records of a web archive are left out.
 const NO_PAGE: &str = "it is no page: a picture, font, style sheet, script or data";
 const NO_SUCCESS: &str = "it is no page: the server did not answer with status 200";
 
+/// The format of a web archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// WARC.
+    Warc,
+    /// ARC.
+    Arc,
+}
+
 /// Visits the pages of a web archive, in their order there; their names are their addresses.
 ///
 /// # Errors
-/// When it is damaged, or ends too early.
-pub fn pages(stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>> {
-    let mut stream = BufReader::new(stream);
-    while let Some(head) = read_head(&mut stream)? {
-        let Some(record) = Record::of(&head) else {
-            return Err(io::Error::other("a record in it has no head; it is damaged"));
-        };
-        let mut body = Body { stream: &mut stream, left: record.len };
-        let flow = record.page(&mut body, each)?;
-        if flow.is_break() {
-            return Ok(flow);
-        }
-        io::copy(&mut body, &mut io::sink())?;
-    }
-    Ok(ControlFlow::Continue(()))
-}
-
-/// Reads the lines up to an empty one, without empty ones before; returns `None` at the end.
-fn read_head(stream: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
-    let mut head = Vec::new();
+/// When it cannot be read further, or ends too early.
+pub fn pages(stream: impl Read, kind: Kind, each: Each<'_>) -> io::Result<ControlFlow<()>> {
+    let mut records = Records::of(stream, kind);
+    let mut last = None;
     loop {
-        let start = head.len();
-        let max = HEAD_BYTES_MAX - start;
-        let len = stream.take(max as u64).read_until(b'\n', &mut head)?;
-        if len == max {
-            return Err(io::Error::other(format!(
-                "a head in it has more than {HEAD_BYTES_MAX} bytes"
-            )));
-        }
-        let is_empty = head[start..].trim_ascii().is_empty();
-        match (len == 0 || is_empty, start == 0) {
-            (true, true) if len == 0 => return Ok(None),
-            (true, true) => head.clear(),
-            (true, false) => return Ok(Some(head)),
-            (false, _) => {}
+        let lost = match records.find_head()? {
+            Found::End => return Ok(ControlFlow::Continue(())),
+            Found::Head(head) => match Record::of(&head, kind) {
+                Some(record) => {
+                    if record.read(&mut records, each)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    last = Some(record.address);
+                    continue;
+                }
+                None => "the head of a record in it is damaged; the record is left out".to_owned(),
+            },
+            Found::Gap(len) => {
+                let place = match last.as_deref().filter(|address| !address.is_empty()) {
+                    Some(address) => format!("after the record of {address}"),
+                    None => "beside the records".to_owned(),
+                };
+                match len {
+                    1 => format!("1 byte {place} belongs to no record and is left out"),
+                    len => format!("{len} bytes {place} belong to no record and are left out"),
+                }
+            }
+            Found::Defect(what) => what,
+        };
+        if each("", Entry::Lost(lost)).is_break() {
+            return Ok(ControlFlow::Break(()));
         }
     }
 }
@@ -74,10 +88,28 @@ struct Record {
 }
 
 impl Record {
-    fn of(head: &[u8]) -> Option<Record> {
+    fn of(head: &[u8], kind: Kind) -> Option<Record> {
         let head = String::from_utf8_lossy(head);
+        match kind {
+            Kind::Warc => Record::of_warc(&head),
+            Kind::Arc => Record::of_arc(&head),
+        }
+    }
+
+    /// Returns the record that a line of an ARC archive begins: an address, others, and a length.
+    fn of_arc(head: &str) -> Option<Record> {
+        let mut fields = head.split_ascii_whitespace();
+        let address = fields.next()?.to_owned();
+        let len = fields.next_back()?.parse().ok()?;
+        let content_type = fields.nth(2).unwrap_or_default().to_ascii_lowercase();
+        let is_page = address.starts_with("http");
+        let kind = if is_page { "response" } else { "other" }.to_owned();
+        Some(Record { kind, address, content_type, len })
+    }
+
+    fn of_warc(head: &str) -> Option<Record> {
         let mut lines = head.lines();
-        lines.next().filter(|line| line.as_bytes().starts_with(MAGIC))?;
+        lines.next()?;
         let mut record = Record {
             kind: String::new(),
             address: String::new(),
@@ -103,21 +135,56 @@ impl Record {
         has_len.then_some(record)
     }
 
+    /// Reads the content of a record, and passes on its page, if it has one.
+    fn read(
+        &self,
+        records: &mut Records<impl Read>,
+        each: Each<'_>,
+    ) -> io::Result<ControlFlow<()>> {
+        if self.len > HELD_BYTES_MAX {
+            let mut body = Body { stream: records, left: self.len };
+            let flow = self.page(&mut body, each)?;
+            if flow.is_continue() {
+                io::copy(&mut body, &mut io::sink())?;
+            }
+            return Ok(flow);
+        }
+        match records.content(self.len)? {
+            Ok(content) => {
+                let left = content.len() as u64;
+                self.page(&mut Body { stream: &mut &content[..], left }, each)
+            }
+            Err(why) if self.has_page() => Ok(each(&self.address, Entry::Bad(why))),
+            Err(why) => Ok(each("", Entry::Lost(why))),
+        }
+    }
+
+    /// Returns whether the content may be a page. The others are requests, metadata, and pages seen
+    /// before.
+    fn has_page(&self) -> bool {
+        ["response", "resource", "conversion"].contains(&self.kind.as_str())
+    }
+
     /// Passes on the page of a record, if it has one.
     fn page(&self, body: &mut Body<impl BufRead>, each: Each<'_>) -> io::Result<ControlFlow<()>> {
-        let is_answer = self.content_type.starts_with("application/http");
         let address = self.address.as_str();
-        Ok(match self.kind.as_str() {
-            "response" if is_answer => match ResponseHead::read(body)? {
+        if !self.has_page() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let is_answer = match self.content_type.starts_with("application/http") {
+            true => self.kind == "response",
+            // A record of ARC is an answer whatever the type of its page is.
+            false => self.kind == "response" && body.stream.fill_buf()?.starts_with(b"HTTP/"),
+        };
+        if is_answer {
+            return Ok(match ResponseHead::read(body)? {
                 Ok(answer) => answer.hand_on(address, body, each),
                 Err(why) => each(address, Entry::Bad(why.into())),
-            },
-            "resource" | "conversion" | "response" => match name_by(&self.content_type) {
-                Some(name) => each(address, Entry::Page(body, name)),
-                None => each(address, Entry::LeftOut(NO_PAGE)),
-            },
-            // Requests, metadata, and pages seen before.
-            _ => ControlFlow::Continue(()),
+            });
+        }
+        Ok(match name_by(&self.content_type) {
+            Some(name) => each(address, Entry::Page(body, name)),
+            None => each(address, Entry::LeftOut(NO_PAGE)),
         })
     }
 }
@@ -317,8 +384,12 @@ mod tests {
     /// Returns the addresses in an archive, each with its content after the name, and why it ends,
     /// if it has an error.
     fn all(archive: &str) -> (Vec<String>, Option<String>) {
+        all_of(archive.as_bytes(), Kind::Warc)
+    }
+
+    fn all_of(archive: impl Read, kind: Kind) -> (Vec<String>, Option<String>) {
         let mut found = Vec::new();
-        let end = pages(archive.as_bytes(), &mut |address, entry| {
+        let end = pages(archive, kind, &mut |address, entry| {
             let what = match entry {
                 Entry::Page(stream, name) => {
                     let mut text = String::new();
@@ -329,6 +400,7 @@ mod tests {
                 }
                 Entry::LeftOut(why) => why.to_owned(),
                 Entry::Bad(why) => why,
+                Entry::Lost(what) => format!("lost: {what}"),
                 _ => unreachable!("there are no others"),
             };
             found.push(format!("{address} {what}"));
@@ -374,15 +446,133 @@ mod tests {
     fn an_archive_that_is_damaged_or_cut_short_says_so() {
         let page = answer("http://a", "200 OK\r\nContent-Type: text/plain", "one two");
         let (found, error) = all(&page[..page.len() - 8]);
-        assert!(found[0].contains("cut short") && error.unwrap().contains("cut short"));
+        assert!(found[0].contains("cut short") && error.is_none(), "{found:?}");
         for damaged in
-            ["WARC/1.0\r\nX: y\r\n\r\n", "nothing\r\n\r\n", "WARC/1.0\r\nContent-Length: x\r\n\r\n"]
+            ["WARC/1.0\r\nX: y\r\n\r\n", "WARC/1.0\r\nContent-Length: x\r\n\r\n", "WARC/1.0\r\nX"]
         {
             let (found, error) = all(&format!("{page}{damaged}"));
-            assert_eq!(found, ["http://a page.txt: one two"]);
-            assert!(error.unwrap().contains("has no head"), "{damaged}");
+            assert_eq!((&*found[0], error), ("http://a page.txt: one two", None));
+            assert!(found[1].contains("the head of a record in it is damaged"), "{found:?}");
         }
-        let endless = format!("WARC/1.0\r\nX: {}", "y".repeat(100_000));
-        assert!(all(&endless).1.unwrap().contains("more than 65536 bytes"));
+        let (found, _) = all(&format!("{page}nothing\r\n\r\n"));
+        assert_eq!(
+            found[1],
+            " lost: 7 bytes after the record of http://a belong to no record and are left out"
+        );
+        let endless = format!("WARC/1.0\r\nX: {}\n\n{page}", "y".repeat(100_000));
+        let (found, error) = all(&endless);
+        assert!(found[0].contains("damaged") && error.is_none());
+        assert_eq!(found.last().unwrap(), "http://a page.txt: one two");
+    }
+
+    /// Returns an archive of five pages with a changed second one.
+    fn five(change: impl Fn(&str) -> String) -> String {
+        let page = |n: usize| {
+            let text = format!("<p>the text of page {n}</p>");
+            answer(&format!("http://{n}"), "200 OK\r\nContent-Type: text/html", &text)
+        };
+        [page(0), change(&page(1)), page(2), page(3), page(4)].concat()
+    }
+
+    #[test]
+    fn a_record_that_is_damaged_does_not_affect_the_others() {
+        let whole: Vec<String> =
+            (0..5).map(|n| format!("http://{n} page.html: <p>the text of page {n}</p>")).collect();
+        assert_eq!(all(&five(str::to_owned)), (whole.clone(), None));
+        let length = |page: &str, by: i64| {
+            let len: i64 = page.split("Content-Length: ").nth(1).unwrap()[..2].parse().unwrap();
+            page.replace(
+                &format!("Content-Length: {len}"),
+                &format!("Content-Length: {}", len + by),
+            )
+        };
+        let others = |found: &[String]| -> Vec<String> {
+            whole.iter().filter(|page| found.contains(page)).cloned().collect()
+        };
+        for by in [-60, -20, -1, 1, 2, 3, 4, 5, 60, 300, 5_000, 60_000] {
+            let (found, error) = all(&five(|page| length(page, by)));
+            let expected: Vec<String> =
+                whole.iter().filter(|page| !page.contains("//1")).cloned().collect();
+            let others: Vec<String> =
+                others(&found).into_iter().filter(|page| !page.contains("//1")).collect();
+            assert_eq!((others, error), (expected, None), "{by}: {found:?}");
+            let said = found.iter().filter(|it| it.contains("lost: ")).count();
+            // The lines between two records may be counted as content.
+            assert_eq!(said, usize::from(!(1..=4).contains(&by)), "{by}: {found:?}");
+            let is_invented = |it: &String| it.contains("page.html") && it.contains("WARC/");
+            assert!(!found.iter().any(is_invented), "{by}: {found:?}");
+        }
+        for stray in ["a line\r\n", "a line\r\n\r\n", "\n\n\n", "WARC/\r\n"] {
+            let (found, error) = all(&five(|page| format!("{page}{stray}")));
+            assert_eq!((others(&found), error), (whole.clone(), None), "{stray:?}");
+            assert_eq!(found.len(), if stray.trim().is_empty() { 5 } else { 6 }, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_member_of_gzip_costs_its_record_alone() {
+        use crate::compressed::{Compression, WINDOW_BYTES_MAX};
+        use std::io::Write;
+        let gzip = |text: &str| {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Default::default());
+            encoder.write_all(text.as_bytes()).unwrap();
+            encoder.finish().unwrap()
+        };
+        let text = |n: u64| format!("<p>the text of page {n}, {}", n.pow(9).to_string().repeat(9));
+        let page =
+            |n| answer(&format!("http://{n}"), "200 OK\r\nContent-Type: text/html", &text(n));
+        let members: Vec<Vec<u8>> = (5..9).map(|n| gzip(&page(n))).collect();
+        for at in 0..members[1].len() {
+            for change in [0x01, 0x40] {
+                let mut damaged = members.clone();
+                damaged[1][at] ^= change;
+                let bytes = io::Cursor::new(damaged.concat());
+                let (stream, resumption) =
+                    Compression::Gzip.open_resumable(bytes, WINDOW_BYTES_MAX);
+                resumption.set(true);
+                let (found, _) = all_of(stream, Kind::Warc);
+                let has = |n: u64| found.contains(&format!("http://{n} page.html: {}", text(n)));
+                assert!(has(5) && has(7) && has(8), "{at}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_may_have_lines_that_look_like_heads() {
+        let text = "<pre>\r\n\r\nWARC/1.0\r\nWARC-Type: response\r\n\r\n</pre>";
+        let page = answer("http://a", "200 OK\r\nContent-Type: text/html", text);
+        let (found, error) = all(&page.repeat(2));
+        assert_eq!((found, error), (vec![format!("http://a page.html: {text}"); 2], None));
+    }
+
+    #[test]
+    fn the_pages_of_an_arc_archive_are_read() {
+        let record = |address: &str, kind: &str, content: &str| {
+            format!("{address} 10.0.0.1 20080430204825 {kind} {}\n{content}\n", content.len())
+        };
+        let page = |text: &str| format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{text}");
+        let archive = |stray: &str| {
+            let version = "1 0 Example\nURL IP-address Archive-date Content-type Archive-length\n";
+            [
+                record("filedesc://x.arc", "text/plain", version),
+                record("dns:site.example", "text/dns", "20080430 site.example"),
+                record("http://site.example/0", "text/html", &page("<p>one")),
+                stray.to_owned(),
+                record("http://site.example/1", "text/html", &page("<p>two\n\nthree")),
+                record("http://site.example/2", "image/png", "HTTP/1.1 404 No\r\n\r\n"),
+                record("http://site.example/3", "text/plain", "four"),
+            ]
+            .concat()
+        };
+        let expected = [
+            "http://site.example/0 page.html: <p>one".to_owned(),
+            "http://site.example/1 page.html: <p>two\n\nthree".into(),
+            format!("http://site.example/2 {NO_SUCCESS}"),
+            "http://site.example/3 page.txt: four".into(),
+        ];
+        assert_eq!(all_of(archive("").as_bytes(), Kind::Arc), (expected.to_vec(), None));
+        let (mut found, error) = all_of(archive("a stray line\n").as_bytes(), Kind::Arc);
+        assert!(found.remove(1).contains("belong to no record"), "{found:?}");
+        assert_eq!((found, error), (expected.to_vec(), None));
     }
 }

@@ -259,7 +259,9 @@ fn text_of(page: &Page, options: &SourceOptions) -> Result<String, String> {
     let dir = tempfile::tempdir().map_err(unwritten)?;
     let path = dir.path().join(format!("page.{}", page.extension()));
     std::fs::write(&path, &page.bytes).map_err(unwritten)?;
-    let encoding = page.charset.clone().filter(|name| charset::is_known(name));
+    let is_believed =
+        |name: &String| charset::is_known(name) && !charset::contradicts(&page.bytes, name);
+    let encoding = page.charset.clone().filter(is_believed);
     let options = SourceOptions { encoding, ..options.clone() };
     let mut cut = None;
     let text = read_text(&path, &options, &mut |missing| cut = Some(missing.to_string()));

@@ -4,9 +4,14 @@
 //! read one member; this module reads the bytes between and after members. Zero bytes, used by
 //! tapes and block devices to pad files, are ignored. Anything else that begins no member is an
 //! error, as is a member that is cut off, so that no text ends early unnoticed.
+//!
+//! Web archives have each record in a member of its own. Their reader sets [`Resumption`]: after
+//! the error of a member of gzip, the next reads give the members that follow it.
 
+use std::cell::Cell;
 use std::io::{self, BufRead, Read};
 use std::mem;
+use std::rc::Rc;
 
 use bzip2::bufread::BzDecoder;
 use cento::{Reason, Refusal};
@@ -16,8 +21,16 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::Compression;
 
+/// Whether a stream can be read on after the error of a member. It is set when the beginning has
+/// been read.
+pub type Resumption = Rc<Cell<bool>>;
+
 /// The members of a stream, unpacked one after the other.
 pub struct Members<R: Read> {
+    resumption: Resumption,
+    /// The number of members begun, and of bytes that the last one has given.
+    begun: u64,
+    given: u64,
     compression: Compression,
     /// The memory that a decoder may take for the window of a member.
     window_bytes_max: u64,
@@ -34,16 +47,52 @@ enum State<R: Read> {
     /// After the last member.
     Over,
     /// It could not be read further, and why. Later reads fail too, so the error is not taken for
-    /// the end.
-    Failed(io::ErrorKind, Refusal),
+    /// the end, unless the rest of the input is to be resumed.
+    Failed(io::ErrorKind, Refusal, Option<Input<R>>),
 }
 
 impl<R: Read> Members<R> {
     /// Reads the members of `inner`. `window_bytes_max` bounds the memory for the window of a
     /// member.
     pub fn new(inner: R, compression: Compression, window_bytes_max: usize) -> Members<R> {
-        let state = State::Before(Input::new(inner));
-        Members { compression, window_bytes_max: window_bytes_max as u64, state }
+        let resumption = Resumption::default();
+        let state = State::Before(Input::new(inner, resumption.clone()));
+        Members {
+            resumption,
+            begun: 0,
+            given: 0,
+            compression,
+            window_bytes_max: window_bytes_max as u64,
+            state,
+        }
+    }
+
+    /// Returns the switch that makes it go on after the error of a member.
+    pub fn resumption(&self) -> Resumption {
+        self.resumption.clone()
+    }
+
+    /// Goes to the next member after one that is damaged, if that is wanted and there is one.
+    fn resume(&mut self) {
+        let State::Failed(_, _, input) = &mut self.state else { return };
+        let wanted = input.take_if(|_| self.resumption.get());
+        if let Some(mut input) = wanted
+            && input.go_to_member()
+        {
+            self.state = State::Before(input);
+        }
+    }
+
+    /// Ends the stream with an error. It may be resumed.
+    fn fail(&mut self, error: &io::Error) {
+        let input = match mem::replace(&mut self.state, State::Over) {
+            State::Gzip(member) => Some(member.into_inner()),
+            State::Before(input) if self.compression == Compression::Gzip => Some(input),
+            State::Failed(_, _, input) => input,
+            _ => None,
+        };
+        let input = input.filter(|input| !input.is_broken);
+        self.state = State::Failed(error.kind(), Refusal::of(error), input);
     }
 
     /// Advances to the next member, or returns `false` at the end of the stream.
@@ -63,6 +112,8 @@ impl<R: Read> Members<R> {
                 return Ok(false);
             }
         };
+        input.kept.clear();
+        (self.begun, self.given) = (self.begun + 1, 0);
         let (name, ended_at) = (self.compression.name(), input.at);
         if ended_at > 0 {
             input.skip_zeros()?;
@@ -76,6 +127,7 @@ impl<R: Read> Members<R> {
                 "what follows the {name} data, which ends at byte {ended_at}, is neither {name} \
                  nor zero padding"
             );
+            self.state = State::Before(input);
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let max = self.window_bytes_max;
@@ -101,7 +153,7 @@ impl<R: Read> Members<R> {
             State::Bzip2(decoder) => decoder.read(buffer),
             State::Xz(decoder) => decoder.read(buffer),
             State::Zstd(frames) => frames.read(buffer, self.window_bytes_max),
-            State::Failed(kind, why) => Err(io::Error::new(*kind, why.clone())),
+            State::Failed(kind, why, _) => Err(io::Error::new(*kind, why.clone())),
         }
     }
 
@@ -112,7 +164,7 @@ impl<R: Read> Members<R> {
             State::Bzip2(decoder) => decoder.get_ref(),
             State::Xz(decoder) => decoder.inner(),
             State::Zstd(frames) => &frames.input,
-            State::Before(_) | State::Over | State::Failed(..) => return error,
+            State::Before(_) | State::Over | State::Failed(..) => return self.of_next(error),
         };
         // The error is not the decoder's own.
         if input.is_broken {
@@ -127,25 +179,36 @@ impl<R: Read> Members<R> {
             io::ErrorKind::OutOfMemory => too_far_back(self.compression, self.window_bytes_max),
             _ => format!("the {name} data is damaged before byte {at}: {error}").into(),
         };
-        io::Error::new(error.kind(), what)
+        self.of_next(io::Error::new(error.kind(), what))
+    }
+
+    /// Marks an error of a member that has given nothing and has members before it.
+    fn of_next(&self, error: io::Error) -> io::Error {
+        let is_next = self.given == 0 && self.begun > 1 && self.compression == Compression::Gzip;
+        match is_next {
+            true => io::Error::new(OF_NEXT_MEMBER, Refusal::of(&error)),
+            false => error,
+        }
     }
 }
 
 impl<R: Read> Read for Members<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.resume();
         loop {
             let read = match self.read_member(buffer) {
                 Ok(0) if !buffer.is_empty() => match self.advance() {
                     Ok(true) => continue,
                     Ok(false) => Ok(0),
-                    Err(error) => Err(error),
+                    Err(error) => Err(self.of_next(error)),
                 },
                 Ok(read) => Ok(read),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
                 Err(error) => Err(self.explained(error)),
             };
-            if let Err(error) = &read {
-                self.state = State::Failed(error.kind(), Refusal::of(error));
+            match &read {
+                Ok(read) => self.given += *read as u64,
+                Err(error) => self.fail(error),
             }
             return read;
         }
@@ -269,15 +332,33 @@ struct Input<R> {
     at: u64,
     /// The underlying stream could not be read further.
     is_broken: bool,
+    resumption: Resumption,
+    /// The bytes of the member that were consumed, if the stream is to be resumed.
+    kept: Vec<u8>,
 }
+
+/// The maximum number of bytes of a member that are kept to search them for the next one: a decoder
+/// may take the next ones for a part of a damaged member.
+const KEPT_BYTES_MAX: usize = 16 << 20;
+
+/// The bytes at the beginning that are kept before it is known whether the stream is to be resumed.
+const EARLY_BYTES: u64 = 64 << 10;
+
+/// The kind of the error of a member that has given nothing: the members before it are whole.
+pub const OF_NEXT_MEMBER: io::ErrorKind = io::ErrorKind::InvalidInput;
+
+/// The number of bytes that a member is tried with.
+const TRIED_BYTES: usize = 4 << 10;
 
 impl<R: Read> Input<R> {
     /// The number of bytes that are read at a time.
     const BYTES: usize = 32 << 10;
 
-    fn new(inner: R) -> Input<R> {
+    fn new(inner: R, resumption: Resumption) -> Input<R> {
         Input {
             inner,
+            resumption,
+            kept: Vec::new(),
             buffer: vec![0; Input::<R>::BYTES],
             start: 0,
             end: 0,
@@ -314,6 +395,57 @@ impl<R: Read> Input<R> {
         Ok(&self.buffer[self.start..self.end])
     }
 
+    /// Goes to the beginning of the next member of gzip, which may be among the bytes kept. Returns
+    /// whether there is one.
+    fn go_to_member(&mut self) -> bool {
+        let mut bytes = mem::take(&mut self.kept);
+        // The first byte began the damaged member.
+        let mut from = 1;
+        loop {
+            let is_over = !self.top_up(&mut bytes, from + TRIED_BYTES);
+            let rest = bytes.get(from..).unwrap_or_default();
+            let found = memchr::memmem::find(rest, &[0x1f, 0x8b, 8]);
+            if found.is_none() && is_over {
+                return false;
+            }
+            // The last bytes may be the beginning of a member.
+            from = found.map_or(from.max(bytes.len().saturating_sub(2)), |found| from + found);
+            if found.is_none() {
+                continue;
+            }
+            self.top_up(&mut bytes, from + TRIED_BYTES);
+            let mut tried = [0];
+            if GzDecoder::new(&bytes[from..]).read(&mut tried).is_ok_and(|read| read > 0) {
+                break;
+            }
+            from += 1;
+        }
+        let rest = bytes.split_off(from);
+        self.give_again(rest);
+        true
+    }
+
+    /// Moves bytes of the stream to `bytes` until they are this many. Returns whether they are.
+    fn top_up(&mut self, bytes: &mut Vec<u8>, len: usize) -> bool {
+        while bytes.len() < len {
+            if self.start == self.end && !self.fill().unwrap_or(false) {
+                return false;
+            }
+            bytes.extend_from_slice(&self.buffer[self.start..self.end]);
+            (self.start, self.end) = (0, 0);
+        }
+        true
+    }
+
+    /// Puts bytes before those that were not consumed yet.
+    fn give_again(&mut self, mut bytes: Vec<u8>) {
+        self.at = self.at.saturating_sub(bytes.len() as u64);
+        bytes.extend_from_slice(&self.buffer[self.start..self.end]);
+        (self.start, self.end) = (0, bytes.len());
+        bytes.resize(bytes.len().max(Input::<R>::BYTES), 0);
+        self.buffer = bytes;
+    }
+
     /// Consumes zero bytes.
     fn skip_zeros(&mut self) -> io::Result<()> {
         loop {
@@ -338,6 +470,10 @@ impl<R: Read> BufRead for Input<R> {
 
     fn consume(&mut self, len: usize) {
         assert!(len <= self.end - self.start, "more is consumed than was read");
+        let is_kept = self.resumption.get() || self.at < EARLY_BYTES;
+        if is_kept && self.kept.len() < KEPT_BYTES_MAX {
+            self.kept.extend_from_slice(&self.buffer[self.start..self.start + len]);
+        }
         self.start += len;
         self.at += len as u64;
     }

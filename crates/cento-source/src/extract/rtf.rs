@@ -29,6 +29,9 @@ const TABLES: [&[u8]; 8] = [
     b"generator",
 ];
 
+/// Words with the number of a style of characters, a section or a table.
+const STYLES: [&[u8]; 3] = [b"\\cs", b"\\ds", b"\\ts"];
+
 /// Words that represent a text or its end.
 const CHARACTERS: [&[u8]; 14] = [
     b"par",
@@ -110,6 +113,7 @@ impl Filter {
             }
             [b'\\', b'\'', ..] => self.text(&rest[..rest.len().min(4)], 1),
             [b'\\', letter, ..] if letter.is_ascii_alphabetic() => self.word(rest),
+            [b'\\', b'*', after @ ..] if !self.begins_destination(after) => 2,
             // The next words of the group may be unknown, and are then not part of the text.
             [b'\\', b'*', ..] => self.keep(&rest[..2]),
             [b'\\', b'~' | b'\n' | b'\r', ..] => self.text(&rest[..2], 0),
@@ -125,6 +129,19 @@ impl Filter {
             [b' ', ..] => self.text(&rest[..1], 0),
             _ => self.text(&rest[..1], 1),
         }
+    }
+
+    /// Returns whether a destination begins with `\*` and these bytes: at the beginning of a group,
+    /// and with another word than a style. Some programs write the mark before the style of a run,
+    /// whose text is text of the document.
+    fn begins_destination(&self, after: &[u8]) -> bool {
+        let is_style = STYLES.iter().any(|style| {
+            after
+                .trim_ascii_start()
+                .strip_prefix(*style)
+                .is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
+        });
+        self.look.is_table || (!is_style && self.kept.trim_ascii_end().ends_with(b"{"))
     }
 
     fn keep(&mut self, bytes: &[u8]) -> usize {
@@ -222,6 +239,14 @@ mod tests {
         );
         check("{\\stylesheet{\\s1\\v Hidden;}}a", "{\\stylesheet{\\s1\\v Hidden;}}a", 0);
         check("{\\v\\bin3 }}}x}a", "{\\v\\bin3 }}}}a", 1);
+    }
+
+    #[test]
+    fn a_style_of_characters_is_no_destination() {
+        check("{\\rtf1 a {\\*\\cs7\\b word} b}", "{\\rtf1 a {\\cs7\\b word} b}", 0);
+        check("{\\rtf1 a {\\b\\*\\x word} b}", "{\\rtf1 a {\\b\\x word} b}", 0);
+        check("{\\rtf1{\\*\\cstyle no}a}", "{\\rtf1{\\*\\cstyle no}a}", 0);
+        check("{\\stylesheet{\\*\\cs7 Bold;}}a", "{\\stylesheet{\\*\\cs7 Bold;}}a", 0);
     }
 
     #[test]

@@ -8,12 +8,14 @@ use std::borrow::Cow;
 use super::encoding::declared;
 use super::hidden::hidden_in;
 use super::{joined, pieces};
-use crate::charset;
+use crate::charset::{self, EncodingLabel};
 use crate::extracted::Extracted;
 
 /// Returns the text of the body of a page, with its lines, such as a chapter of an e-book.
 pub fn body_of(bytes: &[u8]) -> Extracted {
-    let page = charset::decode(bytes, declared(bytes).as_deref()).text;
+    let label = declared(bytes);
+    let label = EncodingLabel::of(None, label.as_deref()).believed(bytes);
+    let page = charset::decode(bytes, label).text;
     let page = without_empty(&page);
     let is_body = |at: &usize| {
         let tag = page.as_bytes().get(*at..*at + BODY.len());

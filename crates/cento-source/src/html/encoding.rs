@@ -4,30 +4,40 @@ use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
-use crate::charset;
+use crate::charset::{self, EncodingLabel};
 
 /// The number of bytes of a page that may declare its encoding, by the HTML standard.
 const DECLARATION_BYTES: usize = 1024;
 
-/// Decodes a page, in the encoding that is `named` from outside or that it declares.
+/// The number of bytes of a page whose `meta` elements may declare its encoding nevertheless.
+const LATE_DECLARATION_BYTES: usize = 64 << 10;
+
+/// Decodes a page, in the encoding of this label or in the one that it declares.
 ///
 /// # Errors
 /// When its encoding is unknown, with the reason as a clause.
-pub fn decoded_page<'a>(bytes: &'a [u8], named: Option<&str>) -> Result<Cow<'a, str>, String> {
-    decoded(bytes, named.map(str::to_owned).or_else(|| declared(bytes)))
+pub fn decoded_page<'a>(bytes: &'a [u8], label: EncodingLabel<'_>) -> Result<Cow<'a, str>, String> {
+    decoded(bytes, label, &declared)
 }
 
-/// Decodes an XML file, in the encoding that is `named` from outside or in its XML declaration:
+/// Decodes an XML file, in the encoding of this label or in the one of its XML declaration:
 /// `charset=` and `encoding=` after that are contents.
 ///
 /// # Errors
 /// When its encoding is unknown, with the reason as a clause.
-pub fn decoded_xml<'a>(bytes: &'a [u8], named: Option<&str>) -> Result<Cow<'a, str>, String> {
-    let declared = || xml_label(bytes).filter(|label| is_usable(label));
-    decoded(bytes, named.map(str::to_owned).or_else(declared))
+pub fn decoded_xml<'a>(bytes: &'a [u8], label: EncodingLabel<'_>) -> Result<Cow<'a, str>, String> {
+    decoded(bytes, label, &|bytes| xml_label(bytes).filter(|label| is_usable(label)))
 }
 
-fn decoded(bytes: &[u8], declared: Option<String>) -> Result<Cow<'_, str>, String> {
+fn decoded<'a>(
+    bytes: &'a [u8],
+    label: EncodingLabel<'_>,
+    declared: &dyn Fn(&[u8]) -> Option<String>,
+) -> Result<Cow<'a, str>, String> {
+    if label != EncodingLabel::Missing {
+        return charset::decode_undoubted(bytes, label);
+    }
+    let declared = declared(bytes);
     if declared.is_none()
         && std::str::from_utf8(bytes).is_err()
         && let Some(label) = xml_label(bytes).filter(|label| !charset::is_known(label))
@@ -36,7 +46,7 @@ fn decoded(bytes: &[u8], declared: Option<String>) -> Result<Cow<'_, str>, Strin
             "it declares the encoding `{label}`, which is unknown; name another with --encoding"
         ));
     }
-    charset::decode_undoubted(bytes, declared.as_deref())
+    charset::decode_undoubted(bytes, EncodingLabel::of(None, declared.as_deref()))
 }
 
 /// Returns the label in an XML declaration.
@@ -59,13 +69,27 @@ fn is_usable(label: &str) -> bool {
 }
 
 /// Returns the label after `charset=`, of a `meta` element, or else after `encoding=` of an XML
-/// declaration.
+/// declaration. Pages with long scripts have the element later than the standard allows.
 pub fn declared(bytes: &[u8]) -> Option<String> {
     let start = bytes[..bytes.len().min(DECLARATION_BYTES)].to_ascii_lowercase();
-    [&b"charset"[..], b"encoding"].iter().find_map(|name| {
+    let of_start = [&b"charset"[..], b"encoding"].iter().find_map(|name| {
         // The words may also occur without a declaration.
         let mut places = memchr::memmem::find_iter(&start, name);
         places.find_map(|at| label(&start[at + name.len()..]))
+    });
+    of_start.or_else(|| of_meta(&bytes[..bytes.len().min(LATE_DECLARATION_BYTES)]))
+}
+
+/// Returns the label of the first `meta` element that has one.
+fn of_meta(start: &[u8]) -> Option<String> {
+    let is_meta =
+        |at: &usize| start.get(at + 1..at + 5).is_some_and(|it| it.eq_ignore_ascii_case(b"meta"));
+    memchr::memchr_iter(b'<', start).filter(is_meta).find_map(|at| {
+        let tag = &start[at..];
+        let tag = tag[..memchr::memchr(b'>', tag)?].to_ascii_lowercase();
+        let name = b"charset";
+        let mut places = memchr::memmem::find_iter(&tag, name);
+        places.find_map(|at| label(&tag[at + name.len()..]))
     })
 }
 
@@ -85,7 +109,9 @@ mod tests {
 
     #[test]
     fn only_its_declaration_names_the_encoding_of_an_xml_file() {
-        let check = |xml: &str| assert_eq!(decoded_xml(xml.as_bytes(), None).unwrap(), xml);
+        let check = |xml: &str| {
+            assert_eq!(decoded_xml(xml.as_bytes(), EncodingLabel::Missing).unwrap(), xml)
+        };
         check("<?xml version='1.0'?><xsl:output encoding='ISO-8859-1'/>Die Gr\u{f6}\u{df}e");
         check(
             "<?xml version='1.0' encoding='UTF-8'?><a type='text/html; charset=latin1'/>f\u{fc}r",
@@ -95,6 +121,6 @@ mod tests {
             check(&format!("<?xml version='1.0' encoding='{label}'?><a>one</a>"));
         }
         let latin = b"<?xml version=\"1.0\" encoding = \"ISO-8859-1\"?><a>f\xfcr</a>";
-        assert!(decoded_xml(latin, None).unwrap().contains("f\u{fc}r"));
+        assert!(decoded_xml(latin, EncodingLabel::Missing).unwrap().contains("f\u{fc}r"));
     }
 }

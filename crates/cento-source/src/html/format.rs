@@ -22,8 +22,7 @@ pub static FORMAT: FileFormat = FileFormat {
         },
         named_begins: Some(b"<"),
         text_of: TextOf::Bytes(|bytes, options| {
-            let encoding = options.encoding.as_deref();
-            let (text, origins, hidden) = text_of(bytes, encoding, options.html)?;
+            let (text, origins, hidden) = text_of(bytes, options.label(), options.html)?;
             Ok((Extracted { text, hidden, ..Extracted::default() }, origins))
         }),
         has_source: true,

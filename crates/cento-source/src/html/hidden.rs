@@ -1,8 +1,9 @@
 //! Invisible elements of a page.
 //!
 //! These are elements whose contents are not text of the page (scripts), and elements that declare
-//! themselves not displayed, or in letters without size, without opacity or in the colour of their
-//! background. The effects of style sheets and scripts are unknown.
+//! themselves not displayed, outside of the page, in a box without size, or in letters without
+//! size, without opacity or in the colour of their background. The effects of style sheets and
+//! scripts are unknown. Of a drawing (SVG) only the `text` in it is text.
 
 use html5gum::StartTag;
 
@@ -24,8 +25,14 @@ const LISTS: [&[u8]; 5] = [b"ul", b"ol", b"dl", b"table", b"select"];
 /// The number of open elements that are searched for the list of an item.
 const ITEM_DEPTH_MAX: usize = 64;
 
-/// Sizes of unreadable text.
-const SIZES: [&str; 10] = ["0", "0px", "0pt", "0em", "0rem", "0%", "1px", "1pt", "0.1px", "0.1em"];
+/// The size of unreadable text, in pixels.
+const SIZE_HIDDEN: f64 = 1.5;
+
+/// The opacity of unreadable text.
+const OPACITY_HIDDEN: f64 = 0.05;
+
+/// Text this far to the left of the page or above it, in pixels, is outside.
+const OUTSIDE: f64 = -500.0;
 
 /// Follows the tags of a page.
 #[derive(Default)]
@@ -34,7 +41,13 @@ pub struct Sight {
     open: Vec<Vec<u8>>,
     /// Whether the contents are text, which only the declaration of the element hides.
     is_text: bool,
+    /// The number of open drawings, and of open texts in them.
+    drawings: usize,
+    drawn_texts: usize,
 }
+
+/// Elements of a drawing with text, as the tokenizer writes their names.
+const DRAWN_TEXTS: [&[u8]; 2] = [b"text", b"foreignobject"];
 
 /// The visibility of a place in a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +64,7 @@ impl Sight {
     /// Returns the visibility of a text at this place.
     pub fn seen(&self) -> Visibility {
         match (self.open.is_empty(), self.is_text) {
+            (true, _) if self.drawings > 0 && self.drawn_texts == 0 => Visibility::NoText,
             (true, _) => Visibility::Yes,
             (false, true) => Visibility::Hidden,
             (false, false) => Visibility::NoText,
@@ -63,6 +77,11 @@ impl Sight {
         let has_end = !tag.self_closing && !VOID.contains(&name);
         if self.ends_before(name) {
             self.open.clear();
+        }
+        if has_end && self.open.is_empty() {
+            self.drawings += usize::from(name == b"svg");
+            let is_text = self.drawings > 0 && DRAWN_TEXTS.contains(&name);
+            self.drawn_texts += usize::from(is_text);
         }
         if !self.open.is_empty() {
             // In an element without text, only its own end counts.
@@ -78,6 +97,14 @@ impl Sight {
 
     /// Takes an end tag.
     pub fn end(&mut self, name: &[u8]) {
+        if self.open.is_empty() && self.drawings > 0 {
+            if name == b"svg" {
+                self.drawings -= 1;
+                self.drawn_texts = 0;
+            } else if DRAWN_TEXTS.contains(&name) {
+                self.drawn_texts = self.drawn_texts.saturating_sub(1);
+            }
+        }
         match self.open.iter().rposition(|open| open == name) {
             Some(at) => self.open.truncate(at),
             // It ends an outer element, and with it all elements inside; the end of a paragraph may
@@ -131,10 +158,75 @@ fn hides_by(style: &str) -> bool {
     let background = value("background-color").or_else(|| value("background"));
     is_one("display", &["none"])
         || is_one("visibility", &["hidden", "collapse"])
-        || is_one("opacity", &["0", "0.0", "0%"])
-        || is_one("font-size", &SIZES)
+        || is_one("content-visibility", &["hidden"])
+        || value("opacity").and_then(number).is_some_and(|opacity| opacity < OPACITY_HIDDEN)
+        || value("font-size").and_then(pixels).is_some_and(|size| size < SIZE_HIDDEN)
         || is_one("color", &["transparent"])
         || value("color").is_some_and(|colour| background == Some(colour))
+        || is_outside(&value)
+        || is_without_size(&value)
+}
+
+/// Returns the number that a value of a style begins with, of a percentage the fraction.
+fn number(value: &str) -> Option<f64> {
+    let digits = value.trim_start_matches(|c: char| c.is_ascii_digit() || ".-+".contains(c));
+    let number: f64 = value[..value.len() - digits.len()].parse().ok()?;
+    Some(if digits == "%" { number / 100.0 } else { number })
+}
+
+/// Returns a length in pixels.
+fn pixels(value: &str) -> Option<f64> {
+    let digits = value.trim_start_matches(|c: char| c.is_ascii_digit() || ".-+".contains(c));
+    let by = match digits {
+        "" | "px" => 1.0,
+        "pt" => 4.0 / 3.0,
+        "em" | "rem" | "ex" => 16.0,
+        "%" => 0.16,
+        "vw" | "vh" => 10.0,
+        _ => return None,
+    };
+    let number: f64 = value[..value.len() - digits.len()].parse().ok()?;
+    Some(number * by)
+}
+
+/// Returns whether a style puts text outside of the page.
+fn is_outside<'a>(value: &dyn Fn(&str) -> Option<&'a str>) -> bool {
+    let is_far = |name: &str| value(name).and_then(pixels).is_some_and(|at| at <= OUTSIDE);
+    let is_placed = value("position").is_some_and(|place| ["absolute", "fixed"].contains(&place));
+    is_far("text-indent")
+        || (is_placed && ["left", "top", "right", "bottom"].into_iter().any(is_far))
+}
+
+/// Returns whether a style gives text a box without size.
+fn is_without_size<'a>(value: &dyn Fn(&str) -> Option<&'a str>) -> bool {
+    let is_small = |name: &str| value(name).and_then(pixels).is_some_and(|size| size <= 1.0);
+    let is_cut = value("overflow").is_some_and(|overflow| ["hidden", "clip"].contains(&overflow));
+    let is_clipped = value("clip")
+        .is_some_and(|clip| clip.starts_with("rect(0") || clip.starts_with("rect(1px,1px,1px,1px"));
+    let clip_path = value("clip-path").unwrap_or_default();
+    is_clipped
+        || ["inset(50%", "inset(100%", "circle(0"].iter().any(|it| clip_path.starts_with(it))
+        || value("transform").is_some_and(|transform| transform == "scale(0)")
+        || (is_cut && ["height", "max-height", "width", "max-width"].into_iter().any(is_small))
+}
+
+/// Returns the number of letters of an article that a page has only in its data for search engines
+/// (JSON-LD), if the page shows fewer words.
+pub fn article_in_data(page: &str, pieces: &[Piece]) -> usize {
+    const ARTICLE: &[u8] = b"\"articleBody\"";
+    let Some(at) = memchr::memmem::find(page.as_bytes(), ARTICLE) else { return 0 };
+    let rest = page[at + ARTICLE.len()..].trim_start();
+    let Some(rest) = rest.strip_prefix(':') else { return 0 };
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+    let Some(Ok(article)) = values.next() else { return 0 };
+    let shown = pieces.iter().map(|piece| match piece {
+        Piece::Text { words, .. } => *words,
+        Piece::Tag { .. } | Piece::Hidden(_) => 0,
+    });
+    match super::words(&article) > shown.sum() {
+        true => article.chars().filter(|c| !c.is_whitespace()).count(),
+        false => 0,
+    }
 }
 
 /// Returns the number of invisible characters in some pieces.

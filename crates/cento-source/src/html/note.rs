@@ -1,4 +1,13 @@
-//! Numbers of notes.
+//! Marks of notes and numbers of verses between the words of a sentence.
+//!
+//! A raised number or sign at the end of a word, or a raised link, is the mark of a note, and no
+//! text: the same text in another form has its notes in another place. Powers, ordinals and
+//! formulas (10^3, 2nd, x^2, m^2) are text. Raised numbers before words are those of verses if they
+//! count up, and isotopes otherwise.
+
+use std::ops::Range;
+
+use super::{Piece, Place};
 
 /// Follows the tags of a page.
 #[derive(Default)]
@@ -23,6 +32,11 @@ impl Marks {
         }
     }
 
+    /// Returns whether the place is in a raised element.
+    pub fn is_raised(&self) -> bool {
+        self.raised > 0
+    }
+
     /// Takes an end tag.
     pub fn end(&mut self, name: &[u8]) {
         match name {
@@ -30,5 +44,156 @@ impl Marks {
             b"sup" => self.raised = self.raised.saturating_sub(1),
             _ => {}
         }
+    }
+}
+
+/// The shortest word that a raised number without a link marks: shorter ones are units and
+/// variables.
+const WORD_LETTERS_MIN: usize = 3;
+
+/// The most characters of a raised link that marks a note.
+const LINK_CHARS_MAX: usize = 6;
+
+/// Fewer raised numbers before words are not those of verses.
+const VERSES_MIN: usize = 3;
+
+/// Removes the marks of notes and the numbers of verses.
+pub fn drop_marks(pieces: &mut [Piece]) {
+    if !pieces.iter().any(is_raised) {
+        return;
+    }
+    let mut verses = Vec::new();
+    let mut at = 0;
+    while let Some(start) = pieces[at..].iter().position(is_raised).map(|found| at + found) {
+        let raised = raised_from(pieces, start);
+        at = raised.end;
+        let mark = Mark::of(pieces, raised.clone());
+        match mark.number {
+            Some(number) if mark.begins_word() => verses.push((number, raised)),
+            _ if mark.is_of_note() => {
+                let end = if mark.after.is_some_and(char::is_alphanumeric) {
+                    Place::WordEnd
+                } else {
+                    Place::Line
+                };
+                remove(pieces, raised, end);
+            }
+            _ => {}
+        }
+    }
+    let counts_up = verses.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0).count();
+    if verses.len() >= VERSES_MIN && counts_up * 2 >= verses.len() {
+        verses.into_iter().for_each(|(_, raised)| remove(pieces, raised, Place::Line));
+    }
+}
+
+fn is_raised(piece: &Piece) -> bool {
+    matches!(piece, Piece::Text { place, .. } if place.is_raised)
+}
+
+/// Returns whether a piece is within a line of text and has no words.
+fn is_inline(piece: &Piece) -> bool {
+    matches!(piece, Piece::Tag { place: Place::Line | Place::WordEnd, .. } | Piece::Hidden(_))
+}
+
+/// Returns the pieces from a raised text to the last one of the same mark.
+fn raised_from(pieces: &[Piece], start: usize) -> Range<usize> {
+    let mut end = start + 1;
+    for (at, piece) in pieces.iter().enumerate().skip(start + 1) {
+        if is_raised(piece) {
+            end = at + 1;
+        } else if !is_inline(piece) {
+            break;
+        }
+    }
+    start..end
+}
+
+/// Removes a mark, with the spaces around it: the word before it has this end.
+fn remove(pieces: &mut [Piece], range: Range<usize>, end: Place) {
+    let before = pieces[..range.start].iter().rev().take_while(|piece| is_inline(piece)).count();
+    for piece in &mut pieces[range.start - before..range.end] {
+        match piece {
+            Piece::Text { .. } => *piece = Piece::Tag { place: end, cost: 0 },
+            Piece::Tag { place, .. } if *place == Place::WordEnd => *place = end,
+            _ => {}
+        }
+    }
+}
+
+/// A raised text and its surroundings.
+struct Mark {
+    text: String,
+    is_link: bool,
+    /// Its number, if it is nothing else.
+    number: Option<u32>,
+    /// The letters of the word before it, and the character at its end; none after a space.
+    word_letters: usize,
+    before: Option<char>,
+    /// The character after it; none if that is a space.
+    after: Option<char>,
+}
+
+impl Mark {
+    fn of(pieces: &[Piece], range: Range<usize>) -> Mark {
+        let (mut text, mut is_link) = (String::new(), false);
+        for piece in &pieces[range.clone()] {
+            if let Piece::Text { text: raised, place, .. } = piece {
+                text.push_str(raised);
+                is_link |= place.is_link;
+            }
+        }
+        let text = text.trim().to_owned();
+        let before = text_of(pieces[..range.start].iter().rev());
+        let after = text_of(pieces[range.end..].iter());
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let letters = before.chars().rev().take_while(|c| c.is_alphabetic()).count();
+        Mark {
+            number: text.parse().ok().filter(|_| is_number && text.len() <= 3),
+            text,
+            is_link,
+            word_letters: letters,
+            before: before.chars().next_back().filter(|c| !c.is_whitespace()),
+            after: after.chars().next().filter(|c| !c.is_whitespace()),
+        }
+    }
+
+    /// Returns whether it is a number at the beginning of a word.
+    fn begins_word(&self) -> bool {
+        let is_open = |c: char| "([\"'\u{201c}\u{2018}\u{ab}".contains(c);
+        self.before.is_none_or(is_open)
+            && self.after.is_some_and(|c| c.is_alphabetic() || is_open(c))
+    }
+
+    /// Returns whether it is the mark of a note.
+    fn is_of_note(&self) -> bool {
+        let all = |is: &dyn Fn(char) -> bool| !self.text.is_empty() && self.text.chars().all(is);
+        let is_sign = |c: char| "*\u{2020}\u{2021}\u{a7}\u{b6}".contains(c);
+        let is_list = |c: char| c.is_ascii_digit() || ",;[]() \u{2013}".contains(c);
+        let has_digit = self.text.bytes().any(|byte| byte.is_ascii_digit());
+        let numbers = all(&is_list) && has_digit && self.text.len() <= 12;
+        let is_short = self.text.chars().count() <= LINK_CHARS_MAX;
+        if self.is_link {
+            let is_bracketed = self.text.starts_with('[') && self.text.ends_with(']');
+            return numbers || (is_short && (is_bracketed || all(&is_sign)));
+        }
+        let is_close = |c: char| ".,;:!?)]\"'\u{201d}\u{2019}\u{bb}".contains(c);
+        let after_word = match self.before {
+            Some(c) if c.is_alphabetic() => {
+                let ends = self.after.is_none_or(|after| !after.is_alphanumeric());
+                ends && self.word_letters >= WORD_LETTERS_MIN
+            }
+            Some(c) => is_close(c),
+            None => false,
+        };
+        after_word && (numbers || all(&is_sign))
+    }
+}
+
+/// Returns the nearest text among pieces in a line; empty if the line ends before.
+fn text_of<'a>(mut pieces: impl Iterator<Item = &'a Piece>) -> &'a str {
+    match pieces.find(|piece| !is_inline(piece)) {
+        Some(Piece::Text { text, .. }) => text,
+        _ => "",
     }
 }

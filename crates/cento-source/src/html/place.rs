@@ -18,6 +18,8 @@ pub struct PlaceInPage {
     pub is_title: bool,
     /// It is in a link.
     pub is_link: bool,
+    /// It is raised above the line.
+    pub is_raised: bool,
     /// It is in an element beside the content.
     pub is_beside: bool,
     /// The number of the outermost `article` around it.

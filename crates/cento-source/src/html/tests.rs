@@ -1,11 +1,11 @@
 //! Tests of the text of web pages.
 
 use super::*;
-use crate::charset;
+use crate::charset::{self, EncodingLabel};
 use proptest::prelude::*;
 
 fn shown(page: &[u8], encoding: Option<&str>, html: Html) -> String {
-    text_of(page, encoding, html).unwrap().0
+    text_of(page, EncodingLabel::of(encoding, None), html).unwrap().0
 }
 
 /// Returns the text with one space for each run of white space, none at the ends.
@@ -63,7 +63,8 @@ const PIECES: &[&str] = &[
 
 fn check_origins(page: &str) -> Result<(), TestCaseError> {
     for html in [Html::Content, Html::All] {
-        let (text, origins, _) = text_of(page.as_bytes(), Some("utf-8"), html).unwrap();
+        let (text, origins, _) =
+            text_of(page.as_bytes(), EncodingLabel::Named("utf-8"), html).unwrap();
         let page = &*charset::decode(page.as_bytes(), Some("utf-8")).text;
         let (mut in_text, mut in_page) = (0, 0);
         for (at, from, is_same) in origins.unwrap().runs() {
@@ -116,7 +117,7 @@ fn raw_text_has_no_references_and_no_tags() {
 #[test]
 fn references_are_runs_of_their_own() {
     let page = "<p>caf&eacute;\tau   lait &amp\r\n&ampc</p>";
-    let (text, origins, _) = text_of(page.as_bytes(), None, Html::All).unwrap();
+    let (text, origins, _) = text_of(page.as_bytes(), EncodingLabel::Missing, Html::All).unwrap();
     assert_eq!(text, "caf\u{e9} au lait & &c");
     let found: Vec<(&str, &str)> =
         origins.unwrap().runs().into_iter().map(|(at, from, _)| (&text[at], &page[from])).collect();
@@ -276,15 +277,103 @@ fn hidden_elements_end_where_they_end() {
     check("<svg/>a</svg>b<!-- c -->d", "abd");
     check("<p></p>", "");
     // The number of a note is not part of a word.
-    check("a word<sup><a href=x>1</a></sup>, word<a><sup>2</sup></a>", "a word 1, word 2");
+    check("a word<sup><a href=x>1</a></sup>, word<a><sup>2</sup></a>", "a word, word");
     check("the 1<sup>st</sup> x<sup>2</sup><a>b</a>", "the 1st x2b");
     check("a</script>b", "ab");
+    // The text of a drawing is text.
+    let text = "<style>x</style><defs>y</defs><text><tspan>one</tspan><tspan>two</tspan></text>";
+    check(
+        &format!("<p>a</p><svg><title>z</title>{text}<text>three</text></svg>b"),
+        "a\none\ntwo\nthree\nb",
+    );
+    check("<svg><foreignObject><p>a</p></foreignObject><desc>x</desc></svg>b", "a\nb");
+}
+
+#[test]
+fn marks_of_notes_are_not_in_the_sentence_and_powers_are() {
+    let check = |page: &str, expected: &str| {
+        assert_eq!(shown(page.as_bytes(), None, Html::All), expected, "{page}");
+    };
+    for mark in [
+        "<sup>1</sup>",
+        "<sup>12</sup>",
+        "<sup>*</sup>",
+        "<sup>1,2</sup>",
+        "<sup>[3]</sup>",
+        "<sup><a href=#n>[a]</a></sup>",
+        "<sup>[<a href=#n>3</a>]</sup>",
+        "<a href=#n><sup>1</sup></a>",
+        "<sup><a href=#n>&dagger;</a></sup>",
+    ] {
+        check(&format!("<p>the stable{mark} left</p>"), "the stable left");
+        check(&format!("<p>the <b>stable</b>.{mark} It left.{mark}</p>"), "the stable. It left.");
+    }
+    for text in [
+        "10<sup>3</sup>",
+        "2<sup>nd</sup>",
+        "M<sup>r</sup>",
+        "m<sup>2</sup>",
+        "km<sup>2</sup>",
+        "x<sup>2</sup>",
+        "mol<sup>-1</sup>",
+        "C<sup>*</sup>",
+        "a <sup>14</sup>C test",
+    ] {
+        check(text, &text.replace("<sup>", "").replace("</sup>", ""));
+    }
+    check("H<sub>2</sub>O", "H2O");
+    // Numbers of verses count up.
+    let verses =
+        "<p><sup>1</sup>In the end <sup>2</sup>he saw; <sup>3</sup>and <sup>4</sup>I left.";
+    check(verses, "In the end he saw; and I left.");
+    check("<p><sup>14</sup>C, <sup>12</sup>C and <sup>40</sup>Ar", "14C, 12C and 40Ar");
+}
+
+#[test]
+fn blocks_that_are_hidden_are_counted_wherever_they_are() {
+    let block = "<p>not <b>here</b></p>";
+    for style in [
+        "display:none",
+        "visibility:hidden",
+        "opacity:0",
+        "opacity:0.01",
+        "font-size:1px",
+        "font-size:.5pt",
+        "position:absolute;left:-9999px",
+        "text-indent:-9999px",
+        "height:0;overflow:hidden",
+        "max-height:0px;overflow:hidden",
+        "clip:rect(0,0,0,0);position:absolute",
+        "clip-path:inset(50%)",
+        "transform:scale(0)",
+        "color:white;background:white",
+    ] {
+        for (page, html) in [
+            (format!("{PARAGRAPHS}<div style='{style}'>{block}</div>"), Html::Content),
+            (format!("<div style='{style}'>{block}</div>{PARAGRAPHS}"), Html::All),
+        ] {
+            let (text, _, hidden) = text_of_page(&page, html);
+            assert_eq!((hidden, text.contains("here")), (7, false), "{style}");
+        }
+    }
+    for style in ["opacity:0.9", "font-size:80%", "font-size:8pt", "height:0", "text-indent:-2em"] {
+        let (text, _, hidden) = text_of_page(&format!("<p style='{style}'>here"), Html::All);
+        assert_eq!((hidden, &*text), (0, "here"), "{style}");
+    }
+    let data = |body: &str| {
+        format!("<script type=application/ld+json>{{\"articleBody\": \"{body}\"}}</script>")
+    };
+    let (_, _, hidden) =
+        text_of_page(&format!("{}<p>Read on.", data("one two three")), Html::Content);
+    assert_eq!(hidden, 11);
+    let (_, _, hidden) = text_of_page(&format!("{}{PARAGRAPHS}", data("one two")), Html::Content);
+    assert_eq!(hidden, 0);
 }
 
 #[test]
 fn text_that_says_it_is_not_displayed_is_counted_and_left_out() {
     let check = |page: &str, expected: &str, hidden: usize| {
-        let (text, _, found) = text_of(page.as_bytes(), None, Html::All).unwrap();
+        let (text, _, found) = text_of(page.as_bytes(), EncodingLabel::Missing, Html::All).unwrap();
         assert_eq!((&*text, found), (expected, hidden), "{page}");
     };
     for attribute in [
@@ -326,7 +415,7 @@ fn a_page_may_declare_its_encoding() {
     let page = b"<?xml version='1.0' encoding='IBM850'?><html><p>f\x81hrt</p></html>";
     assert_eq!(shown(page, None, Html::All), "f\u{fc}hrt");
     let page = b"<?xml version='1.0' encoding='IBM1047'?><html><p>f\x81hrt</p></html>";
-    let why = text_of(page, None, Html::All).unwrap_err();
+    let why = text_of(page, EncodingLabel::Missing, Html::All).unwrap_err();
     assert!(why.contains("`IBM1047`"), "{why}");
     assert_eq!(shown(page, Some("cp850"), Html::All), "f\u{fc}hrt");
     let page = "<?xml version='1.0' encoding='IBM1047'?><html><p>f\u{fc}hrt</p></html>";

@@ -1,13 +1,24 @@
 //! Text of recognised pages (ALTO).
 //!
-//! The words of the lines, in the order of the file. A word that continues on the next line is one
-//! word, and pages are separated.
+//! The words of the lines, in the reading order of the page if it has one. A word that continues on
+//! the next line is one word, and pages are separated.
+
+use std::collections::HashMap;
 
 use super::{Element, Format, Out, Rule, walk};
 use crate::extracted::Extracted;
 
+/// The element with the reading order, since version 4.3.
+const ORDER: &str = "ReadingOrder";
+
 #[derive(Default)]
 struct Alto {
+    /// Whether the file has a reading order.
+    is_ordered: bool,
+    /// The place of each element in it.
+    order: HashMap<String, usize>,
+    /// The blocks, if they are to be ordered.
+    blocks: Vec<Block>,
     /// The number of pages begun.
     pages: usize,
     /// Whether the whole word has been read at its first part.
@@ -16,8 +27,18 @@ struct Alto {
 
 pub fn text_of(xml: &str) -> Extracted {
     let mut out = Out::default();
-    let missing = walk(xml, &mut Alto::default(), &mut out);
+    let is_ordered = memchr::memmem::find(xml.as_bytes(), ORDER.as_bytes()).is_some();
+    let mut alto = Alto { is_ordered, ..Alto::default() };
+    let missing = walk(xml, &mut alto, &mut out);
+    alto.write(&mut out);
     out.finish(missing)
+}
+
+/// A block of text.
+struct Block {
+    id: String,
+    page: usize,
+    text: String,
 }
 
 impl Format for Alto {
@@ -25,13 +46,28 @@ impl Format for Alto {
         match element.name {
             "Page" => {
                 self.pages += 1;
-                if self.pages > 1 {
+                if self.pages > 1 && !self.is_ordered {
                     out.page();
                 }
                 Rule::Inline
             }
-            "TextBlock" => Rule::Block,
-            "TextLine" => Rule::Line,
+            "TextBlock" => {
+                if self.is_ordered {
+                    let id = element.attribute("ID").unwrap_or_default();
+                    self.blocks.push(Block { id, page: self.pages, text: String::new() });
+                    out.begin();
+                }
+                Rule::Block
+            }
+            name if name.starts_with("ElementRef") => {
+                let (id, at) = (element.attribute("REF").unwrap_or_default(), self.order.len());
+                self.order.entry(id).or_insert(at);
+                Rule::Inline
+            }
+            "TextLine" => {
+                out.printed_line();
+                Rule::Line
+            }
             "SP" => {
                 out.space();
                 Rule::Inline
@@ -50,10 +86,38 @@ impl Format for Alto {
         }
     }
 
+    fn end(&mut self, name: &str, _: usize, out: &mut Out) {
+        if name == "TextBlock" && self.is_ordered {
+            let text = out.take();
+            if let Some(block) = self.blocks.last_mut() {
+                block.text = text;
+            }
+        }
+    }
+
     fn text(&mut self, _: &str, _: &mut Out) {}
 }
 
 impl Alto {
+    /// Writes the blocks that have a place in the reading order, then the others.
+    fn write(self, out: &mut Out) {
+        let (order, mut blocks) = (self.order, self.blocks);
+        let place = |block: &Block| order.get(&block.id).copied().unwrap_or(usize::MAX);
+        blocks.sort_by_key(|block| (block.page, place(block)));
+        let mut page = 1;
+        for block in blocks {
+            if block.page > page {
+                out.page();
+                page = block.page;
+            }
+            out.block();
+            for line in block.text.lines() {
+                out.printed_line();
+                out.push(line);
+            }
+        }
+    }
+
     fn word(&mut self, element: &Element<'_>, out: &mut Out) {
         let content = || element.attribute("CONTENT").unwrap_or_default();
         out.space();
@@ -87,6 +151,25 @@ mod tests {
     }
 
     #[test]
+    fn blocks_come_in_reading_order() {
+        let block = |id: &str| {
+            format!(
+                "<TextBlock ID='{id}'><TextLine><String CONTENT='{id}'/></TextLine></TextBlock>"
+            )
+        };
+        let order = "<ReadingOrder><OrderedGroup ID='g'><ElementRef ID='x' REF='b'/>\
+                     <ElementRef ID='y' REF='a'/><ElementRef ID='z' REF='d'/></OrderedGroup>\
+                     </ReadingOrder>";
+        let page = |ids: &[&str]| {
+            format!("<Page>{}</Page>", ids.iter().map(|id| block(id)).collect::<String>())
+        };
+        let pages = [page(&["c", "a", "b"]), page(&["d"])].concat();
+        check(&format!("{order}{pages}"), "b\n\na\n\nc\u{c}d");
+        check(&format!("{pages}{order}"), "b\n\na\n\nc\u{c}d");
+        check(&pages, "c\n\na\n\nb\u{c}d");
+    }
+
+    #[test]
     fn words_are_in_lines_and_a_hyphenated_word_is_one() {
         check(
             "<Page><TextBlock><TextLine><String CONTENT='Anno'/><SP/><String CONTENT='&amp;'/></TextLine>\
@@ -110,5 +193,15 @@ mod tests {
         );
         check(&line("SUBS_TYPE='HypPart1'", "SUBS_TYPE='HypPart2'"), "a frumentum b");
         check(&line("/><HYP CONTENT='-'", ""), "a frumentum b");
+        // As Tesseract writes it, with the hyphen in the word.
+        let line = |first: &str, second: &str| {
+            format!(
+                "<TextLine><String CONTENT='{first}'/></TextLine>\
+                 <TextLine><String CONTENT='{second}'/></TextLine>"
+            )
+        };
+        check(&line("eld-", "ers"), "elders");
+        check(&line("eld\u{ad}", "ers"), "elders");
+        check(&line("Anglo-", "Saxon"), "Anglo-\nSaxon");
     }
 }

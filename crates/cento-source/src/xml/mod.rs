@@ -4,7 +4,7 @@
 //! office programs, which are one XML file or several in a zip file. Each format defines the effect
 //! of an element on the text ([`Format`]). The parser keeps only a stack of these effects, so
 //! nesting costs memory in proportion to the file, and no recursion. [`root::kind`] recognises a
-//! format by its root element and namespace. Other XML is data, and is read as it is.
+//! format by its root element and namespace. Other XML is read by where its elements are.
 
 mod alto;
 #[cfg(feature = "office")]
@@ -12,6 +12,7 @@ mod docx;
 #[cfg(feature = "office")]
 mod epub;
 mod odf;
+mod other;
 mod out;
 #[cfg(feature = "office")]
 mod package;
@@ -27,6 +28,7 @@ mod zipped;
 
 use quick_xml::events::{BytesStart, Event};
 
+use crate::charset::EncodingLabel;
 use crate::extracted::Extracted;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
@@ -38,22 +40,26 @@ use root::{Kind, kind, reader, split};
 pub static FORMAT: FileFormat = FileFormat {
     name: "xml",
     endings: &[".xml", ".fodt"],
-    documents: "the text of an edition (TEI), a recognised page (ALTO, PAGE), or a document of \
-         Word or OpenDocument",
+    documents: "the text of an edition (TEI), a recognised page (ALTO, PAGE), a document of Word \
+         or OpenDocument, or any other XML",
     feature: None,
     is_built: true,
     keeps_lines: false,
     example: b"<TEI.2><text><body><p>Twice a day the <hi>sea</hi> rises.</p></body></text></TEI.2>",
     markup: Some(Markup {
         is: "it is XML",
-        begins: |start| start.text.starts_with(b"<") && kind(start.bytes).is_some(),
-        named_begins: None,
-        text_of: TextOf::Bytes(|bytes, options| {
-            Ok((text_of(bytes, options.encoding.as_deref())?, None))
-        }),
+        begins: |start| {
+            start.text.starts_with(DECLARATION)
+                || (start.text.starts_with(b"<") && kind(start.bytes).is_some())
+        },
+        named_begins: Some(b"<"),
+        text_of: TextOf::Bytes(|bytes, options| Ok((text_of(bytes, options.label())?, None))),
         has_source: true,
     }),
 };
+
+/// The first bytes of most XML files.
+const DECLARATION: &[u8] = b"<?xml";
 
 /// The effect of an element on the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,21 +140,24 @@ fn decoded(text: &str) -> String {
     }
 }
 
-/// Returns the text of a file of one of the formats, or all of a file of another format.
+/// Returns the text of a file.
 ///
 /// Text before damage is read, and the damage is reported as missing.
 ///
 /// # Errors
-/// When its encoding is unknown, with the reason as a clause.
-fn text_of(bytes: &[u8], encoding: Option<&str>) -> Result<Extracted, String> {
-    let xml = html::decoded_xml(bytes, encoding)?;
+/// When its encoding is unknown, or it has no text, with the reason as a clause.
+fn text_of(bytes: &[u8], label: EncodingLabel<'_>) -> Result<Extracted, String> {
+    let xml = html::decoded_xml(bytes, label)?;
     Ok(match kind(bytes) {
         Some(Kind::Tei) => tei::text_of(&xml),
         Some(Kind::Alto) => alto::text_of(&xml),
         Some(Kind::Page) => page::text_of(&xml),
         Some(Kind::Odf) => odf::text_of_file(&xml),
         Some(Kind::Word) => word::text_of_file(&xml),
-        None => Extracted { text: xml.into_owned(), ..Extracted::default() },
+        None => match other::unread(bytes) {
+            Some(why) => return Err(why.into()),
+            None => other::text_of(&xml)?,
+        },
     })
 }
 
@@ -247,7 +256,7 @@ mod tests {
             let space = if root == "PcGts" { format!(" xmlns='{space}'") } else { String::new() };
             let xml = format!("<{root}{space}>{body}</{root}>");
             prop_assert!(kind(xml.as_bytes()).is_some());
-            text_of(xml.as_bytes(), None).unwrap();
+            text_of(xml.as_bytes(), EncodingLabel::Missing).unwrap();
         }
     }
 
@@ -261,13 +270,13 @@ mod tests {
         ] {
             let body = "word ".repeat(10_000);
             let xml = format!("<{root}>{}{body}{}</{root}>", open.repeat(deep), close.repeat(deep));
-            assert_eq!(text_of(xml.as_bytes(), None).unwrap().missing, None);
+            assert_eq!(text_of(xml.as_bytes(), EncodingLabel::Missing).unwrap().missing, None);
         }
         let words = "<Unicode>word</Unicode>".repeat(10_000);
         let space = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15";
         let (open, close) = ("<Word>".repeat(deep), "</Word>".repeat(deep));
         let xml = format!("<PcGts xmlns='{space}'>{open}{words}{close}</PcGts>");
-        assert_eq!(text_of(xml.as_bytes(), None).unwrap().missing, None);
+        assert_eq!(text_of(xml.as_bytes(), EncodingLabel::Missing).unwrap().missing, None);
     }
 
     #[track_caller]
@@ -303,7 +312,8 @@ mod tests {
     fn text_before_damage_is_read_and_the_damage_is_named() {
         let tei = |rest: &str| {
             let xml = format!("<TEI xmlns='http://www.tei-c.org/ns/1.0'><text>{rest}");
-            let Extracted { text, missing, .. } = text_of(xml.as_bytes(), None).unwrap();
+            let Extracted { text, missing, .. } =
+                text_of(xml.as_bytes(), EncodingLabel::Missing).unwrap();
             (text, missing.unwrap_or_default())
         };
         let (text, missing) = tei("<p>one</p><p>two</text></TEI>");
@@ -319,7 +329,7 @@ mod tests {
         let start = "<?xml version='1.0' encoding='iso-8859-1'?><TEI.2><text>";
         let mut bytes = start.as_bytes().to_vec();
         bytes.extend(b"Fr\xfch &eacute;t&#233; &#x2014; & &unknown;</text></TEI.2>");
-        let text = text_of(&bytes, None).unwrap().text;
+        let text = text_of(&bytes, EncodingLabel::Missing).unwrap().text;
         assert_eq!(text, "Fr\u{fc}h \u{e9}t\u{e9} \u{2014} & &unknown;");
     }
 }

@@ -1,6 +1,7 @@
 //! Collection of text from elements.
 
 use super::Rule;
+use crate::broken_word;
 use crate::extracted::Extracted;
 
 /// The separator before the next character.
@@ -10,6 +11,8 @@ enum Gap {
     Nothing,
     Space,
     Line,
+    /// The end of a line of a printed page, where a word may go on.
+    PrintedLine,
     Block,
     Page,
     /// Nothing, and the white space that follows is dropped: a word continues.
@@ -45,19 +48,26 @@ impl Out {
     /// Adds text.
     pub fn push(&mut self, text: &str) {
         let Buffer { text: written, gap, pages } = self.buffer();
-        for c in text.chars() {
+        for (at, c) in text.char_indices() {
             if c.is_whitespace() {
                 *gap = if *gap == Gap::Glue { Gap::Glue } else { (*gap).max(Gap::Space) };
                 continue;
             }
             let gap = std::mem::take(gap);
             let pages = std::mem::take(pages);
+            if gap == Gap::PrintedLine
+                && let Some(begun) = broken_word::begun(written, &text[at..])
+            {
+                written.truncate(begun.len());
+                written.push(c);
+                continue;
+            }
             let separator = match gap {
                 Gap::Page => "\u{c}",
                 _ if written.is_empty() => "",
                 Gap::Nothing | Gap::Glue => "",
                 Gap::Space => " ",
-                Gap::Line => "\n",
+                Gap::Line | Gap::PrintedLine => "\n",
                 Gap::Block => "\n\n",
             };
             let times = if gap == Gap::Page { pages } else { 1 };
@@ -80,7 +90,7 @@ impl Out {
 
     fn separate(&mut self, by: Gap) {
         let gap = &mut self.buffer().gap;
-        let is_glued = *gap == Gap::Glue && by <= Gap::Line;
+        let is_glued = *gap == Gap::Glue && by <= Gap::PrintedLine;
         *gap = match *gap {
             Gap::Glue if is_glued => Gap::Glue,
             Gap::Glue => by,
@@ -96,6 +106,11 @@ impl Out {
     /// Ends a line.
     pub fn line(&mut self) {
         self.separate(Gap::Line);
+    }
+
+    /// Ends a line of a printed page. A word with a hyphen at its end goes on in the next line.
+    pub fn printed_line(&mut self) {
+        self.separate(Gap::PrintedLine);
     }
 
     /// Ends a paragraph.

@@ -6,6 +6,7 @@ use zip::result::ZipError;
 use std::io::{Cursor, Read};
 
 use super::{Element, Format, Out, Rule, walk};
+use crate::charset::EncodingLabel;
 use crate::html;
 
 /// Maximum size of a part, and of all parts together.
@@ -80,7 +81,7 @@ impl<'a> Package<'a> {
     /// # Errors
     /// As [`part`](Self::part).
     pub fn xml(&mut self, name: &str) -> Result<String, String> {
-        Ok(html::decoded_xml(&self.part(name)?, None)?.into_owned())
+        Ok(html::decoded_xml(&self.part(name)?, EncodingLabel::Missing)?.into_owned())
     }
 
     /// Returns the references of a part of an Office document; empty if the document lists none.

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use super::{Element, Format, Out, Rule, walk};
+use crate::broken_word;
 use crate::extracted::Extracted;
 
 /// Maximum nesting of elements with a text: regions may be nested. A text is moved once per level.
@@ -162,8 +163,8 @@ impl Page {
 fn joined(lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines.iter().filter(|line| !line.is_empty()) {
-        if let Some(start) = text.strip_suffix(['\u{ac}', '\u{ad}', '\u{2e17}']) {
-            text.truncate(start.len());
+        if let Some(begun) = broken_word::begun(&text, line) {
+            text.truncate(begun.len());
         } else if !text.is_empty() {
             text.push('\n');
         }
@@ -218,6 +219,8 @@ mod tests {
             &format!("<TextRegion>{}{}</TextRegion>", line("vec\u{ac}"), line("tigal")),
             "vectigal",
         );
+        let lines = [line("eld-"), line("ers, Anglo-"), line("Saxon")].concat();
+        check(&format!("<TextRegion>{lines}</TextRegion>"), "elders, Anglo-\nSaxon");
     }
 
     #[test]

@@ -35,6 +35,11 @@ pub fn is_page(start: &[u8]) -> bool {
     with_root(start, is_page).is_some()
 }
 
+/// Returns the name of the root element.
+pub fn name_of_root(start: &[u8]) -> Option<String> {
+    with_root(start, |_, name, _| Some(name.to_owned()))
+}
+
 /// Calls `of` with the prefix of the root element, its name, and the namespace that it declares.
 fn with_root<T>(start: &[u8], of: impl FnOnce(&str, &str, &str) -> Option<T>) -> Option<T> {
     let start = charset::decode(start, None).text;

@@ -95,7 +95,7 @@ struct Readings {
 struct Tei {
     /// The open choices, each with the rank of its best reading.
     readings: Vec<Readings>,
-    /// Whether the transcription of a page image is read.
+    /// Whether the transcriptions of page images are read.
     reads_source: bool,
     /// Whether a word has just ended.
     after_word: bool,
@@ -108,9 +108,21 @@ pub fn text_of(xml: &str) -> Extracted {
         out.finish(missing)
     };
     let text = read(false);
-    // An edition may be nothing but transcriptions of pages.
-    if text.text.is_empty() { read(true) } else { text }
+    let all = match memchr::memmem::find(xml.as_bytes(), b"sourceDoc") {
+        Some(_) => read(true),
+        None => return text,
+    };
+    // An edition may be transcriptions of pages with headings. If the transcriptions have hardly
+    // more words than the text, they are the same text once more.
+    let words = |text: &str| text.split_whitespace().count();
+    match words(&all.text) > words(&text.text) * SOURCE_SHARE {
+        true => all,
+        false => text,
+    }
 }
+
+/// With this many times the words of the text, text and transcriptions are not the same.
+const SOURCE_SHARE: usize = 3;
 
 /// Returns the rank of a reading; `None` for elements that are not readings.
 fn rank(name: &str) -> Option<u8> {
@@ -143,7 +155,7 @@ impl Format for Tei {
                     Some("yes") => out.line(),
                     // A line break ends a word; a page or column break ends one only at white
                     // space.
-                    _ if element.name == "lb" => out.line(),
+                    _ if element.name == "lb" => out.printed_line(),
                     _ => {}
                 }
                 Rule::Inline
@@ -207,6 +219,8 @@ mod tests {
         check("<p>fru-<lb break='no'/>mentum</p>", "frumentum");
         check("<p>fru\u{ac}\n  <pb/><lb break='no'/>\n mentum</p>", "frumentum");
         check("<p>pau<pb n='7'/>peres</p>", "pauperes");
+        check("<p>des-<lb/>\ntroyed eld\u{ac}<lb/>ers</p>", "destroyed elders");
+        check("<p>Anglo-<lb/>Saxon and-<lb break='yes'/>so</p>", "Anglo-\nSaxon and-\nso");
         check("<p>one<lb/>two<cb break='yes'/>three <pb/>four</p>", "one\ntwo\nthree four");
         check(
             "<p><w part='I'>mi</w><w part='F'>les</w><w>et</w><w>rex</w><pc>.</pc></p>",
@@ -250,5 +264,14 @@ mod tests {
         let xml = "<TEI><sourceDoc><surface><zone><line>one</line><line>two</line></zone></surface>\
                    </sourceDoc></TEI>";
         assert_eq!(text_of(xml).text, "one\ntwo");
+        let both = |text: &str, lines: &str| {
+            let xml = format!(
+                "<TEI><sourceDoc><line>{lines}</line></sourceDoc><text><head>{text}</head></text>\
+                 </TEI>"
+            );
+            text_of(&xml).text
+        };
+        assert_eq!(both("Letters", "one two three"), "one two three\n\nLetters");
+        assert_eq!(both("one two three", "one two three"), "one two three");
     }
 }

@@ -21,6 +21,14 @@ fn zero_padding_is_ignored_and_other_bytes_behind_a_member_are_an_error() {
 }
 
 #[test]
+fn a_file_that_is_compressed_twice_is_read() {
+    let twice = gzip(&gzip(records(0, 3).as_bytes()));
+    check("a.jsonl.gz", &twice, [3, 0, 0, 0], "");
+    check("a.jsonl.gz.gz", &twice, [3, 0, 0, 0], "");
+    check("a.gz", &gzip(&gzip(words(1, 60).as_bytes())), [1, 0, 0, 0], "");
+}
+
+#[test]
 fn a_compressed_text_is_read_as_a_whole_or_not_at_all() {
     let text = gzip(words(1, 60).as_bytes());
     check("a.txt.gz", &[&text[..], &[0; 512]].concat(), [1, 0, 0, 0], "");

@@ -144,8 +144,11 @@ const LETTER_BYTES_HELD: usize = 64;
 impl Tokenize for Characters {
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
         // Letters are joined without that.
-        let joins = self.folds.joins_lines() && self.kind == Kind::Chars;
-        let Some(joined) = hyphens::join(text, joins) else {
+        let folds = match self.kind {
+            Kind::Chars => self.folds,
+            _ => self.folds.without_hyphens(),
+        };
+        let Some(joined) = hyphens::join(text, folds) else {
             return self.read(text, tokens, stop);
         };
         stop.check()?;
@@ -153,7 +156,7 @@ impl Tokenize for Characters {
     }
 
     fn scratch_bytes(&self, text_bytes: usize) -> usize {
-        hyphens::scratch_bytes(self.folds.joins_lines(), text_bytes)
+        hyphens::scratch_bytes(self.folds, text_bytes)
     }
 
     fn alphabet(&self) -> Option<&'static [u8]> {

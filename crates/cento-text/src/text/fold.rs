@@ -11,7 +11,7 @@
 //! Lucene's ICUFoldingFilter (UTR 30, "Diacritic Folding") without those that are letters to their
 //! readers: vowel signs of India, tones of Thai, voiced kana.
 //!
-//! [`super::hyphens`] joins words at line ends.
+//! [`super::hyphens`] joins words at line ends, [`super::numbers`] finds the numbers of lines.
 
 use super::unicode::normal::combining_class;
 use crate::spec::{Parameter, Spec};
@@ -21,7 +21,8 @@ use crate::spec::{Parameter, Spec};
 pub(super) struct Folds(u8);
 
 /// The names of the bits.
-const NAMES: [&str; 7] = ["marks", "uv", "ij", "ligatures", "forms", "umlauts", "hyphens"];
+const NAMES: [&str; 8] =
+    ["marks", "uv", "ij", "ligatures", "forms", "umlauts", "hyphens", "numbers"];
 
 /// The parameter of analyzers.
 pub(super) const FOLDS: Parameter = Parameter::set(
@@ -30,7 +31,8 @@ pub(super) const FOLDS: Parameter = Parameter::set(
     "spellings that are equal: `marks`, letters with and without accents, breathings, strokes and \
      vowel points; `uv`, v and u; `ij`, j and i; `ligatures`, `ae` and `oe` in one letter or two; \
      `forms`, long s and s, round r and r, the sigmas; `umlauts`, a, o and u with an umlaut and \
-     ae, oe and ue; `hyphens`, a word that a line end divides and the whole word",
+     ae, oe and ue; `hyphens`, a word that a line end divides and the whole word; `numbers`, texts \
+     with and without the numbers of their lines or verses",
 );
 
 impl Folds {
@@ -41,11 +43,12 @@ impl Folds {
     const LIGATURES: Folds = Folds(1 << 3);
     const FORMS: Folds = Folds(1 << 4);
     const UMLAUTS: Folds = Folds(1 << 5);
-    const HYPHENS: Folds = Folds(1 << 6);
+    pub(super) const HYPHENS: Folds = Folds(1 << 6);
+    const NUMBERS: Folds = Folds(1 << 7);
 
     /// Returns the folds of a specification.
     pub(super) fn of(spec: &Spec) -> Folds {
-        Folds(u8::try_from(spec.get(FOLDS.name)).expect("there are seven"))
+        Folds(u8::try_from(spec.get(FOLDS.name)).expect("there are eight"))
     }
 
     /// Returns the value of the parameter.
@@ -59,12 +62,27 @@ impl Folds {
 
     /// Returns those that change letters.
     pub(super) const fn of_letters(self) -> Folds {
-        Folds(self.0 & !Folds::HYPHENS.0)
+        Folds(self.0 & !(Folds::HYPHENS.0 | Folds::NUMBERS.0))
     }
 
     /// Returns whether words at line ends are joined.
     pub(super) const fn joins_lines(self) -> bool {
         self.has(Folds::HYPHENS)
+    }
+
+    /// Returns whether the numbers of lines are left out.
+    pub(super) const fn leaves_out_numbers(self) -> bool {
+        self.has(Folds::NUMBERS)
+    }
+
+    /// Returns those that change a text before it is cut into words.
+    pub(super) const fn of_lines(self) -> Folds {
+        Folds(self.0 & (Folds::HYPHENS.0 | Folds::NUMBERS.0))
+    }
+
+    /// Returns these without the joining of words at line ends.
+    pub(super) const fn without_hyphens(self) -> Folds {
+        Folds(self.0 & !Folds::HYPHENS.0)
     }
 
     pub(super) const fn is_none(self) -> bool {
@@ -279,6 +297,24 @@ mod tests {
             tokens("letters", "Frank-\nreich").hashes,
             tokens("letters", "frankreich").hashes
         );
+    }
+
+    #[test]
+    fn numbers_of_lines_are_left_out_on_request() {
+        let (with, without) = (
+            "1 in Frank-\n2 reich, in\n3 the end\n4 of it",
+            "in Frank-\nreich, in\nthe end\nof it",
+        );
+        for family in ["words", "letters", "chars", "prefixes"] {
+            let spec = format!(
+                "{family}({}folds=numbers)",
+                if family == "prefixes" { "n=64," } else { "" }
+            );
+            let (with, without) = (tokens(&spec, with), tokens(&spec, without));
+            assert_eq!(with.hashes, without.hashes, "{spec}");
+        }
+        let found = tokens("words(folds=numbers)", with);
+        assert_eq!((found.spans[0].start, found.spans[0].end), (2, 4));
     }
 
     #[test]

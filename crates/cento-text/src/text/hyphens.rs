@@ -7,38 +7,65 @@
 //! line end is lost, and before letters of either case.
 
 use super::edit::Edited;
+use super::fold::Folds;
+use super::numbers;
 use super::unicode::{is_letter, is_mark, is_upper_case, is_white_space};
+use std::ops::Range;
 
-/// Returns the text with the divided words whole; `None` for a text without any, and if no lines
-/// are to be joined.
-pub(super) fn join(text: &str, joins: bool) -> Option<Edited> {
-    if !joins {
+/// Returns the text with the divided words whole and without the numbers of lines, as the folds
+/// want it; `None` for a text that stays as it is.
+pub(super) fn join(text: &str, folds: Folds) -> Option<Edited> {
+    if folds.of_lines().is_none() {
         return None;
     }
-    let mut edited: Option<Edited> = None;
+    let mut cuts = match folds.leaves_out_numbers() {
+        true => numbers::ranges(text),
+        false => Vec::new(),
+    };
+    if folds.joins_lines() {
+        cuts.extend(divisions(text));
+        cuts.sort_by_key(|cut| cut.start);
+    }
+    if cuts.is_empty() {
+        return None;
+    }
+    let mut edited = Edited::default();
     // The end of the text that has been copied.
     let mut copied = 0;
-    for (at, c) in text.char_indices() {
-        let Some(kind) = Kind::of(c) else { continue };
-        let Some(next) = kind.next(&text[..at], &text[at + c.len_utf8()..]) else { continue };
-        let next = at + c.len_utf8() + next;
-        let edited = edited.get_or_insert_default();
-        edited.copy(text, copied, at);
-        copied = next;
+    for Range { start, end } in cuts {
+        edited.copy(text, copied, start);
+        copied = end;
     }
-    let mut edited = edited?;
     edited.copy(text, copied, text.len());
     Some(edited)
 }
 
-/// Returns the memory, in bytes, that joining the lines of a text of this many bytes takes, if
-/// they are joined.
-pub(super) fn scratch_bytes(joins: bool, text_bytes: usize) -> usize {
-    if joins { text_bytes.saturating_mul(BYTES_A_BYTE) } else { 0 }
+/// Returns the hyphens that divide words, each with the line end after it.
+fn divisions(text: &str) -> impl Iterator<Item = Range<usize>> {
+    text.char_indices().filter_map(|(at, c)| {
+        let after = at + c.len_utf8();
+        let next = Kind::of(c)?.next(&text[..at], &text[after..])?;
+        Some(at..after + next)
+    })
 }
 
-/// The maximum memory for each byte of a text: its copy, and a piece of 24 bytes for three.
-const BYTES_A_BYTE: usize = 20;
+/// Returns the memory, in bytes, that joining the lines of a text of this many bytes takes, if the
+/// folds want that.
+pub(super) fn scratch_bytes(folds: Folds, text_bytes: usize) -> usize {
+    let a_byte = match (folds.joins_lines(), folds.leaves_out_numbers()) {
+        (false, false) => 0,
+        (true, false) => DIVISION_BYTES_A_BYTE,
+        (_, true) => DIVISION_BYTES_A_BYTE + NUMBER_BYTES_A_BYTE,
+    };
+    text_bytes.saturating_mul(a_byte)
+}
+
+/// The maximum memory for each byte of a text: its copy, and a piece of 24 bytes and a cut of 16
+/// for three, whose lists may be twice as long as needed.
+const DIVISION_BYTES_A_BYTE: usize = 30;
+
+/// The memory for its numbers: 24 bytes for two of a text, in two lists.
+const NUMBER_BYTES_A_BYTE: usize = 50;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -104,7 +131,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &str) {
-        let joined = join(text, true);
+        let joined = join(text, Folds::HYPHENS);
         assert_eq!(joined.as_ref().map_or(text, |edited| &edited.text), expected, "{text:?}");
         assert_eq!(joined.is_none(), text == expected, "{text:?}");
     }

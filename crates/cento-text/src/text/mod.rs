@@ -15,9 +15,11 @@ mod letters;
 mod lines;
 pub mod mark;
 mod normalize;
+mod numbers;
 mod prepared;
 mod tokenize;
 mod unicode;
+mod variants;
 mod word_share;
 pub mod written;
 

@@ -7,7 +7,8 @@
 //! zero-width space and joiners, variation selectors, bidirectional controls, byte order mark) are
 //! dropped first, as Unicode's own NFKC_Casefold does: they are typeset, not read, and they are the
 //! usual way to hide a copy from a comparison. So are signs that only lengthen the line between two
-//! letters, such as the Arabic tatweel.
+//! letters, such as the Arabic tatweel. Where case is folded, letters with two code points that
+//! NFKC keeps apart are one, too ([`super::variants`]).
 //!
 //! Normal forms do not reach across a *segment*: a character that starts a syllable or stands
 //! alone, and the characters after it that may combine with it. So a text is normalised segment by
@@ -23,6 +24,7 @@ use super::unicode::normal::{
     is_second, nfkc, starts_segment,
 };
 use super::unicode::{Category, category, folded, is_assigned, is_tibetan, is_unspaced};
+use super::variants;
 use crate::Result;
 use crate::runtime::Stop;
 use std::sync::OnceLock;
@@ -44,6 +46,11 @@ impl Form {
         self.nfkc || !self.folds.is_none()
     }
 
+    /// Returns whether letters with two code points are one.
+    fn unifies(self) -> bool {
+        self.nfkc && self.fold
+    }
+
     /// Returns a character of ASCII in this form.
     pub(super) fn ascii(self, byte: u8) -> u8 {
         self.folds.ascii(if self.fold { byte.to_ascii_lowercase() } else { byte })
@@ -52,6 +59,27 @@ impl Form {
     /// Appends characters in this form to `normal`.
     #[inline(always)]
     fn extend(self, normal: &mut Vec<char>, chars: &[char]) {
+        if !self.unifies() {
+            return self.extend_by_folds(normal, chars);
+        }
+        let before = normal.len();
+        match variants::has_variants(chars) {
+            true => {
+                let mut unified = Vec::new();
+                variants::extend(&mut unified, chars);
+                self.extend_by_folds(normal, &unified);
+            }
+            false => self.extend_by_folds(normal, chars),
+        }
+        // Composition and folding make others.
+        if variants::has_variants(&normal[before..]) {
+            let unified = normal.split_off(before);
+            variants::extend(normal, &unified);
+        }
+    }
+
+    #[inline(always)]
+    fn extend_by_folds(self, normal: &mut Vec<char>, chars: &[char]) {
         if self.folds.is_none() {
             return self.extend_by_equivalences(normal, chars);
         }
@@ -308,7 +336,10 @@ impl Entry {
                 flags: Entry::BOUNDARY | Entry::SETTLED,
             };
         }
-        let own_class = classify(c);
+        let own_class = match form.unifies() && variants::is_left_out(c) {
+            true => Class::Ignorable,
+            false => classify(c),
+        };
         let mut entry = Entry { mapped: c, combining: 0, class: own_class, own_class, flags: 0 };
         if own_class == Class::Ignorable {
             return entry;
@@ -346,6 +377,7 @@ fn settle(c: char, form: Form) -> Option<char> {
     if !form.folds.is_none() {
         return settle_folded(c, form);
     }
+    let c = if form.unifies() { variants::single(c)? } else { c };
     let normal = if form.nfkc { only(nfkc(c))? } else { c };
     let folded = if form.fold { only(folded([normal].into_iter()))? } else { normal };
     if !form.nfkc {
@@ -354,7 +386,9 @@ fn settle(c: char, form: Form) -> Option<char> {
     let settled = only(nfkc(folded))?;
     // A mark that folds to something else moves to another place in its segment (U+0345).
     let keeps_its_place = combining_class(normal) == 0 || settled == normal;
-    (keeps_its_place && !is_second(normal) && !is_second(settled)).then_some(settled)
+    let is_alone = keeps_its_place && !is_second(normal) && !is_second(settled);
+    let settled = if form.unifies() { variants::single(settled)? } else { settled };
+    is_alone.then_some(settled)
 }
 
 /// Returns the same for a form with folds.

@@ -42,7 +42,7 @@ struct Prefixes {
 impl Tokenize for Prefixes {
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
         let form = Form { folds: self.folds.of_letters(), ..FORM };
-        let Some(joined) = hyphens::join(text, self.folds.joins_lines()) else {
+        let Some(joined) = hyphens::join(text, self.folds) else {
             return prefixes(text, form, self.letters, tokens, stop);
         };
         stop.check()?;
@@ -50,7 +50,7 @@ impl Tokenize for Prefixes {
     }
 
     fn scratch_bytes(&self, text_bytes: usize) -> usize {
-        hyphens::scratch_bytes(self.folds.joins_lines(), text_bytes)
+        hyphens::scratch_bytes(self.folds, text_bytes)
     }
 
     fn of_all_words(&self, _: bool) -> Option<String> {

@@ -60,7 +60,7 @@ pub(super) const FAMILY: Family = Family {
 struct WordTokens {
     form: Form,
     units: usize,
-    joins_lines: bool,
+    folds: Folds,
 }
 
 impl WordTokens {
@@ -68,13 +68,13 @@ impl WordTokens {
         let folds = Folds::of(spec);
         let (nfkc, fold) = (spec.is_on("nfkc"), spec.is_on("fold"));
         let form = Form { nfkc, fold, folds: folds.of_letters() };
-        WordTokens { form, units: spec.get("cjk") as usize, joins_lines: folds.joins_lines() }
+        WordTokens { form, units: spec.get("cjk") as usize, folds }
     }
 }
 
 impl Tokenize for WordTokens {
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
-        let Some(joined) = hyphens::join(text, self.joins_lines) else {
+        let Some(joined) = hyphens::join(text, self.folds) else {
             return tokenize(text, self.form, self.units, tokens, stop);
         };
         stop.check()?;
@@ -82,7 +82,7 @@ impl Tokenize for WordTokens {
     }
 
     fn scratch_bytes(&self, text_bytes: usize) -> usize {
-        hyphens::scratch_bytes(self.joins_lines, text_bytes)
+        hyphens::scratch_bytes(self.folds, text_bytes)
     }
 }
 

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use hayro_interpret::kurbo::Vec2;
 
+use crate::broken_word;
+
 use super::bidi::{is_leftward_text, read_order};
 use super::page::{Letter, median};
 
@@ -173,14 +175,19 @@ struct Page<'t> {
 impl Page<'_> {
     fn push(&mut self, row: &[Segment<'_>]) {
         let Some(first) = row.first() else { return };
-        if let Some((line, size)) = self.last {
-            let step = first.line - line;
-            let is_far = step > 1.8 * size.max(first.size) || step < 0.0;
-            self.text.push_str(if is_far { "\n\n" } else { "\n" });
-        }
         let mut parts: Vec<String> = row.iter().map(words).collect();
         if is_leftward_text(&parts.concat()) {
             parts.reverse();
+        }
+        if let Some((line, size)) = self.last {
+            match broken_word::begun(self.text, &parts[0]).map(str::len) {
+                Some(len) => self.text.truncate(len),
+                None => {
+                    let step = first.line - line;
+                    let is_far = step > 1.8 * size.max(first.size) || step < 0.0;
+                    self.text.push_str(if is_far { "\n\n" } else { "\n" });
+                }
+            }
         }
         self.text.push_str(&parts.join("\t"));
         self.last = Some((first.line, first.size));
@@ -304,7 +311,12 @@ fn words(segment: &Segment<'_>) -> String {
     let mut line: Vec<&str> = Vec::new();
     let mut last: Option<&Spot<'_>> = None;
     let mut has_space = false;
-    for spot in &segment.letters {
+    let mut mark_end = 0;
+    for (at, spot) in segment.letters.iter().enumerate() {
+        mark_end = mark_end.max(at + note_mark(&segment.letters, at, limit));
+        if at < mark_end {
+            continue;
+        }
         if spot.letter.is_space() {
             has_space = true;
             continue;
@@ -319,6 +331,38 @@ fn words(segment: &Segment<'_>) -> String {
         (last, has_space) = (Some(spot), false);
     }
     read_order(line).concat()
+}
+
+/// The shortest word that a raised number marks with a note: shorter ones are units and variables.
+const MARKED_LETTERS_MIN: usize = 3;
+
+/// Returns the number of letters of the mark of a note that begins here: small raised digits or
+/// signs at the end of a word or sentence. Zero for ordinals, powers and formulas.
+fn note_mark(letters: &[Spot<'_>], at: usize, gap: f64) -> usize {
+    let Some(last) = at.checked_sub(1).map(|before| &letters[before]) else { return 0 };
+    let size = last.letter.size;
+    let is_raised =
+        |spot: &&Spot<'_>| spot.letter.size < size * 0.85 && (last.line - spot.line) > size * 0.12;
+    let is_mark = |c: char| c.is_ascii_digit() || "*\u{2020}\u{2021}\u{a7},".contains(c);
+    let raised = letters[at..].iter().take_while(is_raised);
+    let raised: Vec<_> = raised.filter(|spot| !spot.letter.is_space()).collect();
+    let text = || raised.iter().flat_map(|spot| spot.letter.text.chars());
+    if raised.is_empty() || raised.len() > 3 || !text().all(is_mark) {
+        return 0;
+    }
+    let is_letter = |spot: &&Spot<'_>| spot.letter.text.chars().all(char::is_alphabetic);
+    let word = letters[..at].iter().rev().take_while(is_letter).count();
+    let is_close = |c: char| ".;:!?)]\"'\u{201d}\u{2019}\u{bb}".contains(c);
+    let after_sign = last.letter.text.chars().all(|c| is_close(c) || c == ',');
+    let end = at + raised.len();
+    let is_end = letters.get(end).is_none_or(|next| {
+        let is_apart = next.start - letters[end - 1].end > gap * size;
+        next.letter.is_space() || is_apart || !next.letter.text.chars().all(char::is_alphanumeric)
+    });
+    match is_end && (word >= MARKED_LETTERS_MIN || after_sign) {
+        true => raised.len(),
+        false => 0,
+    }
 }
 
 /// Returns the gap that separates words in a segment, in heights of letters: more than the gap

@@ -25,6 +25,7 @@ use hayro_interpret::{
 };
 
 use super::{Extracted, TEXT_BYTES_MAX};
+use crate::broken_word;
 use crate::format::COMPOUND;
 
 /// Maximum offset of the header of a PDF (ISO 32000-1, annex H, note 13).
@@ -90,7 +91,21 @@ pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
         gaps.check(lost)?;
     }
     let missing = gaps.missing(texts.len(), lost);
-    Ok(Extracted { text: texts.join("\u{c}"), missing, hidden })
+    Ok(Extracted { text: joined(texts), missing, hidden })
+}
+
+/// Joins pages. A word over two of them is on the first.
+fn joined(mut texts: Vec<String>) -> String {
+    for at in 1..texts.len() {
+        let (before, after) = texts.split_at_mut(at);
+        let (Some(last), Some(next)) = (before.last_mut(), after.first_mut()) else { break };
+        if let Some(begun) = broken_word::begun(last.trim_end(), next) {
+            let len = next.find(char::is_whitespace).unwrap_or(next.len());
+            *last = format!("{begun}{}\n", &next[..len]);
+            next.replace_range(..len, "");
+        }
+    }
+    texts.join("\u{c}")
 }
 
 fn reason(error: LoadPdfError) -> String {

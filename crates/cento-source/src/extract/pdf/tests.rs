@@ -304,3 +304,31 @@ fn a_courier_font_is_read_as_it_stands() {
         extract(&pdf(COURIER, "BT /F 10 Tf 50 700 Td (let x = 10;) Tj ET", "", &[])).unwrap();
     assert_eq!(read.text.trim(), "let x = 10;");
 }
+
+#[test]
+fn a_word_over_two_lines_or_pages_is_one() {
+    let lines = |first: &str, second: &str| {
+        format!("BT /F 10 Tf 50 700 Td ({first}) Tj 0 -12 Td ({second}) Tj ET")
+    };
+    check(&lines("the eld-", "ers of the place"), "the elders of the place");
+    check(&lines("CONSTAN-", "TINOPLE"), "CONSTANTINOPLE");
+    check(&lines("the Anglo-", "Saxon"), "the Anglo- Saxon");
+    check(&lines("the north-western", "wind"), "the north-western wind");
+    let pages = vec!["the eld-\n".to_owned(), "ers of the\n".to_owned(), "place".to_owned()];
+    assert_eq!(joined(pages), "the elders\n\u{c} of the\n\u{c}place");
+}
+
+#[test]
+fn raised_marks_of_notes_are_no_text_and_powers_are() {
+    let raised = |word: &str, mark: &str, after: &str| {
+        format!(
+            "BT /F 10 Tf 50 700 Td ({word}) Tj /F 6 Tf 4 Ts ({mark}) Tj /F 10 Tf 0 Ts ({after}) Tj \
+             ET"
+        )
+    };
+    check(&raised("the stable", "12", " left"), "the stable left");
+    check(&raised("the stable.", "*", " It left"), "the stable. It left");
+    check(&raised("the 2", "nd", " time"), "the 2nd time");
+    check(&raised("some 10", "3", " cows"), "some 103 cows");
+    check(&raised("x", "2", " of it"), "x2 of it");
+}

@@ -311,7 +311,9 @@ mod tests {
             let mut counts = [0; LANGUAGES.len()];
             for word in words {
                 for language in Language::all(0) {
-                    let is_in = language.stop_parts().any(|other| other.to_lowercase() == word);
+                    // The dotless i of Turkish is compared as i.
+                    let as_read = |other: &str| other.to_lowercase().replace('\u{131}', "i");
+                    let is_in = language.stop_parts().any(|other| as_read(other) == word);
                     counts[usize::from(language.number())] += u32::from(is_in);
                 }
             }

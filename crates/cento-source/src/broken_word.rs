@@ -1,0 +1,64 @@
+//! Words over two lines of a printed page.
+
+/// Marks at the end of a line that mean nothing else: the soft hyphen, the not sign of
+/// transcriptions, the double hyphen of early prints.
+const MARKS: [char; 3] = ['\u{ad}', '\u{ac}', '\u{2e17}'];
+
+/// Hyphens, which may also be part of the word.
+const HYPHENS: [char; 2] = ['-', '\u{2010}'];
+
+/// Returns a text that ends with a line, without the mark of the break, if the word at its end goes
+/// on in the next line: after a mark always, after a hyphen if a letter is before it and a small
+/// letter follows, or if both parts are in capitals.
+pub fn begun<'a>(text: &'a str, next: &str) -> Option<&'a str> {
+    let first = next.chars().next()?;
+    if let Some(word) = text.strip_suffix(MARKS) {
+        return first.is_alphabetic().then_some(word);
+    }
+    let word = text.strip_suffix(HYPHENS)?;
+    let are_capitals = || are_capitals(word.chars().rev()) && are_capitals(next.chars());
+    let goes_on = first.is_lowercase() || (first.is_uppercase() && are_capitals());
+    (goes_on && word.ends_with(char::is_alphabetic)).then_some(word)
+}
+
+/// Returns whether a word is all in capitals, at least two: one is an initial.
+fn are_capitals(letters: impl Iterator<Item = char>) -> bool {
+    let mut count = 0;
+    for letter in letters.take_while(|c| c.is_alphabetic()) {
+        if !letter.is_uppercase() {
+            return false;
+        }
+        count += 1;
+    }
+    count >= 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_goes_on_after_a_hyphen_and_a_small_letter() {
+        for (text, next, expected) in [
+            ("eld-", "ers", Some("eld")),
+            ("eld\u{2010}", "\u{fc}b", Some("eld")),
+            ("eld\u{ac}", "Ers", Some("eld")),
+            ("eld\u{ad}", "e", Some("eld")),
+            ("eld\u{2e17}", "e", Some("eld")),
+            ("IN CONSTAN-", "TINOPLE WAS", Some("IN CONSTAN")),
+            // Names, numbers, dashes, and no hyphen.
+            ("Anglo-", "Saxon", None),
+            ("ANGLO-", "Saxon", None),
+            ("U-", "BOOT", None),
+            ("1914-", "b", None),
+            ("word -", "b", None),
+            ("word --", "b", None),
+            ("\u{ac}", "1", None),
+            ("eld", "e", None),
+            ("-", "e", None),
+            ("eld-", "", None),
+        ] {
+            assert_eq!(begun(text, next), expected, "{text}{next}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! UTF-32, which the WHATWG Encoding Standard lacks.
+
+use std::io::{self, Read};
+
+use super::SAMPLE_BYTES;
+
+/// The order of the four bytes of a character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// The lowest byte first.
+    Little,
+    /// The highest byte first.
+    Big,
+}
+
+/// The byte order marks. The one of UTF-16 is the beginning of the first.
+const MARKS: [([u8; 4], Width); 2] =
+    [([0xff, 0xfe, 0, 0], Width::Little), ([0, 0, 0xfe, 0xff], Width::Big)];
+
+/// Returns the order that a byte order mark shows, and the length of the mark. Four bytes that
+/// follow a mark of UTF-16 as a NUL do not make a text, so they are no doubt.
+pub fn marked(bytes: &[u8]) -> Option<(Width, usize)> {
+    let found = MARKS.iter().find(|(mark, _)| bytes.starts_with(mark));
+    found.map(|(mark, width)| (*width, mark.len()))
+}
+
+/// Returns the order of bytes without a mark that evidently are UTF-32: all characters of the
+/// beginning are valid and no controls. Any other text has no zero among four bytes in a row.
+pub fn detect(bytes: &[u8]) -> Option<Width> {
+    let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
+    if sample.len() < 8 || !bytes.len().is_multiple_of(4) {
+        return None;
+    }
+    let is_text = |c: char| !c.is_control() || matches!(c, '\t' | '\n' | '\u{c}' | '\r');
+    [Width::Little, Width::Big].into_iter().find(|width| {
+        let mut characters = sample.chunks_exact(4).map(|four| width.character(four));
+        characters.all(|c| c.is_some_and(is_text))
+    })
+}
+
+impl Width {
+    /// Returns the width of this name.
+    pub fn named(label: &str) -> Option<Width> {
+        match label.trim().to_ascii_lowercase().as_str() {
+            "utf-32" | "utf32" | "utf-32le" | "utf32le" | "ucs-4" | "ucs-4le" => {
+                Some(Width::Little)
+            }
+            "utf-32be" | "utf32be" | "ucs-4be" => Some(Width::Big),
+            _ => None,
+        }
+    }
+
+    /// Returns the name of the encoding.
+    pub fn name(self) -> &'static str {
+        match self {
+            Width::Little => "UTF-32LE",
+            Width::Big => "UTF-32BE",
+        }
+    }
+
+    fn character(self, four: &[u8]) -> Option<char> {
+        let four: [u8; 4] = four.try_into().ok()?;
+        char::from_u32(match self {
+            Width::Little => u32::from_le_bytes(four),
+            Width::Big => u32::from_be_bytes(four),
+        })
+    }
+
+    /// Returns the text of some bytes, and whether some of them were replaced.
+    pub fn decode(self, bytes: &[u8]) -> (String, bool) {
+        let mut lossy = !bytes.len().is_multiple_of(4);
+        let mut text: String = bytes
+            .chunks_exact(4)
+            .map(|four| {
+                let found = self.character(four);
+                lossy |= found.is_none();
+                found.unwrap_or(char::REPLACEMENT_CHARACTER)
+            })
+            .collect();
+        if !bytes.len().is_multiple_of(4) {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+        (text, lossy)
+    }
+}
+
+/// Reads a stream of UTF-32 as UTF-8.
+pub struct WideReader<R> {
+    inner: R,
+    width: Width,
+    /// Text that is not read yet, from this place on.
+    text: Vec<u8>,
+    at: usize,
+}
+
+impl<R: Read> WideReader<R> {
+    /// Reads `inner` as UTF-32 of this order.
+    pub fn new(inner: R, width: Width) -> WideReader<R> {
+        WideReader { inner, width, text: Vec::new(), at: 0 }
+    }
+}
+
+impl<R: Read> Read for WideReader<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.text.len() {
+            /// A multiple of the four bytes of a character.
+            const PIECE_BYTES: u64 = 8 << 10;
+            let mut bytes = Vec::new();
+            (&mut self.inner).take(PIECE_BYTES).read_to_end(&mut bytes)?;
+            (self.text, self.at) = (self.width.decode(&bytes).0.into_bytes(), 0);
+        }
+        let len = out.len().min(self.text.len() - self.at);
+        out[..len].copy_from_slice(&self.text[self.at..self.at + len]);
+        self.at += len;
+        Ok(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{decode, is_known, is_utf16, looks_binary};
+    use super::*;
+
+    #[test]
+    fn utf32_is_known_by_its_mark_and_by_its_zeros() {
+        for text in ["Call me Ishmael.\n", "\u{412}\u{441}\u{435}", "\u{9053}\u{53ef}\u{1f44d}"] {
+            for mark in ["", "\u{feff}"] {
+                let all = || mark.chars().chain(text.chars()).map(|c| c as u32);
+                let little: Vec<u8> = all().flat_map(u32::to_le_bytes).collect();
+                let big: Vec<u8> = all().flat_map(u32::to_be_bytes).collect();
+                for (bytes, charset) in [(little, "UTF-32LE"), (big, "UTF-32BE")] {
+                    let decoded = decode(&bytes, None);
+                    assert_eq!(decoded.text.trim_start_matches('\u{feff}'), text);
+                    assert_eq!((decoded.charset, decoded.lossy), (charset, false));
+                    assert!(is_known(charset) && is_utf16(&bytes) && !looks_binary(&bytes));
+                    let mut read = String::new();
+                    let width = Width::named(charset).unwrap();
+                    WideReader::new(&bytes[..], width).read_to_string(&mut read).unwrap();
+                    assert_eq!(read.trim_start_matches('\u{feff}'), text);
+                }
+            }
+        }
+        assert_eq!(detect(b"words in ASCII, in fours"), None);
+        assert_eq!(detect(&[0; 64]), None);
+        assert!(decode(&[0xff, 0xfe, 0, 0, b'a', 0, 0, 0, 1], None).lossy);
+    }
+}

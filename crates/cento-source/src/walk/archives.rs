@@ -1,0 +1,127 @@
+//! The formats of archives.
+
+#[cfg(feature = "archives")]
+use std::io::Seek;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::Reader;
+#[cfg(not(feature = "archives"))]
+use crate::PACKAGE;
+#[cfg(feature = "archives")]
+use crate::archive::{self, ZipForm};
+use crate::bytes::Source;
+use crate::format::has_ending;
+use crate::sniff;
+#[cfg(feature = "archives")]
+use crate::too_long;
+use crate::unread;
+#[cfg(feature = "archives")]
+use crate::warc;
+#[cfg(feature = "archives")]
+use cento::Error;
+#[cfg(not(feature = "archives"))]
+use cento::Refusal;
+
+/// The ending of names that promise an archive, if the file is a zip file at all.
+const ZIP: &str = ".zip";
+
+/// The endings of the names of documents that are zip files.
+const ZIP_DOCUMENTS: [&str; 10] =
+    [".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".odt", ".odp", ".ott", ".epub"];
+
+impl Reader<'_> {
+    /// Reads a zip file: an archive, or a document.
+    #[cfg(feature = "archives")]
+    pub(super) fn zip(
+        &mut self,
+        place: &Arc<str>,
+        name: &str,
+        start: &[u8],
+        source: Source<'_>,
+    ) -> ControlFlow<()> {
+        let max = self.options.record_bytes_max;
+        let mut file = match source.seekable(max) {
+            Ok(Some(file)) => file,
+            Ok(None) => return self.fail(unread(place, too_long(self.options.record_bytes_max))),
+            Err(error) => return self.fail(Error::io("read", &**place, error)),
+        };
+        let form = archive::form_of_zip(&mut file);
+        if let Err(error) = file.rewind() {
+            return self.fail(Error::io("read", &**place, error));
+        }
+        match form {
+            Ok(ZipForm::Java) if has_ending(name, &[ZIP]) => {
+                self.archive(place, file, |file, each| archive::zip(file, each))
+            }
+            Ok(ZipForm::Java) => self.skip(place, "it is a Java archive"),
+            Ok(ZipForm::Unread(why)) => self.skip(place, why),
+            Ok(ZipForm::Document) => self.document(place, start, Source::of(file)),
+            // A damaged file may still be readable to its own parser.
+            Err(_)
+                if has_ending(name, &ZIP_DOCUMENTS)
+                    || (sniff::begins_as_document(start) && !has_ending(name, &[ZIP])) =>
+            {
+                self.document(place, start, Source::of(file))
+            }
+            Ok(ZipForm::Archive) | Err(_) => {
+                self.archive(place, file, |file, each| archive::zip(file, each))
+            }
+        }
+    }
+
+    /// Reads a zip file, which is a document if its beginning declares it.
+    #[cfg(not(feature = "archives"))]
+    pub(super) fn zip(
+        &mut self,
+        place: &Arc<str>,
+        name: &str,
+        start: &[u8],
+        source: Source<'_>,
+    ) -> ControlFlow<()> {
+        match has_ending(name, &[ZIP]) {
+            true => self.refuse_archive(place),
+            false if has_ending(name, &ZIP_DOCUMENTS) => self.document(place, start, source),
+            false => self.skip(place, sniff::unread(start)),
+        }
+    }
+
+    #[cfg(feature = "archives")]
+    pub(super) fn tar(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
+        self.archive(place, source, |source, each| archive::tar(source, each))
+    }
+
+    /// Reads a WARC or ARC archive.
+    #[cfg(feature = "archives")]
+    pub(super) fn web_archive(
+        &mut self,
+        place: &Arc<str>,
+        source: Source<'_>,
+        is_arc: bool,
+    ) -> ControlFlow<()> {
+        let kind = if is_arc { warc::Kind::Arc } else { warc::Kind::Warc };
+        self.archive(place, source, |source, each| warc::pages(source, kind, each))
+    }
+
+    #[cfg(not(feature = "archives"))]
+    pub(super) fn web_archive(
+        &mut self,
+        place: &Arc<str>,
+        _: Source<'_>,
+        _: bool,
+    ) -> ControlFlow<()> {
+        self.refuse_archive(place)
+    }
+
+    #[cfg(not(feature = "archives"))]
+    pub(super) fn tar(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
+        self.refuse_archive(place)
+    }
+
+    /// Refuses an archive: it is not text.
+    #[cfg(not(feature = "archives"))]
+    fn refuse_archive(&mut self, place: &str) -> ControlFlow<()> {
+        let subject = "it is an archive, and reading it";
+        self.fail(unread(place, Refusal::unsupported(subject, "archives", PACKAGE)))
+    }
+}

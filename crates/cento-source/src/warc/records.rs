@@ -1,0 +1,292 @@
+//! Where the records of a web archive begin and end.
+//!
+//! A record ends where its length says, if the next one begins there. If not, its length is wrong,
+//! or something else stands between the two: the next head is searched for, first in the content
+//! that was read.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use super::{HEAD_BYTES_MAX, Kind};
+use crate::archive::cut_short;
+use crate::compressed::OF_NEXT_MEMBER;
+
+/// The number of bytes of a long line that are read at a time.
+const PIECE_BYTES_MAX: u64 = 64 << 10;
+
+/// A stream of records.
+pub struct Records<R> {
+    kind: Kind,
+    /// Bytes to read before those of the stream, from this place on.
+    before: Vec<u8>,
+    at: usize,
+    stream: BufReader<R>,
+    /// The next byte begins a line.
+    begins_line: bool,
+    /// A failure of the stream behind the bytes before.
+    failure: Option<io::Error>,
+    /// The defect of the record that was read last, as a clause.
+    defect: Option<String>,
+    /// The number of bytes read when the stream failed last.
+    failed_at: Option<u64>,
+    /// The number of bytes read.
+    read: u64,
+}
+
+/// What comes next in a stream.
+pub enum Found {
+    /// The head of a record.
+    Head(Vec<u8>),
+    /// As many bytes as belong to no record.
+    Gap(u64),
+    /// Damage, as a clause.
+    Defect(String),
+    /// The end.
+    End,
+}
+
+impl<R: Read> Records<R> {
+    /// Reads the records of a stream.
+    pub fn of(stream: R, kind: Kind) -> Records<R> {
+        let stream = BufReader::new(stream);
+        Records {
+            kind,
+            before: Vec::new(),
+            at: 0,
+            stream,
+            begins_line: true,
+            failure: None,
+            defect: None,
+            failed_at: None,
+            read: 0,
+        }
+    }
+
+    /// Returns the next head, or what precedes it.
+    ///
+    /// # Errors
+    /// When the stream cannot be read further.
+    pub fn find_head(&mut self) -> io::Result<Found> {
+        if let Some(defect) = self.defect.take() {
+            return Ok(Found::Defect(defect));
+        }
+        let mut gap = 0;
+        loop {
+            let begins_line = self.begins_line;
+            let line = match self.piece() {
+                Ok(line) => line,
+                Err(error) => return self.damage(error).map(Found::Defect),
+            };
+            let is_head = begins_line && is_head(&line, self.kind);
+            if (line.is_empty() || is_head) && gap > 0 {
+                self.put_back(line);
+                return Ok(Found::Gap(gap));
+            }
+            if line.is_empty() {
+                return Ok(Found::End);
+            }
+            if is_head {
+                return match self.rest_of_head(line) {
+                    Ok(head) => Ok(Found::Head(head)),
+                    Err(error) => self.damage(error).map(Found::Defect),
+                };
+            }
+            // Empty lines stand between records.
+            gap += line.trim_ascii().len() as u64;
+        }
+    }
+
+    /// Returns the damage that caused an error, as a clause, if the stream can be read on: it
+    /// fails again at once if not.
+    fn damage(&mut self, error: io::Error) -> io::Result<String> {
+        if self.failed_at.replace(self.read) == Some(self.read) {
+            return Err(error);
+        }
+        self.begins_line = true;
+        Ok(error.to_string())
+    }
+
+    /// Returns the content of a record with this length, or why it cannot be read, as a clause.
+    ///
+    /// # Errors
+    /// When the stream cannot be read further.
+    pub fn content(&mut self, len: u64) -> io::Result<Result<Vec<u8>, String>> {
+        let mut content = Vec::new();
+        let read = self.take(len).read_to_end(&mut content);
+        self.begins_line = true;
+        if let Err(error) = read {
+            return self.damage(error).map(Err);
+        }
+        let is_whole = content.len() as u64 == len;
+        let ends_well = match self.is_at_boundary() {
+            Ok(is_at_boundary) => is_at_boundary && is_whole,
+            Err(error) => return self.damage(error).map(Err),
+        };
+        // The rest of the same part is damaged, so its content cannot be trusted.
+        if let Some(error) = self.failure.take_if(|error| error.kind() != OF_NEXT_MEMBER) {
+            (self.before, self.at) = (Vec::new(), 0);
+            return self.damage(error).map(Err);
+        }
+        if ends_well {
+            return Ok(Ok(content));
+        }
+        match self.head_in(&content) {
+            Some(at) => {
+                // The length is too great.
+                let next = content.split_off(at);
+                let end = content.trim_ascii_end().len();
+                content.truncate(end);
+                self.put_back(next);
+                self.defect = Some(format!(
+                    "a record in it declares {len} bytes and has {end}: the next record begins \
+                     there"
+                ));
+                Ok(Ok(content))
+            }
+            None if !is_whole => Ok(Err(cut_short().to_string())),
+            None => Ok(Ok(content)),
+        }
+    }
+
+    /// Returns whether a record or the end follows, after empty lines.
+    fn is_at_boundary(&mut self) -> io::Result<bool> {
+        loop {
+            let line = match self.piece() {
+                Ok(line) => line,
+                // The record is whole, and the next one is damaged.
+                Err(error) if error.kind() == OF_NEXT_MEMBER => {
+                    self.failure = Some(error);
+                    return Ok(true);
+                }
+                Err(error) => return Err(error),
+            };
+            if !line.is_empty() && line.trim_ascii().is_empty() {
+                continue;
+            }
+            let is_boundary = line.is_empty() || is_head(&line, self.kind);
+            self.put_back(line);
+            self.begins_line = true;
+            return Ok(is_boundary);
+        }
+    }
+
+    /// Returns the place of the first head in some content.
+    fn head_in(&self, content: &[u8]) -> Option<usize> {
+        let starts = memchr::memchr_iter(b'\n', content).map(|at| at + 1);
+        starts.into_iter().find(|&at| {
+            let rest = &content[at..];
+            is_head(rest, self.kind) || is_begun(rest, self.kind)
+        })
+    }
+
+    /// Reads up to the end of a line, or of a piece of one.
+    fn piece(&mut self) -> io::Result<Vec<u8>> {
+        let mut line = Vec::new();
+        if self.failure.is_some() {
+            // It is behind the bytes that were put back.
+            let rest = &self.before[self.at..];
+            let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+            line.extend_from_slice(&rest[..end]);
+            self.at += end;
+            self.begins_line = line.ends_with(b"\n");
+            return match self.failure.take_if(|_| line.is_empty()) {
+                Some(failure) => Err(failure),
+                None => Ok(line),
+            };
+        }
+        let read = self.by_ref().take(PIECE_BYTES_MAX).read_until(b'\n', &mut line);
+        if let Err(error) = read {
+            if line.is_empty() {
+                return Err(error);
+            }
+            self.failure = Some(error);
+        }
+        self.begins_line = line.ends_with(b"\n");
+        Ok(line)
+    }
+
+    fn put_back(&mut self, mut bytes: Vec<u8>) {
+        bytes.extend_from_slice(&self.before[self.at..]);
+        (self.before, self.at) = (bytes, 0);
+        self.begins_line = true;
+    }
+
+    /// Returns a head that begins with this line: in ARC the line, in WARC all up to an empty one.
+    fn rest_of_head(&mut self, line: Vec<u8>) -> io::Result<Vec<u8>> {
+        let mut head = line;
+        while self.kind == Kind::Warc && head.len() < HEAD_BYTES_MAX {
+            let line = self.piece()?;
+            if line.trim_ascii().is_empty() {
+                break;
+            }
+            // A head without an end is damaged, and the next one is a record of its own.
+            if is_head(&line, self.kind) {
+                self.put_back(line);
+                head.clear();
+                break;
+            }
+            head.extend_from_slice(&line);
+        }
+        if head.len() >= HEAD_BYTES_MAX {
+            head.clear();
+        }
+        Ok(head)
+    }
+}
+
+/// Returns whether a line begins a record.
+fn is_head(line: &[u8], kind: Kind) -> bool {
+    let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
+    match kind {
+        Kind::Warc => {
+            let version = line.trim_ascii_end().strip_prefix(b"WARC/").unwrap_or_default();
+            let is_version = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+            !version.is_empty() && version.len() < 8 && version.iter().all(is_version)
+        }
+        Kind::Arc => is_arc_head(line),
+    }
+}
+
+/// Returns whether the bytes at the end of content are the beginning of a head, cut off by the
+/// length of the content.
+fn is_begun(rest: &[u8], kind: Kind) -> bool {
+    kind == Kind::Warc && !rest.is_empty() && b"WARC/1.".starts_with(rest)
+}
+
+/// Returns whether a line has the five fields of a head of ARC 1, or the ten of ARC 2: an address
+/// first, digits of a date third, and a length last.
+fn is_arc_head(line: &[u8]) -> bool {
+    let fields = || line.split(|byte| byte.is_ascii_whitespace()).filter(|it| !it.is_empty());
+    let is_number = |field: &[u8]| field.iter().all(u8::is_ascii_digit);
+    let is_address =
+        |field: &[u8]| field.starts_with(b"dns:") || memchr::memmem::find(field, b"://").is_some();
+    [5, 10].contains(&fields().count())
+        && fields().next().is_some_and(is_address)
+        && fields().nth(2).is_some_and(is_number)
+        && fields().next_back().is_some_and(is_number)
+}
+
+impl<R: Read> Read for Records<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut available = self.fill_buf()?;
+        let read = available.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+impl<R: Read> BufRead for Records<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self.at < self.before.len() {
+            true => Ok(&self.before[self.at..]),
+            false => self.stream.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.read += len as u64;
+        match self.at < self.before.len() {
+            true => self.at += len,
+            false => self.stream.consume(len),
+        }
+    }
+}

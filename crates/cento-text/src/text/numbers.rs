@@ -1,0 +1,166 @@
+//! Numbers of lines and verses.
+//!
+//! Depositions, editions of poems and Bibles number their lines or verses, and another copy does
+//! not. The fold `numbers` leaves out numbers that count up, in steps of one or of a few: at the
+//! beginnings of lines, at their ends after a gap, or at the beginnings of sentences, where a
+//! number may touch the word after it. Other numbers, such as years and amounts, do not count up.
+
+use super::unicode::is_letter;
+use std::ops::Range;
+
+/// Numbers with more digits are no numbers of lines.
+const DIGITS_MAX: usize = 5;
+
+/// Fewer numbers in a row do not count up.
+const NUMBERS_MIN: usize = 4;
+
+/// The steps of numbers: each line, or every second, fourth, fifth or tenth.
+const STEPS: [u32; 5] = [1, 2, 4, 5, 10];
+
+/// Of the numbers at one kind of place, this fraction (four in five) must count up.
+const COUNTING: (usize, usize) = (4, 5);
+
+/// A number and its place, with the gap after it or before it.
+struct Number {
+    value: u32,
+    at: Range<usize>,
+}
+
+/// The numbers of a text, by their places.
+#[derive(Default)]
+struct Places {
+    line_starts: Vec<Number>,
+    line_ends: Vec<Number>,
+    sentences: Vec<Number>,
+}
+
+/// Returns the ranges of the numbers of lines and verses in a text, in order.
+pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
+    let mut places = Places::default();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(start) = bytes[at..].iter().position(u8::is_ascii_digit).map(|to| at + to) {
+        let len = bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        at = start + len;
+        if len <= DIGITS_MAX
+            && let Ok(value) = text[start..at].parse()
+        {
+            places.add(text, Number { value, at: start..at });
+        }
+    }
+    let Places { line_starts, line_ends, sentences } = places;
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for numbers in [line_starts, line_ends, sentences] {
+        ranges.extend(counting(&numbers).map(|number| number.at.clone()));
+    }
+    ranges.sort_by_key(|range| range.start);
+    ranges.dedup();
+    ranges
+}
+
+impl Places {
+    fn add(&mut self, text: &str, number: Number) {
+        let (before, after) = (&text[..number.at.start], &text[number.at.end..]);
+        let is_blank = |c: &char| matches!(c, ' ' | '\t' | '\u{a0}');
+        let is_end = |c: char| matches!(c, '\n' | '\r' | '\u{c}');
+        let next = after.chars().next();
+        let before_word = next.is_some_and(|c| is_blank(&c) || is_letter(c) || is_open(c));
+        let last = before.chars().rev().find(|c| !is_blank(c));
+        let blanks = after.find(|c| !is_blank(&c)).unwrap_or(after.len());
+        let with_gap = Number { at: number.at.start..number.at.end + blanks, ..number };
+        let has_gap = before.chars().next_back().is_some_and(|c| is_blank(&c));
+        if last.is_none_or(is_end) {
+            if before_word {
+                // A verse may begin a line, too.
+                self.sentences.push(Number { at: with_gap.at.clone(), ..with_gap });
+                self.line_starts.push(with_gap);
+            }
+        } else if has_gap && after.chars().find(|c| !is_blank(c)).is_none_or(is_end) {
+            let start = before.trim_end_matches(|c| is_blank(&c)).len();
+            self.line_ends.push(Number { at: start..with_gap.at.end, ..number });
+        } else if has_gap && before_word && last.is_some_and(ends_sentence) {
+            self.sentences.push(with_gap);
+        }
+    }
+}
+
+fn is_open(c: char) -> bool {
+    matches!(c, '"' | '\'' | '(' | '[' | '\u{201c}' | '\u{2018}' | '\u{ab}')
+}
+
+fn ends_sentence(c: char) -> bool {
+    matches!(
+        c,
+        '.' | '!' | '?' | ';' | ':' | ',' | '"' | '\'' | ')' | '\u{201d}' | '\u{2019}' | '\u{bb}'
+    )
+}
+
+/// Returns the numbers that count up, if most of them do.
+fn counting(numbers: &[Number]) -> impl Iterator<Item = &Number> {
+    let pairs = |step: u32| {
+        let follows = move |pair: &&[Number]| follows(pair[0].value, pair[1].value, step);
+        numbers.windows(2).filter(follows).count()
+    };
+    let step = STEPS.into_iter().max_by_key(|&step| (pairs(step), std::cmp::Reverse(step)));
+    let step = step.unwrap_or(1);
+    let (of, all) = COUNTING;
+    let is_counted = numbers.len() >= NUMBERS_MIN && pairs(step) * all >= (numbers.len() - 1) * of;
+    let is_in_row = move |at: usize| {
+        let goes_on = |first: usize| match (numbers.get(first), numbers.get(first + 1)) {
+            (Some(first), Some(second)) => follows(first.value, second.value, step),
+            _ => false,
+        };
+        goes_on(at) || at.checked_sub(1).is_some_and(goes_on)
+    };
+    let found = numbers.iter().enumerate().filter(move |(at, _)| is_counted && is_in_row(*at));
+    found.map(|(_, number)| number)
+}
+
+/// Returns whether a number counts on from another, or begins anew on the next page.
+fn follows(first: u32, second: u32, step: u32) -> bool {
+    second == first.saturating_add(step) || (second <= step && first > second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let mut kept = String::new();
+        let mut at = 0;
+        for range in ranges(text) {
+            kept.push_str(&text[at..range.start]);
+            at = range.end;
+        }
+        kept.push_str(&text[at..]);
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words(&kept), words(expected), "{text}");
+    }
+
+    #[test]
+    fn numbers_that_count_up_at_lines_and_sentences_are_left_out() {
+        check("  1  one\n  2  two 7\n  3  three\n  4  four", "one two 7 three four");
+        check("one   5\ntwo\nthree  10\nfour  15\nfive 20\nsix", "one two three four five six");
+        check(
+            "1 One. 2 Two, \u{201c}x.\u{201d} 3 Three; 4 four. 5 Five",
+            "One. Two, \u{201c}x.\u{201d} Three; four. Five",
+        );
+        check("1One. 2Two. 3Three. 4Four. 5Five.", "One. Two. Three. Four. Five.");
+        // The next page begins anew.
+        check("1 a\n2 b\n3 c\n1 d\n2 e", "a b c d e");
+    }
+
+    #[test]
+    fn other_numbers_are_text() {
+        for text in [
+            "1 one\n2 two\n3 three",
+            "1914 began.\n1918 ended.\n2001 a film.\n12 monkeys.\n7 more.",
+            "In 1, 2 and 3 of 4 cases 5 were 6.",
+            "Sold 3.\nSold 5.\nSold 4.\nSold 9.\n",
+            "",
+        ] {
+            assert!(ranges(text).is_empty(), "{text}");
+        }
+    }
+}
