@@ -185,6 +185,7 @@ fn passage_of<'py>(
         ranges.into_any(),
         passage.evidence.into_pyobject(py)?.into_any(),
         passage.expected.into_pyobject(py)?.into_any(),
+        passage.by_letters.into_pyobject(py)?.to_owned().into_any(),
         a_part.into_pyobject(py)?.into_any(),
         passage.a_page.into_pyobject(py)?.into_any(),
         passage.a_line.into_pyobject(py)?.into_any(),

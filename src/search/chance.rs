@@ -135,8 +135,7 @@ pub struct QueryInformation {
 
 impl QueryInformation {
     /// Creates the information of a document that is compared with others of its collection: what
-    /// most of them have is not reuse between two. A text that somebody searches for is, wherever
-    /// it is found.
+    /// most of them have is not reuse between two. The text of a query is, wherever it is found.
     #[must_use]
     pub fn of_pairs() -> QueryInformation {
         QueryInformation { has_common_text: true, ..QueryInformation::default() }
@@ -176,7 +175,7 @@ impl QueryInformation {
             let mut matched: Vec<Range<usize>> = Vec::new();
             for run in passage.matched_in_a().iter().map(in_query) {
                 match matched.last_mut() {
-                    // A comment of a program is between tokens, and is none.
+                    // A comment of a program is between tokens, and has no token.
                     Some(last) if last.end >= run.start => last.end = last.end.max(run.end),
                     _ => matched.push(run),
                 }
@@ -190,7 +189,7 @@ impl QueryInformation {
             let best_run = matched.iter().map(|run| sums.of(run)).fold(0.0, f64::max);
             let scored = Scored { score, best_run, runs: matched.len(), tokens: place.len(), lens };
             let expected = chance.laws.expected(&scored, chance.documents);
-            // Whoever looks for a few words wants to know where they are, chance or not.
+            // A query of a few words asks where they are, chance or not.
             let is_all = place.len() == lens.0 && lens.0 < PASSAGE_TOKENS_MIN;
             let is_shown = is_all || expected <= expected_max;
             let (evidence, expected) = ((10.0 * score).round() / 10.0, two_digits(expected));

@@ -33,7 +33,7 @@ pub struct Searcher {
     pub(super) ignored: Option<Arc<Ignored>>,
     pub(super) spare: Arc<ArrayQueue<Scratch>>,
     pub(super) tuning: Tuning,
-    /// Which passages are chance, once that has been asked; `None` without texts.
+    /// Which passages are chance, once that is needed; `None` without texts.
     pub(super) chance: Arc<OnceLock<Option<Arc<Chance>>>>,
 }
 

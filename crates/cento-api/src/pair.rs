@@ -76,7 +76,7 @@ pub struct PairReport {
 impl PairReport {
     /// Tells whether the pair is an edge of a graph and joins two documents in a cluster: a passage
     /// says more than chance, or may, because the search for passages was cut short; and no program
-    /// is too short to tell. Without texts nobody looks for passages.
+    /// is too short to tell. Without texts there are no passages to look for.
     #[must_use]
     pub fn is_edge(&self) -> bool {
         let has_passage = self.passages.as_ref().is_none_or(|found| !found.is_empty());

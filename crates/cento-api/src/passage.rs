@@ -54,6 +54,10 @@ pub struct Passage {
     /// common with `a`, by chance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<f64>,
+    /// Whether letters were aligned instead of words, because many words have wrong letters, or were
+    /// joined or cut. All of the passage then corresponds, and no evidence is computed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_letters: bool,
     /// The part of `a` that it is in, if `a` has parts. Its page and line are then those of the
     /// part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,6 +141,7 @@ impl Passage {
             similarity,
             evidence: None,
             expected: None,
+            by_letters: false,
             a_part: None,
             b_part: None,
             a_page: None,
@@ -156,10 +161,11 @@ impl Passage {
         self
     }
 
-    /// Returns the parts of `a` that `b` has too, in the same unit.
+    /// Returns the parts of `a` that `b` has too, in the same unit: all of it if letters were
+    /// aligned.
     #[must_use]
     pub fn matched_in_a(&self) -> &[(u32, u32)] {
-        match self.matched_ranges.is_empty() {
+        match self.matched_ranges.is_empty() || self.by_letters {
             true => std::slice::from_ref(&self.a),
             false => &self.matched_ranges,
         }

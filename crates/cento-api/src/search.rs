@@ -99,8 +99,8 @@ pub struct SearchOptions {
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub min_passage: Option<u32>,
-    /// Show passages of which at most this number are expected by chance in common with unrelated
-    /// documents. Default: 0.01. It takes the texts of query and index.
+    /// Maximum number of unrelated documents with a passage as good that are expected by chance;
+    /// other passages are left out. Default: 0.01.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NUMBER"))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0))]

@@ -37,6 +37,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "min_weighted_resemblance",
             "min_margin",
             "min_passage",
+            "max_expected",
             "min_similarity",
             "min_explained",
             "min_share",

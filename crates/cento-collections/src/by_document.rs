@@ -25,7 +25,7 @@ pub(super) struct Join {
     pub stop: Stop,
     pub documents: Range<u64>,
     pub memory: Option<QueryMemory>,
-    /// What says which passages are chance, once that has been asked.
+    /// What says which passages are chance, once it is needed.
     pub chance: Arc<OnceLock<Option<Arc<Chance>>>>,
 }
 

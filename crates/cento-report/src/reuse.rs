@@ -102,6 +102,9 @@ pub struct Place {
     pub matched_ranges: Vec<(u32, u32)>,
     /// The similarity of both places, 0 to 1.
     pub similarity: f64,
+    /// Whether letters were aligned instead of words: all of the passage is then matched.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_letters: bool,
     /// The part of the document that has it, if the document has parts. Pages and lines are those
     /// of the part.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -150,6 +153,7 @@ impl Place {
             matched,
             matched_ranges: passage.matched_ranges.clone(),
             similarity,
+            by_letters: passage.by_letters,
             part: passage.a_part.clone(),
             page: passage.a_page,
             line: passage.a_line,
@@ -170,7 +174,7 @@ impl Place {
     /// Returns the parts of the document that the source has too: these count as reused.
     #[must_use]
     pub fn matched_in_document(&self) -> &[(u32, u32)] {
-        match self.matched_ranges.is_empty() {
+        match self.matched_ranges.is_empty() || self.by_letters {
             true => std::slice::from_ref(&self.document),
             false => &self.matched_ranges,
         }

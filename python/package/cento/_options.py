@@ -89,7 +89,8 @@ class SearchOptions(Thresholds, total=False):
     search for passages was cut short stays (``passages_complete`` is false)."""
 
     max_expected: float | None
-    """Show passages of which at most this number are expected by chance; 0.01 if not given."""
+    """Maximum number of unrelated documents with a passage as good that are expected by chance;
+    other passages are left out. 0.01 if not given."""
 
     verify: str | None
     """Also measure each hit on the whole texts, by this measure (:func:`cento.measures`). Hits that
@@ -143,7 +144,8 @@ class PairOptions(Thresholds, total=False):
     pair whose search for passages was cut short stays (``passages_complete`` is false)."""
 
     max_expected: float | None
-    """Show passages of which at most this number are expected by chance; 0.01 if not given."""
+    """Maximum number of unrelated documents with a passage as good that are expected by chance;
+    other passages are left out. 0.01 if not given."""
 
     max_df: float | str | None
     """Fingerprints in more documents bring up no pair: a number of documents, or a share of them

@@ -83,6 +83,9 @@ class Passage(_Shown):
     expected: float | None = None
     """How many unrelated documents have a passage that says as much in common with ``a``, by
     chance."""
+    by_letters: bool = False
+    """Whether letters were aligned instead of words, because many words have wrong letters, or were
+    joined or cut. All of the passage then corresponds, and no evidence is computed."""
     a_part: str | None = None
     """The part of ``a`` that it is in, if that has parts; its page and line are those of the
     part."""
@@ -164,6 +167,7 @@ def _passages(found: list[dict[str, Any]] | None, is_bytes: bool) -> tuple[Passa
             matched_ranges=tuple((a, b) for a, b in passage.get("matched_ranges", ())),
             evidence=passage.get("evidence"),
             expected=passage.get("expected"),
+            by_letters=passage.get("by_letters", False),
             a_part=passage.get("a_part"),
             a_page=passage.get("a_page"),
             a_line=passage.get("a_line"),

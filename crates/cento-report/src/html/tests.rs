@@ -157,6 +157,7 @@ fn place_in(text: &str, other: &str, (start, end): (usize, usize)) -> Place {
         tokens: 3,
         matched: 3,
         matched_ranges: Vec::new(),
+        by_letters: false,
         similarity: 0.5,
         part: None,
         page: Some(7),

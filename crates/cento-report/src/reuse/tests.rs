@@ -10,6 +10,7 @@ pub(crate) fn found(id: &str, places: &[(u32, u32)]) -> ReuseSource {
         matched: end - start,
         matched_ranges: Vec::new(),
         similarity: 1.0,
+        by_letters: false,
         part: None,
         page: Some(2),
         line: None,

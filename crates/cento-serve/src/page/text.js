@@ -70,7 +70,8 @@ function counter(text) {
  * Where passages have no places in the text, `words` is the number of its words.
  */
 export function shareInPassages(text, passages, words) {
-  const places = passages.flatMap(({ a, matched_ranges: matched = [] }) => (matched.length > 0 ? matched : [a]));
+  const places = passages.flatMap(({ a, matched_ranges: matched = [], by_letters: byLetters }) =>
+    (matched.length > 0 && !byLetters ? matched : [a]));
   const inOrder = places.toSorted((a, b) => a[0] - b[0]);
   const joined = [];
   for (const [start, end] of inOrder) {

@@ -35,9 +35,9 @@ const PRIOR: f64 = 5.0;
 pub const COUNTED_TOKENS_MAX: usize = 1 << 18;
 
 /// The information, by the frequencies of its tokens alone, of a run that is a copy: some 18 words
-/// of prose, or 35 tokens of programs. Of programs, 24 tokens are still idioms, and without counting
-/// them the law of chance is too broad (a scale of 12 bits and above). Without the rule a copy that
-/// nine others have says nothing (research/RESULTS.md, "Evidence").
+/// of prose, or 35 tokens of programs. Of programs, 24 tokens are still idioms, and without them
+/// the law of chance is too broad (a scale of 12 bits and above). Without the rule a copy that nine
+/// others have says nothing (research/RESULTS.md, "Evidence").
 const COPY_BITS: f64 = 160.0;
 
 /// The base of the polynomial that hashes runs.
@@ -46,7 +46,7 @@ const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The bits of a place that count; the others recognise the run.
 const COUNT_BITS: u32 = 14;
 
-/// The least number of texts of which most can have a run.
+/// With fewer texts no run is common.
 const TEXTS_MIN: u64 = 8;
 
 /// How often runs of tokens occur in a collection.
@@ -164,8 +164,8 @@ impl Background {
         log2((self.tokens as f64 + 1.0) / (self.runs.of(token) as f64 + 1.0))
     }
 
-    /// Returns which tokens of a text are in a run that most of the counted texts have: starter code
-    /// of a class, or the head of a form.
+    /// Returns which tokens of a text are in a run that most of the counted texts have: starter
+    /// code of a class, or the head of a form.
     #[must_use]
     pub fn common(&self, text: &[u64]) -> Vec<bool> {
         let mut common = vec![false; text.len()];

@@ -44,8 +44,8 @@ const SCALES: [f64; 2] = [std::f64::consts::LOG2_E, 12.0];
 
 /// The laws of a collection: of passages without gaps, and of those with gaps, whose runs are many.
 ///
-/// Any two texts of a kind share short runs. In a passage with gaps they add up, so these have a law
-/// of their own: of the score of all runs that two texts have in common, wherever they are.
+/// Any two texts of a kind share short runs. In a passage with gaps they add up, so these have a
+/// law of their own: of the score of all runs that two texts have in common, wherever they are.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ChanceLaws {
     /// Of one run.
@@ -83,8 +83,8 @@ impl ChanceLaws {
         }
     }
 
-    /// Returns how many of `documents` unrelated texts have a passage that says as much as this one,
-    /// by its best run, or by all of its runs together.
+    /// Returns how many of `documents` unrelated texts have a passage that says as much as this
+    /// one, by its best run, or by all of its runs together.
     #[must_use]
     pub fn expected(&self, passage: &Scored, documents: u64) -> f64 {
         let above = |law: ChanceLaw, score: f64| (score - law.mode) / law.scale;
@@ -249,7 +249,7 @@ pub fn equal_runs(text: &[u64], matched: &[Range<usize>], hit: &[u64]) -> Vec<Ra
     runs
 }
 
-/// Returns those of the runs that say at least so much and do not overlap, those that say most
+/// Returns those of the runs that say at least `least` bits and do not overlap, those that say most
 /// first, and in any case the first.
 fn disjoint(mut runs: Vec<Range<usize>>, bits: &Sums, least: f64) -> Vec<Range<usize>> {
     let order = |a: &Range<usize>, b: &Range<usize>| {
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Texts of independent tokens, the k-th most frequent of which has a share of about 1/k.
+    /// Texts of independent tokens, where the k-th most frequent has a share of about 1/k.
     fn texts(seed: u64, count: usize, len: usize) -> Vec<Vec<u64>> {
         let mut state = seed;
         let mut next = || {

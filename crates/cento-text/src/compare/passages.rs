@@ -136,12 +136,16 @@ impl Passages {
     }
 
     /// Gives each passage its evidence, and the number of passages as good that are expected by
-    /// chance, which `rate` tells of a passage and its tokens of the query. Keeps those that are
-    /// shown.
+    /// chance, which `rate` computes from a passage and its tokens of the query. Keeps those that are
+    /// shown. Where letters were aligned, equal words say too little, and the passage is kept.
     #[must_use]
     pub fn rated(mut self, rate: impl Fn(&Passage, &Range<u32>) -> Rating) -> Passages {
         let mut is_kept = Vec::with_capacity(self.found.len());
         for (passage, place) in self.found.iter_mut().zip(&self.places) {
+            if passage.by_letters {
+                is_kept.push(true);
+                continue;
+            }
             let Rating { evidence, expected, is_shown } = rate(passage, place);
             (passage.evidence, passage.expected) = (Some(evidence), Some(expected));
             is_kept.push(is_shown);
@@ -220,7 +224,7 @@ pub fn of_place(
     let in_query = ends.map_or(0..0, |(first, last)| first.start..last.end);
     let similarity =
         similarity(&query.tokens.hashes[in_query.clone()], &document.tokens.hashes[hit.clone()]);
-    let found = Aligned { query: in_query, hit, similarity, matched };
+    let found = Aligned { query: in_query, hit, similarity, matched, by_letters: false };
     of_texts(vec![found], true, (query, document), genre)
 }
 
@@ -273,7 +277,8 @@ fn in_texts(
     let tokens = aligned.query.len() as u32;
     let passage = Passage::new(in_query, in_hit, Unit::Bytes, tokens, aligned.similarity);
     let matched = matched_bytes(query, &aligned.matched, genre);
-    let passage = passage.with_matched(aligned.matched_tokens() as u32, matched);
+    let mut passage = passage.with_matched(aligned.matched_tokens() as u32, matched);
+    passage.by_letters = aligned.by_letters;
     (passage, aligned.query.start as u32..aligned.query.end as u32)
 }
 

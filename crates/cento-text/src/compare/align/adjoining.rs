@@ -85,6 +85,7 @@ mod tests {
                 hit: hit.clone(),
                 similarity: 1.0,
                 matched: Vec::new(),
+                by_letters: false,
             },
             is_copied: *is_copied,
         };

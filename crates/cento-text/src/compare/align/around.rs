@@ -61,6 +61,7 @@ pub fn copies(
             hit: hit.clone(),
             similarity: 1.0,
             matched: matched.clone(),
+            by_letters: false,
         };
         let is_run = matched.iter().any(|run| run.len() >= RUN_TOKENS_MIN);
         around.each(&part, steps, &mut |at| {
@@ -108,7 +109,7 @@ pub fn trim_ends(
     let mut inside: Vec<Vec<usize>> = vec![Vec::new(); rewritten.len()];
     for (number, &(query, hit)) in parts.iter().enumerate() {
         let (query, hit) = (query.clone(), hit.clone());
-        let part = Aligned { query, hit, similarity: 1.0, matched: Vec::new() };
+        let part = Aligned { query, hit, similarity: 1.0, matched: Vec::new(), by_letters: false };
         around.each(&part, steps, &mut |at| {
             inside[at].push(number);
             true

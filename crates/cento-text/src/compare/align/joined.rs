@@ -100,7 +100,7 @@ pub fn joined(
     }
     let similarity = 2.0 * inside.len() as f64 / (of_query.len() + of_hit.len()) as f64;
     let is_passage = !matched.is_empty();
-    is_passage.then_some(Aligned { query: in_query, hit, similarity, matched })
+    is_passage.then_some(Aligned { query: in_query, hit, similarity, matched, by_letters: true })
 }
 
 /// Adds a token after ascending ranges.

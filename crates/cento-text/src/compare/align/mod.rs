@@ -93,6 +93,8 @@ pub struct Aligned {
     /// rewritten passage or a summary they are the runs copied within it, and otherwise the tokens
     /// of both, each as often as both have it.
     pub matched: Vec<Range<usize>>,
+    /// Whether letters were aligned, because many words have wrong ones, or were joined or cut.
+    pub by_letters: bool,
 }
 
 /// The kind of a text. It decides how passages are found.
@@ -529,13 +531,19 @@ impl Aligned {
     /// Returns the passage of a run of equal tokens.
     pub(super) fn run(query: usize, hit: usize, len: usize) -> Aligned {
         let query = query..query + len;
-        Aligned { matched: vec![query.clone()], query, hit: hit..hit + len, similarity: 1.0 }
+        Aligned {
+            matched: vec![query.clone()],
+            query,
+            hit: hit..hit + len,
+            similarity: 1.0,
+            by_letters: false,
+        }
     }
 
     /// Returns two places of these tokens as a passage whose common tokens are not yet known.
     fn of((query, hit): (Range<usize>, Range<usize>), (q, d): (&[u64], &[u64])) -> Aligned {
         let similarity = similarity(&q[query.clone()], &d[hit.clone()]);
-        Aligned { similarity, query, hit, matched: Vec::new() }
+        Aligned { similarity, query, hit, matched: Vec::new(), by_letters: false }
     }
 
     /// Returns the number of matched tokens.

@@ -351,7 +351,7 @@ fn passage_of(
         return Some(Found { aligned, is_passage: true });
     }
     let is_passage = kinds.are_noisy && nearly_equal * NEARLY_EQUAL_ONE_IN >= nearly_equal + equal;
-    let aligned = Aligned { query: in_query, hit, similarity: 0.0, matched };
+    let aligned = Aligned { query: in_query, hit, similarity: 0.0, matched, by_letters: true };
     is_long.then_some(Found { aligned, is_passage })
 }
 

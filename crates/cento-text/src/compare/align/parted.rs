@@ -185,7 +185,8 @@ mod tests {
         let seeds = copied::seeds(q, Stop::NEVER).unwrap();
         let found = copied::passages((q, &seeds), d, &mut Steps::unbounded(Stop::NEVER)).unwrap();
         let aligned = |Copied { query, hit, matched, .. }| {
-            Aligned { query, hit, matched, similarity: 1.0 }.moved(in_query.start, in_hit.start)
+            Aligned { query, hit, matched, similarity: 1.0, by_letters: false }
+                .moved(in_query.start, in_hit.start)
         };
         found.into_iter().map(aligned).collect()
     }
