@@ -54,8 +54,8 @@ pub struct Passage {
     /// common with `a`, by chance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<f64>,
-    /// Whether letters were aligned instead of words, because many words have wrong letters, or were
-    /// joined or cut. All of the passage then corresponds, and no evidence is computed.
+    /// Whether letters were aligned instead of words, because many words have wrong letters, or
+    /// were joined or cut. All of the passage then corresponds, and no evidence is computed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_letters: bool,
     /// The part of `a` that it is in, if `a` has parts. Its page and line are then those of the

@@ -136,8 +136,8 @@ impl Passages {
     }
 
     /// Gives each passage its evidence, and the number of passages as good that are expected by
-    /// chance, which `rate` computes from a passage and its tokens of the query. Keeps those that are
-    /// shown. Where letters were aligned, equal words say too little, and the passage is kept.
+    /// chance, which `rate` computes from a passage and its tokens of the query. Keeps those that
+    /// are shown. Where letters were aligned, equal words say too little, and the passage is kept.
     #[must_use]
     pub fn rated(mut self, rate: impl Fn(&Passage, &Range<u32>) -> Rating) -> Passages {
         let mut is_kept = Vec::with_capacity(self.found.len());
