@@ -82,7 +82,7 @@ pub fn questions(
     files.retain(|(path, _)| path.canonicalize().map_or(true, |place| known.insert(place)));
     let names = names_of(&files);
     let source = SourceOptions {
-        text_field: fields.question.first().cloned().unwrap_or_default(),
+        text_field: fields.question.iter().take(1).cloned().collect::<Vec<_>>().into(),
         id_field: NO_FIELD.into(),
         keeps_records: true,
         keeps_places: false,

@@ -380,7 +380,7 @@ impl Decontaminate {
         };
         let out = match self.writes_tables() {
             true => {
-                let (tables, text) = (source.tables.clone(), source.text_field.clone());
+                let (tables, text) = (source.tables.clone(), source.text_field.to_string());
                 let how = (self.annotation(), false);
                 Out::Tables(Box::new(TableFiles::open(tables, out, &self.tables, text, how, None)?))
             }
