@@ -45,7 +45,8 @@ fn chats_are_compared_by_their_messages() {
 fn a_text_may_be_within_other_fields_or_several_of_them() {
     let dir = Dir::new();
     let text = words(1, 60);
-    let record = |id: u64, title: &str| json!({"id": id, "title": title, "doc": {"pages": [{"body": text}, {"body": "the end"}]}});
+    let pages = json!([{"body": text}, {"body": "the end"}]);
+    let record = |id: u64, title: &str| json!({"id": id, "title": title, "doc": {"pages": pages}});
     dir.write("in.jsonl", lines(&[record(1, "one"), record(2, "two")]));
     let add = |index: &str, fields: &[&str]| {
         let fields: Vec<&str> = fields.iter().flat_map(|name| ["--text-field", name]).collect();

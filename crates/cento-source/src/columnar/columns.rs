@@ -91,10 +91,10 @@ fn check_text(schema: &Schema, text: &str) -> Result<(), Refusal> {
         let name = short(found);
         return match found {
             _ if is_text(found) || is_bytes(found) || is_list(found) => Ok(()),
-            DataType::Struct(_) => Err(format!(
-                "the column `{text}` is a struct ({name}); name the field with the text: `{text}.NAME`"
-            )
-            .into()),
+            DataType::Struct(_) => {
+                let what = format!("is a struct ({name}); name the field in it: `{text}.NAME`");
+                Err(format!("the column `{text}` {what}").into())
+            }
             _ => Err(format!("the column `{text}` is of {name}, not of strings").into()),
         };
     }
