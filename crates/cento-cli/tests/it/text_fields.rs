@@ -1,5 +1,7 @@
 //! The real binary: records whose text is not one string at their top.
 
+use std::fs;
+
 use crate::common::run::Dir;
 use crate::common::words;
 use serde_json::{Value, json};
@@ -61,7 +63,7 @@ fn a_text_may_be_within_other_fields_or_several_of_them() {
     // A path that leads nowhere is an error of each record.
     let run = add("none", &["doc.pages[].text"]);
     assert_eq!(run.status, 2, "{}", run.err);
-    let said = "in.jsonl:1: there is no `doc.pages[].text`; its fields are `id`, `title`, `doc`";
+    let said = "in.jsonl:1: there is no `doc.pages[].text`; its fields are `doc`, `id`, `title`";
     assert!(run.err.contains(said), "{}", run.err);
     let run = add("none", &["doc"]);
     assert!(run.err.contains("in.jsonl:1: `doc` is not a string"), "{}", run.err);
@@ -75,7 +77,11 @@ fn a_text_may_be_within_other_fields_or_several_of_them() {
 fn passages_are_not_cut_from_texts_of_several_strings() {
     // The messages would become one string.
     let dir = Dir::new();
-    dir.write("chat.jsonl", lines(&chats()));
+    let chat = |id: &str, own: u64| {
+        let messages = [words(1, 100), words(own, 100)].map(|text| json!({"content": text}));
+        json!({"id": id, "messages": messages})
+    };
+    dir.write("chat.jsonl", lines(&[chat("a", 2), chat("b", 3)]));
     for field in ["messages", "messages[].content"] {
         let cut = ["dedup", "chat.jsonl", "--cut-passages", "50", "--text-field", field];
         let run = dir.run(&cut);
@@ -83,4 +89,24 @@ fn passages_are_not_cut_from_texts_of_several_strings() {
         let said = "only be cut from a text that is one string of the record";
         assert!(run.err.contains(said), "{field}: {}", run.err);
     }
+}
+
+#[test]
+fn benchmarks_may_be_nested() {
+    // The message named an option of the corpus.
+    let dir = Dir::new();
+    let question = words(7, 30);
+    let qas = json!([{"id": "q1", "question": question, "answers": [{"text": "north"}]}]);
+    let benchmark = json!({"data": [{"paragraphs": [{"context": words(8, 30), "qas": qas}]}]});
+    dir.write("squad.json", benchmark.to_string());
+    let text = format!("{} {question} {}", words(9, 40), words(10, 40));
+    let clean = json!({"id": "b", "text": words(11, 90)});
+    dir.write("corpus.jsonl", lines(&[json!({"id": "a", "text": text}), clean]));
+    let args = ["decontaminate", "corpus.jsonl", "--against", "squad.json"];
+    let path = ["--question-field", "data.paragraphs.qas.question", "--answer-field", "answers"];
+    let run = dir.run(&[&args[..], &path, &["--out", "clean.jsonl"]].concat());
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert_eq!(ids(&fs::read_to_string(dir.path("clean.jsonl")).unwrap()), ["b"]);
+    let run = dir.run(&args);
+    assert!(run.err.contains("with --question-field"), "{}", run.err);
 }
