@@ -83,9 +83,11 @@ pub struct SourceArgs {
     /// JSON field or column that holds the id.
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
-    /// JSON field or column that holds the text.
+    /// JSON field or column that holds the text: a string, a list of strings, the messages of a
+    /// chat, or a path to one, such as `doc.pages[].text` or `messages.user`. Can be repeated; the
+    /// texts are joined.
     #[arg(long, value_name = "FIELD", default_value = "text")]
-    text_field: String,
+    text_field: Vec<String>,
     /// JSON field or column that filters can query: an object with all of its members, or another
     /// value under the name of the field. Can be repeated. NONE reads no field. Default: meta.
     #[arg(long, value_name = "FIELD")]
@@ -179,7 +181,7 @@ impl SourceArgs {
         let defaults = SourceOptions::default();
         SourceOptions {
             id_field: self.id_field.clone(),
-            text_field: self.text_field.clone(),
+            text_field: self.text_field.clone().into(),
             meta_fields: match &self.meta_field[..] {
                 [] => defaults.meta_fields,
                 [none] if none == NO_FIELD => Vec::new(),

@@ -79,7 +79,11 @@ const ADVICE: [(&str, &str); 7] = [
     (HIDDEN, "--all reads it"),
     (LIST, "--by file compares those"),
     (LINK, "--follow-links follows the links in directories"),
-    (NO_TEXT_FIELD, "name that with --text-field, or read the file as it is with --html source"),
+    (
+        NO_TEXT_FIELD,
+        "name that with --text-field, of a benchmark with --question-field, or read the file as it \
+         is with --html source",
+    ),
     (LIBRARY, READ_ALL),
     (DATA, READ_ALL),
     (OTHER_LANGUAGE, READ_ALL),

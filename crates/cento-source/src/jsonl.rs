@@ -7,14 +7,13 @@ use std::io::{self, Read};
 use std::mem;
 use std::ops::{ControlFlow, Range};
 
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::field_use::RecordFields;
 use super::fields::twice;
+use super::text_field::{FieldText, no_string};
 use super::{Document, SourceOptions, charset, fields};
 use cento::index::{IdSource, META_WRITTEN_BYTES_MAX};
 use cento::index::{id_of_json, id_problem, meta_of_json, meta_problem};
@@ -86,20 +85,26 @@ fn strictly_parsed(
     let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
     deserializer.end().map_err(no_json)?;
     let record = record.once(options)?;
-    let Document { text, parts, .. } = match (record.text, record.parts) {
-        (Some(Text(Some(text))), _) => Document::new("", text),
+    let field = &options.text_field;
+    let text = match (record.text, field.plain()) {
+        (Some(text), _) => Ok(text),
+        (None, Some(name)) => Err(name),
+        (None, None) => field.text_in(&record.within),
+    };
+    // Clients of a service send one string.
+    let is_text = |text: &FieldText| text.is_some && !(text.is_list && options.requires_id);
+    let Document { text, parts, .. } = match (text, record.parts) {
+        (Ok(text), _) if is_text(&text) => Document::new("", text.text),
         (_, Some(parts)) => of_parts(parts)?,
-        (Some(Text(None)), None) => {
-            return Err(format!("`{}` is not a string", options.text_field).into());
-        }
-        (None, None) => return Err(without(line, "text", &options.text_field).into()),
+        (Ok(_), None) => return Err(no_string(field).into()),
+        (Err(missing), None) => return Err(without(line, "text", missing).into()),
     };
     if let Some(name) = &record.unknown {
-        return Err(fields::unknown(name, [&options.id_field, &options.text_field]).into());
+        return Err(fields::unknown(name, [&options.id_field, &field.to_string()]).into());
     }
     if options.requires_id && record.parts.is_some() && parts.is_empty() {
-        let text = &options.text_field;
-        return Err(format!("it has `{text}` and `{PARTS}`, and a document has one of them").into());
+        let what = format!("it has `{field}` and `{PARTS}`, and a document has one of them");
+        return Err(what.into());
     }
     let (id, id_source) = id_of(record.id, line, options, place)?;
     let (id, id_source) = match is_repaired && id.contains(char::REPLACEMENT_CHARACTER) {
@@ -248,12 +253,17 @@ pub fn text_of(record: &str, field: &str) -> Option<(String, Vec<Part>)> {
 }
 
 /// Returns a record with another string for this field, or with these parts of the text, if it has
-/// any, otherwise unchanged; `None` without the field.
+/// any, otherwise unchanged; `None` if the field is not a string.
 #[must_use]
 pub fn with_text(record: &str, field: &str, text: &str, parts: &[Part]) -> Option<String> {
     let replaced = |record: &str| {
         let (Range { start, end }, json) = match parts.is_empty() {
-            true => (value_place(record, field)?, serde_json::to_string(text)),
+            true => {
+                let place = value_place(record, field)?;
+                // Of the messages of a chat, say, one text is not the value.
+                record[place.clone()].starts_with('"').then_some(())?;
+                (place, serde_json::to_string(text))
+            }
             false => {
                 let parts = exchanged_parts(parts, text);
                 (value_place(record, PARTS)?, serde_json::to_string(&parts))
@@ -332,7 +342,9 @@ impl<'de> Visitor<'de> for Place<'_> {
 #[derive(Default)]
 struct Record<'de> {
     id: Option<&'de RawValue>,
-    text: Option<Text>,
+    text: Option<FieldText>,
+    /// The members with the text, if it is not a field of its own.
+    within: Vec<(String, &'de RawValue)>,
     parts: Option<&'de RawValue>,
     /// With the numbers of the fields in the options.
     meta: Vec<(usize, &'de RawValue)>,
@@ -351,7 +363,10 @@ impl Record<'_> {
     fn once(mut self, options: &SourceOptions) -> Result<Self, Refusal> {
         for name in mem::take(&mut self.twice) {
             match () {
-                () if !options.needs_text_only || name == options.text_field || name == PARTS => {
+                () if !options.needs_text_only
+                    || options.text_field.is_in(&name)
+                    || name == PARTS =>
+                {
                     return Err(twice("fields", &name));
                 }
                 () if name == options.id_field => self.id = None,
@@ -371,61 +386,6 @@ const ID_PLACE: &str = "id_place";
 
 /// The field of exports with the time of addition, which a document that is added gets anew.
 const ADDED: &str = "added";
-
-/// A string; values of other types are dropped.
-struct Text(Option<String>);
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
-        struct Visit;
-
-        impl<'de> Visitor<'de> for Visit {
-            type Value = Text;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Text, E> {
-                Ok(Text(Some(text.to_owned())))
-            }
-
-            fn visit_string<E>(self, text: String) -> Result<Text, E> {
-                Ok(Text(Some(text)))
-            }
-
-            fn visit_bool<E>(self, _: bool) -> Result<Text, E> {
-                Ok(Text(None))
-            }
-
-            fn visit_i64<E>(self, _: i64) -> Result<Text, E> {
-                Ok(Text(None))
-            }
-
-            fn visit_u64<E>(self, _: u64) -> Result<Text, E> {
-                Ok(Text(None))
-            }
-
-            fn visit_f64<E>(self, _: f64) -> Result<Text, E> {
-                Ok(Text(None))
-            }
-
-            fn visit_unit<E>(self) -> Result<Text, E> {
-                Ok(Text(None))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<Text, A::Error> {
-                IgnoredAny.visit_seq(values).map(|_| Text(None))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, values: A) -> Result<Text, A::Error> {
-                IgnoredAny.visit_map(values).map(|_| Text(None))
-            }
-        }
-
-        deserializer.deserialize_any(Visit)
-    }
-}
 
 /// Reads the fields that the options name and passes over all others.
 struct Fields<'a>(&'a SourceOptions);
@@ -447,9 +407,14 @@ impl<'de> Visitor<'de> for Fields<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record<'de>, A::Error> {
         let mut record = Record::default();
+        let text_field = self.0.text_field.plain();
         while let Some(key) = map.next_key::<String>()? {
-            let is_again = if key == self.0.text_field {
+            let is_again = if text_field == Some(key.as_str()) {
                 record.text.replace(map.next_value()?).is_some()
+            } else if text_field.is_none() && self.0.text_field.is_in(&key) {
+                let is_again = record.within.iter().any(|(other, _)| *other == key);
+                record.within.push((key.clone(), map.next_value()?));
+                is_again
             } else if key == self.0.id_field {
                 record.id.replace(map.next_value()?).is_some()
             } else if let Some(number) = self.0.meta_fields.iter().position(|own| *own == key) {

@@ -56,6 +56,7 @@ mod subtitles;
 mod table;
 mod table_form;
 mod tex;
+mod text_field;
 mod train;
 mod transcode;
 mod walk;
@@ -99,6 +100,7 @@ pub use read_error::{ReadChunk, ReadError};
 pub use read_meter::ReadMeter;
 pub use reader::Readers;
 pub use table_form::TableForm;
+pub use text_field::TextField;
 pub use train::train;
 
 /// Serves another process of this program that reads sources and has started this one with these
@@ -146,8 +148,8 @@ pub fn serve_as_worker(arguments: &[OsString]) -> Option<io::Result<()>> {
 pub struct SourceOptions {
     /// The field of a JSON line with the id: a string or a whole number.
     pub id_field: String,
-    /// The field of a JSON line with the text: a string.
-    pub text_field: String,
+    /// The fields of a JSON line that make the text.
+    pub text_field: TextField,
     /// The fields of a JSON line with the meta object: the members of objects, and the other values
     /// under the names of their fields.
     pub meta_fields: Vec<String>,

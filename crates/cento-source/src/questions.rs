@@ -13,13 +13,14 @@ use serde_json::{Map, Value};
 
 use crate::documents::documents;
 use crate::fields;
-use crate::jsonl::id_in;
+use crate::jsonl::{has_field, id_in};
 use crate::{FileBelow, ReadError, SourceOptions, files_below, place_of};
 
 /// The fields of a record with the parts of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionFields {
-    /// The question: the values of these fields, one after the other. The first is a string.
+    /// The question: the values of these fields, one after the other. The first is a string, or a
+    /// path to one: each object at its end then has a question, and the other fields are its own.
     pub question: Vec<String>,
     /// The answer.
     pub answer: Option<String>,
@@ -82,7 +83,7 @@ pub fn questions(
     files.retain(|(path, _)| path.canonicalize().map_or(true, |place| known.insert(place)));
     let names = names_of(&files);
     let source = SourceOptions {
-        text_field: fields.question.first().cloned().unwrap_or_default(),
+        text_field: fields.question.iter().take(1).cloned().collect::<Vec<_>>().into(),
         id_field: NO_FIELD.into(),
         keeps_records: true,
         keeps_places: false,
@@ -160,9 +161,19 @@ fn read_file(
         let place = document.id;
         match &document.record {
             Some(record) => {
-                let placed = of_record(record, &place, name, fields);
-                let placed = placed.map_err(|what| Error::input(place, what));
-                read.push(placed.map_err(QuestionError::from));
+                let placed = match nested(record, &place, fields) {
+                    Ok(None) => vec![of_record(record, &place, name, fields)],
+                    Ok(Some(Nested { fields, records })) => {
+                        let each = records.iter();
+                        each.map(|(place, own)| of_record(own, place, name, &fields)).collect()
+                    }
+                    Err(refusal) => vec![Err(refusal)],
+                };
+                read.extend(
+                    placed.into_iter().map(|placed| {
+                        placed.map_err(|what| Error::input(place.clone(), what).into())
+                    }),
+                );
             }
             None => read.extend(of_lines(&document.text, &place, name).map(Ok)),
         }
@@ -182,6 +193,50 @@ fn of_lines(text: &str, place: &str, name: &str) -> impl Iterator<Item = Placed>
         place: format!("{place}:{number}"),
         is_numbered: true,
     })
+}
+
+/// The objects within a record that have a question each.
+struct Nested {
+    /// The fields of these objects.
+    fields: QuestionFields,
+    /// The objects with their places.
+    records: Vec<(String, String)>,
+}
+
+/// Returns the objects at the end of the path to the question, if it is a path, such as
+/// `data.paragraphs.qas.question`. Lists are passed through.
+fn nested(record: &str, place: &str, fields: &QuestionFields) -> Result<Option<Nested>, Refusal> {
+    let Some(question) = fields.question.first() else { return Ok(None) };
+    let Some((path, _)) = question.rsplit_once('.') else { return Ok(None) };
+    if has_field(record, question) {
+        return Ok(None);
+    }
+    let value: Value = serde_json::from_str(record).map_err(|e| json::problem(&e))?;
+    let mut values = vec![&value];
+    for step in path.split('.') {
+        let step = step.trim_end_matches("[]");
+        values = values.into_iter().flat_map(elements).filter_map(|own| own.get(step)).collect();
+    }
+    let objects = values.into_iter().flat_map(elements).filter(|own| own.is_object());
+    let numbered = (1..).zip(objects);
+    let records = numbered.map(|(number, own)| (format!("{place}/{number}"), own.to_string()));
+    let start = format!("{path}.");
+    let inner = |field: &String| field.strip_prefix(&start).unwrap_or(field).to_owned();
+    let fields = QuestionFields {
+        question: fields.question.iter().map(inner).collect(),
+        answer: fields.answer.as_ref().map(inner),
+        id: inner(&fields.id),
+        benchmark: fields.benchmark.as_ref().map(inner),
+    };
+    Ok(Some(Nested { fields, records: records.collect() }))
+}
+
+/// Returns the elements of a list, and of lists in it, or the value itself.
+fn elements(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::Array(list) => list.iter().flat_map(elements).collect(),
+        other => vec![other],
+    }
 }
 
 /// Returns the question in a record, which is at this place.
@@ -398,6 +453,25 @@ mod tests {
         let found = read(&[("a.jsonl", one), ("b.jsonl", two)], &["a.jsonl", "b.jsonl"], &fields);
         assert_eq!(found[0], r#"m 1 "x""#);
         assert!(found[1].starts_with("m ") && found[1].ends_with(r#"b.jsonl:1 "y""#), "{found:?}");
+    }
+
+    #[test]
+    fn a_path_leads_to_questions_within_records() {
+        let fields = QuestionFields {
+            question: ["data.sets[].qas.question", "data.sets[].qas.choices"]
+                .map(Into::into)
+                .into(),
+            ..QuestionFields::default()
+        };
+        let nested = r#"{"v":1,"data":[{"sets":[{"text":"c","qas":[
+            {"id":"q1","question":"Who?","choices":["a"]},{"question":"Why?","choices":[]}]}]},
+            {"sets":[{"qas":[{"question":"When?"}]}]}]}"#;
+        let found = read(&[("a.json", nested)], &["a.json"], &fields);
+        assert_eq!(found[..2], [r#"a q1 "Who?\na""#, r#"a 1/2 "Why?""#]);
+        assert!(found[2].contains("there is no `choices`"), "{found:?}");
+        let other = QuestionFields { question: vec!["data.qas.x".into()], ..fields };
+        let found = read(&[("a.json", nested)], &["a.json"], &other);
+        assert!(found[0].contains("there is no `data.qas.x`"), "{found:?}");
     }
 
     #[test]

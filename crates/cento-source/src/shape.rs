@@ -1,5 +1,6 @@
 //! The places of records in JSON, found by its beginning.
 
+use super::TextField;
 use super::jsonl::PARTS;
 
 /// The places of the records of a JSON text, which are objects.
@@ -34,7 +35,7 @@ const DEPTH_MAX: usize = 128;
 
 /// Returns the shape of the text that begins with `start`; `is_whole` means that nothing follows.
 /// `text_field` names the field that makes an object a record.
-pub fn shape(start: &[u8], is_whole: bool, text_field: &str) -> Shape {
+pub fn shape(start: &[u8], is_whole: bool, text_field: &TextField) -> Shape {
     let text = start.trim_ascii_start();
     match text.first() {
         Some(b'[') => array(text, is_whole),
@@ -57,7 +58,7 @@ fn array(text: &[u8], is_whole: bool) -> Shape {
     }
 }
 
-fn object(text: &[u8], is_whole: bool, text_field: &str) -> Shape {
+fn object(text: &[u8], is_whole: bool, text_field: &TextField) -> Shape {
     let ObjectPrefix { end, has_text, members, unfinished, is_json } = look(text, text_field);
     let members = members.or(unfinished);
     if !is_json {
@@ -106,7 +107,7 @@ enum Next {
 }
 
 /// Examines the first object as far as it goes.
-fn look(text: &[u8], text_field: &str) -> ObjectPrefix {
+fn look(text: &[u8], text_field: &TextField) -> ObjectPrefix {
     let (end, members, unfinished) = (None, None, None);
     let mut found = ObjectPrefix { end, has_text: false, members, unfinished, is_json: true };
     let mut open: Vec<u8> = Vec::new();
@@ -135,7 +136,7 @@ fn look(text: &[u8], text_field: &str) -> ObjectPrefix {
             (Next::Key | Next::KeyOrEnd, b'"') => {
                 at = string_end(text, at);
                 let key = text.get(from + 1..at - 1).unwrap_or_default();
-                let is_text = key == text_field.as_bytes();
+                let is_text = str::from_utf8(key).is_ok_and(|key| text_field.is_in(key));
                 // The texts of parts are no records of their own.
                 let is_record = is_text || key == PARTS.as_bytes();
                 found.has_text |= is_record && open.len() == 1;
@@ -200,7 +201,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Shape) {
-        assert_eq!(shape(text.as_bytes(), true, "text"), expected, "{text}");
+        assert_eq!(shape(text.as_bytes(), true, &"text".into()), expected, "{text}");
     }
 
     #[test]
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_beginning_decides_the_possible_shapes() {
-        let cut = |text: &str| shape(text.as_bytes(), false, "text");
+        let cut = |text: &str| shape(text.as_bytes(), false, &"text".into());
         assert_eq!(cut("{\"id\":\"a\",\"text\":\"x"), Shape::Lines);
         assert_eq!(cut("{\"id\":\"a\\\"b"), Shape::Unclear);
         assert_eq!(cut("{\n\"text\":\"a"), Shape::Records(Nesting::Sequence));

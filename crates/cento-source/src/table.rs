@@ -154,16 +154,17 @@ impl<'a> Rows<'a> {
 fn check(names: &[String], options: &SourceOptions) -> Result<(), Refusal> {
     let SourceOptions { text_field, id_field, meta_fields, keeps_records, .. } = options;
     let each = || names.iter().map(String::as_str);
-    if !names.contains(text_field) {
-        return Err(missing("column ", "text", text_field, each()));
+    // A cell is one string, so a path has nowhere to go.
+    if let Some(absent) = text_field.names().find(|text| !each().any(|name| name == *text)) {
+        return Err(missing("column ", "text", absent, each()));
     }
     let is_used = |name: &str| {
-        let mut used = [text_field, id_field].into_iter().chain(meta_fields);
-        *keeps_records || used.any(|used| *used == name)
+        let mut used = [id_field].into_iter().chain(meta_fields);
+        *keeps_records || text_field.is_in(name) || used.any(|used| *used == name)
     };
     // A row has no member for an empty field of the meta object.
     if let Some(all) = &options.field_use {
-        all.add_columns(each(), meta_fields, &[text_field, id_field]);
+        all.add_columns(each(), meta_fields, |name| name == id_field || text_field.is_in(name));
     }
     repeated(each(), is_used).map_or(Ok(()), |name| Err(twice("columns", name)))
 }

@@ -14,7 +14,7 @@ use cento::index::Document;
 use cento::text::is_white_space;
 use cento::{Error, Result, Stop};
 use cento_collections::decontaminate::{Benchmarks, Scratch};
-use cento_source::{Annotation, Selection, TableForm};
+use cento_source::{Annotation, Selection, TableForm, TextField};
 
 /// What becomes of documents with questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub struct Written {
 pub struct Corpus<'a> {
     pub out: Out,
     pub treatment: Treatment,
-    pub text_field: &'a str,
+    pub text_field: &'a TextField,
     pub benchmarks: &'a Benchmarks,
     /// Tells for each question whether it is a common phrase, which stays.
     pub is_common: &'a [bool],
@@ -116,7 +116,7 @@ impl Corpus<'_> {
                         annotated(document, Annotation::Decontaminate, verdict)?.into()
                     }
                     (None, Some((text, parts))) => {
-                        with_text(document, (text, parts), self.text_field).into()
+                        with_text(document, (text, parts), self.text_field)?.into()
                     }
                     (None, None) => record(document),
                 };
@@ -236,7 +236,7 @@ mod tests {
             let mut corpus = Corpus {
                 out: lines(&path, None).unwrap(),
                 treatment: Treatment::Drop,
-                text_field: "text",
+                text_field: &"text".into(),
                 benchmarks: &benchmarks,
                 is_common: &[false],
                 scratch: Scratch::default(),

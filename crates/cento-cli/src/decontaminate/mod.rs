@@ -59,7 +59,9 @@ pub struct Decontaminate {
     #[arg(long, required = true, value_name = "PATH")]
     against: Vec<PathBuf>,
     /// Field or column of a benchmark that holds the question. If repeated, the values of all make
-    /// the question, such as choices; the first is a string.
+    /// the question, such as choices; the first is a string. A path such as
+    /// `data.paragraphs.qas.question` reads a question from each object at its end; the other
+    /// fields are then those of the object.
     #[arg(long, value_name = "FIELD", default_value = "question")]
     question_field: Vec<String>,
     /// Field or column of a benchmark that holds the answer: the counts then tell whether the
@@ -380,7 +382,7 @@ impl Decontaminate {
         };
         let out = match self.writes_tables() {
             true => {
-                let (tables, text) = (source.tables.clone(), source.text_field.clone());
+                let (tables, text) = (source.tables.clone(), source.text_field.to_string());
                 let how = (self.annotation(), false);
                 Out::Tables(Box::new(TableFiles::open(tables, out, &self.tables, text, how, None)?))
             }

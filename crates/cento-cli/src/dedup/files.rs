@@ -17,7 +17,7 @@ use crate::unwritten::UnwrittenFile;
 use cento::Error;
 use cento_collections::dedup::{Decision, Event, Verdict};
 use cento_report::NotCompared;
-use cento_source::{Annotation, Selection, TableForm, is_by_name};
+use cento_source::{Annotation, Selection, TableForm, TextField, is_by_name};
 
 /// Where kept documents go.
 enum Out {
@@ -35,7 +35,7 @@ pub struct Files {
     /// The files that were not there before the run, until it begins.
     created: Vec<UnwrittenFile>,
     /// The field of a record with the text.
-    text_field: String,
+    text_field: TextField,
     /// The number of documents for each result.
     pub summary: Summary,
     omissions: Omissions,
@@ -105,7 +105,7 @@ impl Files {
             }
             Some(dir) => {
                 let at = note.as_ref().map(|note| (note.table, note.out));
-                let text = source.text_field.clone();
+                let text = source.text_field.to_string();
                 let annotation = args.annotate.then_some(Annotation::Dedup);
                 let how = (annotation, args.index.is_some());
                 let tables = source.tables;
@@ -242,7 +242,7 @@ impl Files {
                 let line = match cut_text {
                     _ if annotates => annotated(document, Annotation::Dedup, verdict)?.into(),
                     Some((text, parts)) => {
-                        with_text(document, (&text, &parts), &self.text_field).into()
+                        with_text(document, (&text, &parts), &self.text_field)?.into()
                     }
                     None => record(document),
                 };

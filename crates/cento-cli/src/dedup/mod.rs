@@ -490,7 +490,7 @@ impl Dedup {
             ("boilerplate", listed(boilerplate.iter().map(|own| format!("{:?}", own.digest())))),
             ("resumable", self.is_resumable().to_string()),
             ("id_field", id_field.clone()),
-            ("text_field", text_field.clone()),
+            ("text_field", listed(text_field.names())),
             ("meta_fields", listed(meta_fields)),
             ("encoding", listed(encoding)),
             ("record_bytes_max", record_bytes_max.to_string()),

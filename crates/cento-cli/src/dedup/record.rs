@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use cento::index::Document;
 use cento::{Error, Part, PartText, Result};
 use cento_api::part::exchanged_parts;
-use cento_source::{Annotation, Selection, TableForm, has_field};
+use cento_source::{Annotation, Selection, TableForm, TextField, has_field};
 
 /// Writes a value as JSON; its members have names for keys.
 pub fn json(value: &impl Serialize) -> String {
@@ -55,10 +55,25 @@ struct RecordOfParts<'a> {
 
 /// Returns the record with another text in this field, or with these parts of it; all else is as it
 /// was read.
-pub fn with_text(document: &Document, (text, parts): (&str, &[Part]), field: &str) -> String {
-    let record = document.record.as_deref();
-    let changed = record.and_then(|record| cento_source::with_text(record, field, text, parts));
-    changed.unwrap_or_else(|| written(document, text, parts))
+///
+/// # Errors
+/// When the text is not one string of the record, so that there is no place for the other text.
+pub fn with_text(
+    document: &Document,
+    (text, parts): (&str, &[Part]),
+    field: &TextField,
+) -> Result<String> {
+    let Some(record) = document.record.as_deref() else {
+        return Ok(written(document, text, parts));
+    };
+    let changed = cento_source::with_text(record, &field.to_string(), text, parts);
+    changed.ok_or_else(|| {
+        let what = format!(
+            "passages can only be cut from a text that is one string of the record, and `{field}` \
+             is not; leave out --cut-passages"
+        );
+        Error::input(document.id.clone(), what)
+    })
 }
 
 /// Writes a record: as it is, or as the row of a table.

@@ -84,6 +84,7 @@ mod tables;
 #[cfg(feature = "parquet")]
 mod tables_copied;
 mod tables_of_lists;
+mod text_fields;
 mod tune;
 mod unreadable;
 mod watches;

@@ -299,9 +299,9 @@ mod with_the_feature {
         let dir = dir();
         assert_eq!(dir.run(&["create", "i"]).status, 0);
         for (text, id, meta, what) in [
-            ("lists", "url", "meta", "a.parquet: the column `lists` is nested"),
-            ("deep", "url", "meta", "a.parquet: the column `deep` is nested"),
-            ("deep.b", "url", "meta", "only a whole column can be the text"),
+            ("deep", "url", "meta", "a.parquet: the column `deep` is a struct"),
+            ("deep.x", "url", "meta", "a.parquet: there is no `deep.x`; the column `deep` is of"),
+            ("share.x", "url", "meta", "there is no `share.x`; the column `share` is of Float64"),
             ("share", "url", "meta", "a.parquet: the column `share` is of Float64"),
             ("x", "url", "meta", "there is no column `x`; its columns are `url`, `content`"),
             ("content", "lists", "meta", "or number the records with --id-field NONE"),

@@ -12,19 +12,8 @@ use cento::{Reason, Refusal};
 /// When there is no text, or a column has a type that it cannot have; as a clause.
 pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Refusal> {
     let TableRequest { id, text, all, .. } = reading;
-    match type_of(schema, text) {
-        None => return Err(without_text(schema, text)),
-        Some(found) if is_text(found) || is_bytes(found) => {}
-        Some(found) => {
-            let name = short(found);
-            let what = match found {
-                _ if found.is_nested() => {
-                    format!("is nested ({name}), and a text is one string; flatten it first")
-                }
-                _ => format!("is of {name}, not of strings"),
-            };
-            return Err(format!("the column `{text}` {what}").into());
-        }
+    for text in text.names() {
+        check_text(schema, text)?;
     }
     if let Some(found) = type_of(schema, id).filter(|found| found.is_nested()) {
         let name = short(found);
@@ -42,7 +31,7 @@ pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Ref
 
 fn is_used(reading: &TableRequest, name: &str) -> bool {
     let TableRequest { id, text, meta, .. } = reading;
-    [id, text].into_iter().chain(meta).any(|used| *used == name)
+    text.is_in(name) || [id].into_iter().chain(meta).any(|used| *used == name)
 }
 
 /// Returns the names of the columns, those that documents are made of first: of very many, or very
@@ -96,18 +85,44 @@ fn short(found: &DataType) -> String {
     }
 }
 
-fn without_text(schema: &Schema, text: &str) -> Refusal {
-    let outer = text.split('.').next().unwrap_or_default();
-    if let Some(found) = type_of(schema, outer).filter(|found| found.is_nested()) {
-        let what = format!(
-            "there is no column `{text}`; `{outer}` is nested ({}), and only a whole column can be \
-             the text: make it one first",
-            short(found)
-        );
-        return Refusal::new(Reason::MissingField { field: "text" }, what);
+/// Refuses a column that cannot have the text with this name, or with this path.
+fn check_text(schema: &Schema, text: &str) -> Result<(), Refusal> {
+    if let Some(found) = type_of(schema, text) {
+        let name = short(found);
+        return match found {
+            _ if is_text(found) || is_bytes(found) || is_list(found) => Ok(()),
+            DataType::Struct(_) => {
+                let what = format!("is a struct ({name}); name the field in it: `{text}.NAME`");
+                Err(format!("the column `{text}` {what}").into())
+            }
+            _ => Err(format!("the column `{text}` is of {name}, not of strings").into()),
+        };
     }
-    let names = schema.fields().iter().map(|field| field.name().as_str());
-    missing("column ", "text", text, names)
+    let mut steps = text.split('.').map(|step| step.trim_end_matches("[]"));
+    let outer = steps.next().unwrap_or_default();
+    let Some(found) = type_of(schema, outer) else {
+        let names = schema.fields().iter().map(|field| field.name().as_str());
+        return Err(missing("column ", "text", text, names));
+    };
+    if found.is_nested() && steps.clone().next().is_none_or(|step| may_have(found, step)) {
+        return Ok(());
+    }
+    let what = format!("there is no `{text}`; the column `{outer}` is of {}", short(found));
+    Err(Refusal::new(Reason::MissingField { field: "text" }, what))
+}
+
+fn is_list(found: &DataType) -> bool {
+    use DataType::{FixedSizeList, LargeList, LargeListView, List, ListView};
+    matches!(found, List(_) | LargeList(_) | FixedSizeList(..) | ListView(_) | LargeListView(_))
+}
+
+/// Returns whether values of this type may have a member of this name. In a list it may be the role
+/// of a message.
+fn may_have(found: &DataType, name: &str) -> bool {
+    match found {
+        DataType::Struct(fields) => fields.iter().any(|field| field.name() == name),
+        _ => true,
+    }
 }
 
 #[cfg(test)]
@@ -121,7 +136,7 @@ mod tests {
         let check = |names: &[&str], all: bool, expected: Result<&[usize], &str>| {
             let field = |name: &&str| Field::new(*name, DataType::Utf8, true);
             let schema = Schema::new(names.iter().map(field).collect::<Vec<_>>());
-            let [id, text] = ["id", "text"].map(str::to_owned);
+            let (id, text) = ("id".to_owned(), "text".into());
             let meta = vec!["meta".to_owned()];
             let kind = Columnar::Parquet;
             let request = TableRequest { kind, id, text, meta, all, row_bytes_max: 100 };

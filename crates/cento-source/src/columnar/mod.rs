@@ -35,11 +35,11 @@ use std::process::{ExitStatus, Stdio};
 use cento::{Error, Reason, Refusal, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::SourceOptions;
 use crate::format::{Columnar, PARQUET};
 use crate::jsonl::{CHUNK_BYTES, Lines};
 use crate::table::Fault;
 use crate::worker::{Process, by_limit};
+use crate::{SourceOptions, TextField};
 
 #[cfg(feature = "parquet")]
 pub use worker::serve;
@@ -83,8 +83,8 @@ pub struct TableRequest {
     pub kind: Columnar,
     /// The column of the ids, which may be absent.
     pub id: String,
-    /// The column of the texts.
-    pub text: String,
+    /// The columns of the texts.
+    pub text: TextField,
     /// The columns of the meta objects, which may be absent.
     pub meta: Vec<String>,
     /// Give all columns, not these only.
@@ -312,7 +312,7 @@ fn tell_columns(names: &[u8], options: &SourceOptions) {
     let SourceOptions { id_field, text_field, meta_fields, .. } = options;
     let names: Vec<String> = serde_json::from_slice(names).unwrap_or_default();
     let names = names.iter().map(String::as_str);
-    all.add_columns(names, meta_fields, &[id_field, text_field]);
+    all.add_columns(names, meta_fields, |name| name == id_field || text_field.is_in(name));
 }
 
 /// A copy in progress. Dropping it ends the copying.

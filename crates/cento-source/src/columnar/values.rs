@@ -56,10 +56,10 @@ impl<'a> Column<'a> {
         let encoder = || make_encoder(field, array, options);
         let values = match (is_text(found), is_bytes(found)) {
             // One column may have two roles: its bytes are then read as text.
-            (false, true) if *name == reading.text => {
+            (false, true) if reading.text.is_in(name) => {
                 Values::Bytes(Meaning::Text, ByteValues::new(array))
             }
-            (true, _) | (_, true) if reading.meta.contains(name) && *name != reading.text => {
+            (true, _) | (_, true) if reading.meta.contains(name) && !reading.text.is_in(name) => {
                 Values::Bytes(Meaning::Meta, ByteValues::new(array))
             }
             (false, true) if *name == reading.id => {

@@ -1,0 +1,112 @@
+//! The real binary: records whose text is not one string at their top.
+
+use std::fs;
+
+use crate::common::run::Dir;
+use crate::common::words;
+use serde_json::{Value, json};
+
+fn lines(records: &[Value]) -> String {
+    records.iter().map(|record| format!("{record}\n")).collect()
+}
+
+/// Two different chats, a copy of the first, and the second with another answer.
+fn chats() -> Vec<Value> {
+    let chat = |id: &str, question: u64, answer: u64| {
+        json!({"id": id, "messages": [
+            {"role": "system", "content": "You are a helpful assistant."},
+            {"role": "user", "content": words(question, 40)},
+            {"role": "assistant", "content": words(answer, 200)},
+        ]})
+    };
+    vec![chat("a", 1, 2), chat("b", 3, 4), chat("a-copy", 1, 2), chat("b-other", 3, 5)]
+}
+
+fn ids(out: &str) -> Vec<String> {
+    let records = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    records.map(|record| record["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn chats_are_compared_by_their_messages() {
+    // A text could only be one string of a record.
+    let dir = Dir::new();
+    dir.write("chat.jsonl", lines(&chats()));
+    let run = dir.run(&["dedup", "chat.jsonl", "--text-field", "messages"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert_eq!(ids(&run.out), ["a", "b", "b-other"]);
+    // The records are as they were.
+    assert_eq!(run.out.lines().next(), Some(&*chats()[0].to_string()));
+    let run = dir.run(&["dedup", "chat.jsonl", "--text-field", "messages.user"]);
+    assert_eq!(ids(&run.out), ["a", "b"]);
+    dir.json(&["add", "idx", "chat.jsonl", "--text-field", "messages.user"]);
+    assert_eq!(dir.json(&["show", "idx", "b"])["text"], words(3, 40));
+}
+
+#[test]
+fn a_text_may_be_within_other_fields_or_several_of_them() {
+    let dir = Dir::new();
+    let text = words(1, 60);
+    let pages = json!([{"body": text}, {"body": "the end"}]);
+    let record = |id: u64, title: &str| json!({"id": id, "title": title, "doc": {"pages": pages}});
+    dir.write("in.jsonl", lines(&[record(1, "one"), record(2, "two")]));
+    let add = |index: &str, fields: &[&str]| {
+        let fields: Vec<&str> = fields.iter().flat_map(|name| ["--text-field", name]).collect();
+        dir.run(&[&["add", index, "in.jsonl"][..], &fields].concat())
+    };
+    let run = add("path", &["doc.pages[].body"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert!(run.err.contains("fields not kept: title ("), "{}", run.err);
+    assert_eq!(dir.json(&["show", "path", "1"])["text"], format!("{text}\nthe end"));
+    assert_eq!(add("joined", &["title", "doc.pages.body"]).status, 0);
+    assert_eq!(dir.json(&["show", "joined", "2"])["text"], format!("two\n{text}\nthe end"));
+    // A path that leads nowhere is an error of each record.
+    let run = add("none", &["doc.pages[].text"]);
+    assert_eq!(run.status, 2, "{}", run.err);
+    let said = "in.jsonl:1: there is no `doc.pages[].text`; its fields are `doc`, `id`, `title`";
+    assert!(run.err.contains(said), "{}", run.err);
+    let run = add("none", &["doc"]);
+    assert!(run.err.contains("in.jsonl:1: `doc` is not a string"), "{}", run.err);
+    dir.write("in.csv", "id,question,answer\n1,what rises,the sea\n");
+    let fields = ["--text-field", "question", "--text-field", "answer"];
+    dir.json(&[&["add", "rows", "in.csv"][..], &fields].concat());
+    assert_eq!(dir.json(&["show", "rows", "1"])["text"], "what rises\nthe sea");
+}
+
+#[test]
+fn passages_are_not_cut_from_texts_of_several_strings() {
+    // The messages would become one string.
+    let dir = Dir::new();
+    let chat = |id: &str, own: u64| {
+        let messages = [words(1, 100), words(own, 100)].map(|text| json!({"content": text}));
+        json!({"id": id, "messages": messages})
+    };
+    dir.write("chat.jsonl", lines(&[chat("a", 2), chat("b", 3)]));
+    for field in ["messages", "messages[].content"] {
+        let cut = ["dedup", "chat.jsonl", "--cut-passages", "50", "--text-field", field];
+        let run = dir.run(&cut);
+        assert_eq!(run.status, 2, "{}", run.err);
+        let said = "only be cut from a text that is one string of the record";
+        assert!(run.err.contains(said), "{field}: {}", run.err);
+    }
+}
+
+#[test]
+fn benchmarks_may_be_nested() {
+    // The message named an option of the corpus.
+    let dir = Dir::new();
+    let question = words(7, 30);
+    let qas = json!([{"id": "q1", "question": question, "answers": [{"text": "north"}]}]);
+    let benchmark = json!({"data": [{"paragraphs": [{"context": words(8, 30), "qas": qas}]}]});
+    dir.write("squad.json", benchmark.to_string());
+    let text = format!("{} {question} {}", words(9, 40), words(10, 40));
+    let clean = json!({"id": "b", "text": words(11, 90)});
+    dir.write("corpus.jsonl", lines(&[json!({"id": "a", "text": text}), clean]));
+    let args = ["decontaminate", "corpus.jsonl", "--against", "squad.json"];
+    let path = ["--question-field", "data.paragraphs.qas.question", "--answer-field", "answers"];
+    let run = dir.run(&[&args[..], &path, &["--out", "clean.jsonl"]].concat());
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert_eq!(ids(&fs::read_to_string(dir.path("clean.jsonl")).unwrap()), ["b"]);
+    let run = dir.run(&args);
+    assert!(run.err.contains("with --question-field"), "{}", run.err);
+}

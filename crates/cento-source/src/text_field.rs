@@ -1,0 +1,334 @@
+//! The text of a record: a field, a field within others, the messages of a chat, or several joined.
+
+use std::fmt;
+
+use cento::Refusal;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// The members of an object in a list that hold its text: a message of a chat, or a paragraph.
+const CONTENTS: [&str; 3] = ["content", "value", "text"];
+
+/// The members of a message that say who wrote it.
+const ROLES: [&str; 2] = ["role", "from"];
+
+/// The fields of a record that make its text, joined with line breaks.
+///
+/// A field is a name, or a path such as `doc.body` or `pages[].text`. Lists are passed through, so
+/// `[]` may be left out. Of a list, the text is its strings and the contents of its messages
+/// (`content`, `value` or `text`); `messages.user` takes the messages of one role.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<String>", into = "Vec<String>")]
+pub struct TextField {
+    fields: Vec<FieldPath>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct FieldPath {
+    name: String,
+    /// The names on the way to the value, without the brackets of lists.
+    steps: Vec<String>,
+}
+
+impl TextField {
+    /// Returns the name, if the text is that of one field of the record itself.
+    #[must_use]
+    pub fn plain(&self) -> Option<&str> {
+        match &self.fields[..] {
+            [only] if only.is_plain() => Some(&only.name),
+            _ => None,
+        }
+    }
+
+    /// Returns the fields as they were named.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|field| field.name.as_str())
+    }
+
+    /// Tells whether the text is in this member of a record, or within it.
+    #[must_use]
+    pub fn is_in(&self, key: &str) -> bool {
+        self.fields.iter().any(|field| field.name == key || field.steps[0] == key)
+    }
+
+    /// Returns the text in these members of a record, or the name of the first field that none of
+    /// them has.
+    pub(crate) fn text_in(&self, values: &[(String, &RawValue)]) -> Result<FieldText, &str> {
+        let mut all = FieldText { is_met: true, ..FieldText::default() };
+        for field in &self.fields {
+            let mut own = FieldText::default();
+            // A column may be called like a path.
+            let whole = values.iter().find(|(key, _)| *key == field.name);
+            if let Some((_, json)) = whole {
+                own.gather(json, &[]);
+            } else if let Some((_, json)) = values.iter().find(|(key, _)| *key == field.steps[0]) {
+                own.gather(json, &field.steps[1..]);
+            }
+            if !own.is_met {
+                return Err(&field.name);
+            }
+            if own.is_some {
+                all.push(&own.text);
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl FieldPath {
+    fn is_plain(&self) -> bool {
+        self.steps[0] == self.name
+    }
+}
+
+impl From<Vec<String>> for TextField {
+    fn from(names: Vec<String>) -> TextField {
+        let path = |name: String| {
+            let steps = name.split('.').map(|step| step.trim_end_matches("[]").to_owned());
+            FieldPath { steps: steps.collect(), name }
+        };
+        let names = if names.is_empty() { vec!["text".into()] } else { names };
+        TextField { fields: names.into_iter().map(path).collect() }
+    }
+}
+
+impl From<TextField> for Vec<String> {
+    fn from(field: TextField) -> Vec<String> {
+        field.fields.into_iter().map(|field| field.name).collect()
+    }
+}
+
+impl From<&str> for TextField {
+    fn from(name: &str) -> TextField {
+        vec![name.to_owned()].into()
+    }
+}
+
+impl fmt::Display for TextField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, name) in self.names().enumerate() {
+            write!(f, "{}{name}", if number > 0 { "`, `" } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// The strings of a value, joined with line breaks.
+#[derive(Debug, Default)]
+pub(crate) struct FieldText {
+    pub text: String,
+    /// There is a string, which may be empty.
+    pub is_some: bool,
+    /// The value is a list, or in one.
+    pub is_list: bool,
+    /// There is a value, of any type.
+    pub is_met: bool,
+}
+
+impl FieldText {
+    fn push(&mut self, text: &str) {
+        if !self.text.is_empty() && !text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(text);
+        self.is_some = true;
+    }
+
+    /// Takes the strings at the end of these steps. The JSON has been parsed before.
+    fn gather(&mut self, json: &RawValue, steps: &[String]) {
+        let mut deserializer = serde_json::Deserializer::from_str(json.get());
+        let gather = Gather { steps, in_list: false, found: self };
+        let read = gather.deserialize(&mut deserializer);
+        debug_assert!(read.is_ok(), "a raw value is JSON");
+    }
+}
+
+impl<'de> Deserialize<'de> for FieldText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FieldText, D::Error> {
+        let mut found = FieldText::default();
+        Gather { steps: &[], in_list: false, found: &mut found }.deserialize(deserializer)?;
+        Ok(found)
+    }
+}
+
+/// Takes strings from a value as it is parsed, without holding the rest of it.
+struct Gather<'a> {
+    /// The names on the rest of the way.
+    steps: &'a [String],
+    /// The value is an element of a list.
+    in_list: bool,
+    found: &'a mut FieldText,
+}
+
+impl Gather<'_> {
+    fn meet(self) {
+        self.found.is_met |= self.steps.is_empty();
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Gather<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Gather<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        if self.steps.is_empty() {
+            self.found.push(text);
+        }
+        self.meet();
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        self.meet();
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        self.meet();
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        self.meet();
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        self.meet();
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.meet();
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
+        let Gather { steps, found, .. } = self;
+        found.is_list = true;
+        found.is_met |= steps.is_empty();
+        while values
+            .next_element_seed(Gather { steps, in_list: true, found: &mut *found })?
+            .is_some()
+        {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
+        let Gather { steps, in_list, found } = self;
+        let Some((step, rest)) = steps.split_first() else {
+            found.is_met = true;
+            while let Some(key) = values.next_key::<String>()? {
+                match in_list && CONTENTS.contains(&key.as_str()) {
+                    true => {
+                        values.next_value_seed(Gather { steps, in_list, found: &mut *found })?
+                    }
+                    false => values.next_value::<IgnoredAny>().map(|_| ())?,
+                }
+            }
+            return Ok(());
+        };
+        // The last step may be the role of a message, which can come after its content.
+        let may_be_role = in_list && rest.is_empty();
+        let (mut message, mut is_role, mut is_member) = (FieldText::default(), false, false);
+        while let Some(key) = values.next_key::<String>()? {
+            if key == *step {
+                is_member = true;
+                values.next_value_seed(Gather {
+                    steps: rest,
+                    in_list: false,
+                    found: &mut *found,
+                })?;
+            } else if may_be_role && CONTENTS.contains(&key.as_str()) {
+                let found = &mut message;
+                values.next_value_seed(Gather { steps: rest, in_list, found })?;
+            } else if may_be_role && ROLES.contains(&key.as_str()) {
+                let json = values.next_value::<&RawValue>()?.get();
+                is_role = json.trim_matches('"') == step;
+            } else {
+                values.next_value::<IgnoredAny>()?;
+            }
+        }
+        if is_role && !is_member {
+            found.is_met = true;
+            if message.is_some {
+                found.push(&message.text);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a value that has no string.
+pub(crate) fn no_string(field: &TextField) -> Refusal {
+    match field.names().count() {
+        1 => format!("`{field}` is not a string").into(),
+        _ => format!("none of `{field}` is a string").into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn text(json: &str, fields: &[&str]) -> Result<Option<String>, String> {
+        let record: BTreeMap<String, &RawValue> = serde_json::from_str(json).unwrap();
+        let field = TextField::from(fields.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
+        let values = record.into_iter().filter(|(key, _)| field.is_in(key));
+        let found = field.text_in(&values.collect::<Vec<_>>()).map_err(str::to_owned)?;
+        Ok(found.is_some.then_some(found.text))
+    }
+
+    #[track_caller]
+    fn check(json: &str, fields: &[&str], expected: &str) {
+        assert_eq!(text(json, fields).unwrap().as_deref(), Some(expected), "{json} {fields:?}");
+    }
+
+    #[test]
+    fn paths_lead_through_objects_and_lists() {
+        let json =
+            r#"{"doc":{"title":"t","pages":[{"n":1,"text":"a"},{"text":"b"},{}]},"x.y":"z"}"#;
+        check(json, &["doc.title"], "t");
+        check(json, &["doc.pages[].text"], "a\nb");
+        check(json, &["doc.pages.text"], "a\nb");
+        check(json, &["doc.pages"], "a\nb");
+        check(json, &["x.y"], "z");
+        check(json, &["doc.title", "x.y", "doc.pages"], "t\nz\na\nb");
+        assert_eq!(text(json, &["doc.titel"]), Err("doc.titel".into()));
+        assert_eq!(text(json, &["doc.title", "y"]), Err("y".into()));
+        assert_eq!(text(json, &["doc.title.x"]), Err("doc.title.x".into()));
+        assert_eq!(text(json, &["doc"]), Ok(None));
+        assert_eq!(text(json, &["doc.pages.n"]), Ok(None));
+    }
+
+    #[test]
+    fn chats_are_their_messages() {
+        let chat = r#"{"messages":[{"content":"be kind","role":"system"},
+            {"role":"user","content":[{"type":"text","text":"why?"},{"type":"image","image":"i"}]},
+            {"role":"assistant","content":null,"tool_calls":[{"x":"y"}]},
+            {"role":"assistant","content":"so"}]}"#;
+        check(chat, &["messages"], "be kind\nwhy?\nso");
+        check(chat, &["messages[].content"], "be kind\nwhy?\nso");
+        check(chat, &["messages.user"], "why?");
+        check(chat, &["messages.user", "messages.assistant"], "why?\nso");
+        assert_eq!(text(chat, &["messages.usre"]), Err("messages.usre".into()));
+        let other =
+            r#"{"conversations":[{"from":"human","value":"a"},{"from":"gpt","value":"b"}]}"#;
+        check(other, &["conversations"], "a\nb");
+        check(other, &["conversations.gpt"], "b");
+        check(r#"{"text":["a","","b",3]}"#, &["text"], "a\nb");
+    }
+}
