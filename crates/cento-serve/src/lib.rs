@@ -242,7 +242,7 @@ impl Service {
         let WriterSenders { documents, others: commands } = outgoing;
         // The writer has the other half.
         let memory = ByteBudget::new(settings.memory_bytes / 2);
-        let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory);
+        let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory)?;
         let backoff = settings.webhook_backoff;
         let webhooks = settings
             .poster
