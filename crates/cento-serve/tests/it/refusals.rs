@@ -124,6 +124,36 @@ fn what_a_route_does_not_know_is_refused_and_not_passed_over() {
 }
 
 #[test]
+fn what_needs_stored_texts_is_refused_by_an_index_without_them() {
+    let dir = Dir::new();
+    let config = cento::Config::new("winnow(k=5,w=10)", "words", false).unwrap();
+    cento::Index::create(dir.path("idx"), config).unwrap();
+    let routes = Routes::of(&dir);
+    let added = routes.post("/v1/documents?commit=wait", r#"{"id": "a", "text": "one two three"}"#);
+    assert_eq!(added.status, 200, "{added:?}");
+    let named = "the index of the service: it stores no texts";
+    for body in [r#"{"id": "a"}"#, r#"{"id": "a", "dry_run": true}"#, r#"{"id": "absent"}"#] {
+        let reply = routes.post("/v1/withdrawals", body);
+        assert_eq!((reply.status, reply.code()), (409, "no_texts".to_owned()), "{body}");
+        assert!(reply.body.contains(named) && reply.body.contains("remove the document"));
+    }
+    // No other route has an internal error.
+    let other = r#""id": "a""#;
+    for (path, body) in [
+        ("/v1/search", format!("{{{other}, \"passages\": true}}")),
+        ("/v1/passages", format!("{{{other}, \"hit\": \"a\"}}")),
+        ("/v1/report", format!("{{\"search\": {{{other}}}}}")),
+        ("/v1/compare", r#"{"a": {"id": "a"}, "b": {"text": "one"}}"#.to_owned()),
+        ("/v1/families", "{}".to_owned()),
+        ("/v1/lineage", "{}".to_owned()),
+        ("/v1/watches", format!("{{{other}, \"name\": \"w\"}}")),
+    ] {
+        let reply = routes.post(path, &body);
+        assert!(reply.status < 500, "{path}: {reply:?}");
+    }
+}
+
+#[test]
 fn a_body_of_an_unknown_kind_is_refused() {
     let dir = indexed();
     let zipped = format!("{JSON}Content-Encoding: br\r\n");
