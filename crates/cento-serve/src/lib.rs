@@ -22,6 +22,7 @@ mod files;
 mod follow;
 mod guard;
 mod ingest;
+mod known_fields;
 mod lines;
 mod matching;
 mod memory;
