@@ -353,7 +353,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert!(names.len() == count && count > 20, "{names:?}");
-        // Nobody means an option by these, of other programs around cento.
+        // Variables of other programs around cento mean no option.
         let known = known_variables(&command);
         let known = || known.iter().map(String::as_str);
         for other in ["URL", "CLI", "HOME", "VERSION", "CORPORA", "QUERIES", "BLESS", "IMAGE"] {

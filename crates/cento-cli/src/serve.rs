@@ -102,6 +102,10 @@ pub struct Serve {
     /// it is not public. Can be repeated. Default: public addresses only.
     #[arg(long = "webhook-network", value_name = "CIDR", value_delimiter = ',', value_parser = parse_network)]
     webhook_networks: Vec<IpNet>,
+    /// On shutdown, first answer requests for this time while /readyz answers 503, so that a load
+    /// balancer stops sending them. Default: stop accepting them immediately.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    drain_time: Option<Duration>,
     /// On shutdown, maximum time to finish the requests in progress, and then merges. Acknowledged
     /// documents are committed however long it takes.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
@@ -305,6 +309,7 @@ impl Serve {
             idle_timeout: self.idle_timeout,
             cors_origins: origins,
             trusted_proxies: self.trusted_proxies.clone(),
+            drain: self.drain_time.unwrap_or_default(),
             shutdown_timeout: self.shutdown_timeout,
             threads: self.threads.unwrap_or(defaults.threads),
             memory_bytes: memory::or_default_saying(self.memory, |said| tracing::warn!("{said}")),

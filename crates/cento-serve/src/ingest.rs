@@ -32,7 +32,7 @@ impl Signers {
     /// requests is left.
     ///
     /// # Errors
-    /// When the system refuses to start so many.
+    /// When the system refuses to start them.
     pub fn start(
         threads: usize,
         index: &Index,

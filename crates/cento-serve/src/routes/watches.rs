@@ -59,8 +59,8 @@ fn limit_of(limit: Option<usize>) -> Result<usize, Failure> {
     Ok(limit)
 }
 
-/// Returns a watch as the sender of a request may see it. Whoever knows the address of a webhook can
-/// often post to it, so clients that may only read see its host.
+/// Returns a watch as the sender of a request may see it. The address of a webhook is often all
+/// that one needs to post to it, so clients that may only read see its host.
 fn shown(app: &App, headers: &HeaderMap, watch: Watch) -> Watch {
     if app.settings.tokens.role(headers) == Some(Role::Write) {
         return watch;
