@@ -3,6 +3,10 @@
 //! A document is later than those that were added before it, whatever the clock says: several
 //! documents a microsecond are added, and clocks are set back. So a time is that of the clock, but
 //! later than all in the index. Times are whole microseconds, as the index stores them.
+//!
+//! A clock that is far ahead must not decide the times of all documents that are added later, with
+//! a right clock. Times from [`UNBELIEVED`] on are therefore none: a document that is added with
+//! such a clock follows the one before it, and such times in the index count for nothing.
 
 use std::time::SystemTime;
 
@@ -12,13 +16,13 @@ use super::Snapshot;
 use super::written::date;
 use crate::error::Result;
 
-/// The last time that can be stored: the times of documents of that microsecond are equal.
-const LAST: i64 = i64::MAX / 1000;
+/// No clock is believed from the beginning of 2100 on, in microseconds since 1970.
+const UNBELIEVED: i64 = 4_102_444_800 * 1_000_000;
 
 /// Gives each document of a writer the time that it is added at.
 #[derive(Debug, Default)]
 pub struct Moments {
-    /// The latest time, in microseconds since 1970.
+    /// The latest time that is believed, in microseconds since 1970.
     latest: Option<i64>,
     /// Whether `latest` is no earlier than that of any document in the index.
     is_known: bool,
@@ -37,12 +41,14 @@ impl Moments {
     fn after(&mut self, committed: &Snapshot, now: SystemTime) -> Result<DateTime> {
         if !self.is_known {
             for segment in committed.segments() {
-                self.latest = self.latest.max(segment.latest_micros()?);
+                self.latest = self.latest.max(segment.latest_micros(UNBELIEVED)?);
             }
             self.is_known = true;
         }
-        let next = self.latest.map_or(i64::MIN, |latest| latest.saturating_add(1));
-        let micros = date(now).into_timestamp_micros().max(next).min(LAST);
+        let next = self.latest.map(|latest| latest.saturating_add(1));
+        let clock = Some(date(now).into_timestamp_micros()).filter(|clock| *clock < UNBELIEVED);
+        // Without any time that is believed, 1970: whatever comes later is later.
+        let micros = clock.max(next).unwrap_or_default();
         self.latest = Some(micros);
         Ok(DateTime::from_timestamp_micros(micros))
     }
@@ -79,9 +85,39 @@ mod tests {
         };
         check(&[now, now, now + hour], &[added + 1, added + 2, added + 3_600_000_000]);
         check(&[now - hour, now - hour], &[added + 1, added + 2]);
-        // The end of time.
+        // A clock that is far ahead decides no time, neither its own nor a later one.
         let end = SystemTime::UNIX_EPOCH + Duration::from_secs(365 * 86_400 * 8100);
-        check(&[end, now], &[LAST, LAST]);
+        check(&[end, end, now + hour], &[added + 1, added + 2, added + 3_600_000_000]);
+    }
+
+    #[test]
+    fn a_clock_that_is_far_ahead_decides_no_later_time() {
+        let index = Index::in_memory(Config::new("kgram(k=2)", "words", true).unwrap()).unwrap();
+        let far = SystemTime::UNIX_EPOCH + Duration::from_secs(365 * 86_400 * 8029);
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        let mut add = |id: &str, time| {
+            let document = Document::new(id, format!("some words of {id}"));
+            let signed = SignedDocument::new(document, index.config(), Stop::NEVER).unwrap();
+            writer.add_as_of(signed, date(time)).unwrap();
+        };
+        let hour = Duration::from_secs(3600);
+        let now = SystemTime::UNIX_EPOCH + 400_000 * hour;
+        add("before", now);
+        // As versions before this one stored it, and other writers of the format may.
+        add("ahead", far);
+        writer.commit().unwrap();
+        let snapshot = index.snapshot().unwrap();
+        let mut moments = Moments::default();
+        let mut micros = |clock| moments.after(&snapshot, clock).unwrap().into_timestamp_micros();
+        let now_micros = 400_000 * 3_600_000_000;
+        assert_eq!(micros(far), now_micros + 1);
+        assert_eq!(micros(now + hour), now_micros + 3_600_000_000);
+        assert_eq!(micros(now), now_micros + 3_600_000_001);
+        // Nothing is known but that clock.
+        let empty = Index::in_memory(Config::new("kgram(k=2)", "words", true).unwrap()).unwrap();
+        let (mut moments, empty) = (Moments::default(), empty.snapshot().unwrap());
+        let mut micros = |clock| moments.after(&empty, clock).unwrap().into_timestamp_micros();
+        assert_eq!((micros(far), micros(far), micros(now)), (0, 1, now_micros));
     }
 
     #[test]

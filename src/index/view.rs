@@ -152,14 +152,20 @@ impl SegmentFiles {
     }
 
     /// Returns when the last of its documents was added, deleted ones included, in microseconds
-    /// since 1970; `None` of a segment without documents.
+    /// since 1970; `None` without documents before `end`.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(super) fn latest_micros(&self) -> Result<Option<i64>> {
+    pub(super) fn latest_micros(&self, end: i64) -> Result<Option<i64>> {
         let added = self.column(&self.added, |fast| fast.date("added"))?;
-        let is_any = self.signatures.header().documents > 0;
-        Ok(is_any.then(|| added.max_value().into_timestamp_micros()))
+        let documents = self.signatures.header().documents;
+        let latest = added.max_value().into_timestamp_micros();
+        if documents > 0 && latest < end {
+            return Ok(Some(latest));
+        }
+        let all = (0..documents).map(|doc| self.added_micros(doc));
+        let times = all.collect::<Result<Vec<_>>>()?;
+        Ok(times.into_iter().filter(|time| *time < end).max())
     }
 
     /// Returns when document `doc` was added, in microseconds since 1970.

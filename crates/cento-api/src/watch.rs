@@ -155,7 +155,8 @@ pub struct Watch {
     pub commit: u64,
     /// When it was created, in seconds since 1970.
     pub created: u64,
-    /// The address that its events are posted to, if there is one.
+    /// The address that its events are posted to, if there is one; its scheme and host for clients
+    /// that may only read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub webhook: Option<String>,

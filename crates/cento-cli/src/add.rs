@@ -13,7 +13,7 @@ use super::grouping::GroupingArgs;
 use super::left_out::FilterArgs;
 use super::memory;
 use super::output::{self, Format};
-use super::parse::{parse_bytes, parse_encoding};
+use super::parse::{parse_bytes, parse_encoding, parse_threads};
 use super::progress::{AddProgress, NotRead, metered, stop_flag, summary};
 use super::send::{SendOptions, send};
 use super::target::{Target, TargetArgs};
@@ -59,7 +59,7 @@ pub struct Add {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<usize>,
     /// Number of threads that read and fingerprint. Default: the number of processors.
-    #[arg(long, value_name = "N", conflicts_with = "url")]
+    #[arg(long, value_name = "N", value_parser = parse_threads, conflicts_with = "url")]
     threads: Option<usize>,
     /// Commit after every N documents, not only at the end.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

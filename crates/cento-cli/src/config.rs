@@ -18,6 +18,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::memory;
 use cento::{Error, Result};
+use cento_api::suggest::nearest;
 
 /// The verb that is configured.
 const VERB: &str = "serve";
@@ -27,6 +28,12 @@ const OWN: [&str; 5] = ["config", "print-config", "help", "quiet", "color"];
 
 /// The key, and the variable's name, of the directories to serve, which are no option.
 const INDEX: &str = "index";
+
+/// The beginning of the names of variables.
+const PREFIX: &str = "CENTO_";
+
+/// Variables that are no option of `cento serve`: those of every verb, and those of clients.
+const OTHER_VARIABLES: [&str; 3] = ["CENTO_LOG", "CENTO_TOKEN", "CENTO_PAUSE"];
 
 /// Gives every option of `cento serve` a variable: `CENTO_COMMIT_INTERVAL` for `--commit-interval`.
 pub fn with_variables(command: Command) -> Command {
@@ -49,7 +56,45 @@ fn variable(arg: &Arg) -> Option<String> {
     let key = key(arg).filter(|key| *key == "config" || !OWN.contains(key))?;
     // CENTO_LOG selects the messages to log, for every verb.
     let key = if key == "log" { "log-format" } else { key };
-    Some(format!("CENTO_{}", key.to_ascii_uppercase().replace('-', "_")))
+    Some(format!("{PREFIX}{}", key.to_ascii_uppercase().replace('-', "_")))
+}
+
+/// Returns all variables, without the prefix.
+fn known_variables(command: &Command) -> Vec<String> {
+    let serve = command.find_subcommand(VERB).expect("it is a verb");
+    let of_options = serve.get_arguments().filter_map(variable);
+    let all = of_options.chain(OTHER_VARIABLES.map(String::from));
+    all.map(|name| name[PREFIX.len()..].to_owned()).collect()
+}
+
+/// Returns the variables of this process that have the prefix and no meaning.
+pub fn unknown_variables(command: &Command) -> Vec<String> {
+    let known = known_variables(command);
+    let given = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let is_unknown = |name: &String| {
+        let name = name.strip_prefix(PREFIX);
+        name.is_some_and(|name| !is_of_kubernetes(name) && !known.iter().any(|one| one == name))
+    };
+    given.filter(is_unknown).collect()
+}
+
+/// Returns whether Kubernetes gives such a variable to all pods beside a service called `cento`.
+fn is_of_kubernetes(name: &str) -> bool {
+    let mut words = name.split('_');
+    words.any(|word| word == "PORT") || name.ends_with("SERVICE_HOST")
+}
+
+/// Refuses a variable whose name is nearly that of an option: with CENTO_READONLY the service would
+/// write.
+fn check_variables(command: &Command) -> Result<()> {
+    let known = known_variables(command);
+    for name in unknown_variables(command) {
+        if let Some(meant) = nearest(&name[PREFIX.len()..], known.iter().map(String::as_str)) {
+            let what = format!("there is no such variable (did you mean `{PREFIX}{meant}`?)");
+            return Err(Error::input(name, what));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the name of an argument in a file.
@@ -87,6 +132,7 @@ impl Expanded {
         let lenient = command.clone().ignore_errors(true).try_get_matches_from(&given);
         let Ok(lenient) = lenient else { return plain(given) };
         let Some((_, matches)) = lenient.subcommand() else { return plain(given) };
+        check_variables(command)?;
         let Some(path) = matches.get_one::<PathBuf>("config") else { return plain(given) };
         let text = std::fs::read_to_string(path).map_err(|e| Error::io("read", path, e))?;
         let place = path.display().to_string();
@@ -307,6 +353,16 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert!(names.len() == count && count > 20, "{names:?}");
+        // Variables of other programs around cento mean no option.
+        let known = known_variables(&command);
+        let known = || known.iter().map(String::as_str);
+        for other in ["URL", "CLI", "HOME", "VERSION", "CORPORA", "QUERIES", "BLESS", "IMAGE"] {
+            assert_eq!(nearest(other, known()), None, "{other}");
+        }
+        let slips = [("READONLY", "READ_ONLY"), ("SHARDDIR", "SHARD_DIR"), ("TRHEADS", "THREADS")];
+        for (slip, meant) in slips {
+            assert_eq!(nearest(slip, known()), Some(meant), "{slip}");
+        }
         // These variables have another meaning.
         assert!(!names.iter().any(|name| ["CENTO_LOG", "CENTO_TOKEN"].contains(&name.as_str())));
     }

@@ -7,6 +7,7 @@ use clap::Args;
 use super::boilerplate::{without, without_of_pairs};
 use super::key;
 use super::output::counted;
+use super::parse::parse_threads;
 use super::terminal::note;
 use cento::Stop;
 use cento::index::{Index, MaxDf, Snapshot};
@@ -21,7 +22,7 @@ pub struct JoinArgs {
     #[arg(long, short = 'b', value_name = "PATH|auto")]
     pub boilerplate: Vec<PathBuf>,
     /// Number of threads that search. Default: the number of processors.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
     pub threads: Option<usize>,
 }
 

@@ -1,5 +1,7 @@
 //! Parsers of option values.
 
+#[cfg(feature = "serve")]
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 #[cfg(any(feature = "serve", feature = "remote"))]
 use std::time::Duration;
@@ -22,6 +24,48 @@ pub fn parse_encoding(name: &str) -> Result<String, String> {
 /// Checks a measure, and writes its specification in full.
 pub fn parse_measure(spec: &str) -> cento::Result<String> {
     Ok(spec.parse::<cento::Measure>()?.to_string())
+}
+
+/// The maximum number of threads. The system refuses to start many more, which would end the
+/// process in the middle of its work.
+const THREADS_MAX: usize = 1024;
+
+/// Parses a number of threads.
+pub fn parse_threads(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=THREADS_MAX).contains(number));
+    number.ok_or_else(|| format!("expected a number of threads from 1 to {THREADS_MAX}"))
+}
+
+/// Parses the limit of something that a service cannot do without: with none, it would refuse
+/// every request.
+#[cfg(feature = "serve")]
+pub fn parse_count(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "expected a whole number of at least 1".into())
+}
+
+/// Parses a number of bytes that is not zero.
+#[cfg(any(feature = "serve", feature = "remote"))]
+pub fn parse_size(text: &str) -> Result<usize, String> {
+    match parse_bytes(text)? {
+        0 => Err("expected a number of bytes above zero, such as 512MiB".into()),
+        bytes => Ok(bytes),
+    }
+}
+
+/// Parses an address to listen on, or a host name that has one, with a port.
+#[cfg(feature = "serve")]
+pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    let named = text.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
+    let named = named.filter(|(host, _): &(&str, u16)| !host.is_empty() && !host.contains(':'));
+    let named = named.ok_or("expected an address and a port, such as 127.0.0.1:7227")?;
+    let unknown = |why: &str| format!("the host `{}` has no address{why}", named.0);
+    let found = named.to_socket_addrs().map_err(|error| unknown(&format!(": {error}")))?;
+    // Of a name with addresses of both kinds, that of the default.
+    found.min_by_key(|address| !address.is_ipv4()).ok_or_else(|| unknown(""))
 }
 
 /// Parses a duration such as `500ms`, `5s` or `10m`.
@@ -62,6 +106,27 @@ pub fn in_directory(path: PathBuf) -> Result<PathBuf, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_threads_have_bounds() {
+        assert_eq!((parse_threads("1"), parse_threads("1024")), (Ok(1), Ok(1024)));
+        for text in ["0", "1025", "100000", "-1", "all", ""] {
+            assert!(parse_threads(text).is_err(), "{text}");
+        }
+    }
+
+    #[cfg(feature = "serve")]
+    #[test]
+    fn a_service_listens_on_addresses_and_names() {
+        for text in ["127.0.0.1:80", "[::1]:80", "0.0.0.0:0"] {
+            assert_eq!(parse_listen(text), Ok(text.parse().unwrap()));
+        }
+        assert!(parse_listen("localhost:7227").unwrap().ip().is_loopback());
+        for text in ["", "7227", ":7227", "localhost", "::1:7227", "127.0.0.1:70000"] {
+            let said = parse_listen(text).unwrap_err();
+            assert!(said.contains("such as 127.0.0.1:7227"), "{text}: {said}");
+        }
+    }
 
     #[cfg(feature = "remote")]
     #[test]

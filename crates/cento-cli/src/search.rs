@@ -126,6 +126,9 @@ impl Engine {
                 let config = searcher.snapshot().config();
                 let mut query = query.clone();
                 let subject = match asked {
+                    Asked::Text(text, _) if text.trim().is_empty() => {
+                        return Err(Error::input("the text", "it is empty; a query needs text"));
+                    }
                     Asked::Text(text, _) => match no_text_in(&text) {
                         Some(why) => return Err(Error::input("the text", why)),
                         None => {

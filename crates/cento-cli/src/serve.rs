@@ -12,12 +12,12 @@ use tracing_subscriber::EnvFilter;
 use super::extract::{ReaderArgs, source_options};
 use super::key;
 use super::memory;
-use super::parse::{parse_bytes, parse_duration};
+use super::parse::{parse_count, parse_duration, parse_listen, parse_size, parse_threads};
 #[cfg(feature = "remote")]
 use super::store;
 use super::terminal::{self, note, printable, tell};
 use super::{Failure, Outcome, Result};
-use super::{signals, tokens};
+use super::{config, signals, tokens};
 use cento::scheme::frequency::FrequencyTable;
 use cento::{Error, Refusal, Stop};
 use cento_client::WebhookClient;
@@ -51,8 +51,8 @@ pub struct Serve {
     #[cfg(feature = "remote")]
     #[command(flatten)]
     follow: FollowArgs,
-    /// Address to listen on; one other than loopback needs --tokens or --no-tokens.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT)))]
+    /// Address or host name to listen on; one other than loopback needs --tokens or --no-tokens.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT)), value_parser = parse_listen)]
     listen: SocketAddr,
     /// File of access tokens, one `read TOKEN` or `write TOKEN` per line. Clients send a header
     /// `Authorization: Bearer TOKEN`. The file is read again when it changes, and after SIGHUP.
@@ -72,16 +72,16 @@ pub struct Serve {
     #[arg(long, value_name = "DIR", conflicts_with = "others")]
     shard_dir: Option<PathBuf>,
     /// Maximum size of a request body, and of the texts of its files together.
-    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = parse_bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = parse_size)]
     max_body: usize,
     /// Maximum number of searches in a batch.
     #[arg(long, value_name = "N", default_value = "1000")]
     max_batch: usize,
     /// Maximum number of concurrent requests; others get 429 with Retry-After.
-    #[arg(long, value_name = "N", default_value = "256")]
+    #[arg(long, value_name = "N", default_value = "256", value_parser = parse_count)]
     max_requests: usize,
     /// Maximum number of open connections.
-    #[arg(long, value_name = "N", default_value = "1024")]
+    #[arg(long, value_name = "N", default_value = "1024", value_parser = parse_count)]
     max_connections: usize,
     /// Abort requests that take longer than this.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
@@ -102,16 +102,20 @@ pub struct Serve {
     /// it is not public. Can be repeated. Default: public addresses only.
     #[arg(long = "webhook-network", value_name = "CIDR", value_delimiter = ',', value_parser = parse_network)]
     webhook_networks: Vec<IpNet>,
+    /// On shutdown, first answer requests for this time while /readyz answers 503, so that a load
+    /// balancer stops sending them. Default: stop accepting them immediately.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    drain_time: Option<Duration>,
     /// On shutdown, maximum time to finish the requests in progress, and then merges. Acknowledged
     /// documents are committed however long it takes.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     shutdown_timeout: Duration,
     /// Memory for requests and for documents that are being added. Default: 512MiB, or less in a
     /// container or machine with less than 2.2 GiB.
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<usize>,
     /// Number of threads that search. Default: the number of processors.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<usize>,
     /// Table made by `cento method train --run-length 1` from a collection, so that the measure
     /// cosine weights words by TF-IDF.
@@ -155,7 +159,7 @@ struct FollowArgs {
     follow_interval: Duration,
     /// With --follow, the maximum size of the copy, and of a new one beside it, which shares the
     /// unchanged files. A push that does not fit is not followed, and the log reports it.
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, requires = "url")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "url")]
     cache_size: Option<usize>,
     /// With --follow, /readyz answers 503 when the copy has been older than the store, or the store
     /// without an answer, for longer than this.
@@ -187,6 +191,9 @@ fn parse_network(text: &str) -> std::result::Result<IpNet, String> {
 impl Serve {
     pub(super) fn run(self) -> Result {
         log_to_stderr(self.log);
+        for name in config::unknown_variables(&super::command()) {
+            tracing::warn!("there is no variable {name}, and it is ignored");
+        }
         match self.serve() {
             // A line of text would break the program that reads the log.
             Err(Failure::Cento(error)) if self.log == LogFormat::Json => {
@@ -302,6 +309,7 @@ impl Serve {
             idle_timeout: self.idle_timeout,
             cors_origins: origins,
             trusted_proxies: self.trusted_proxies.clone(),
+            drain: self.drain_time.unwrap_or_default(),
             shutdown_timeout: self.shutdown_timeout,
             threads: self.threads.unwrap_or(defaults.threads),
             memory_bytes: memory::or_default_saying(self.memory, |said| tracing::warn!("{said}")),

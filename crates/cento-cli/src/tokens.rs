@@ -22,8 +22,26 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// When it cannot be read, or has an invalid line; with the number of the line.
 pub fn read(path: &Path) -> Result<(Tokens, Vec<u8>)> {
     let bytes = fs::read(path).map_err(|e| Error::io("read", path, e))?;
-    Ok((parse(path, &bytes)?, bytes))
+    let tokens = parse(path, &bytes)?;
+    tell_if_open(path);
+    Ok((tokens, bytes))
 }
+
+/// Reports in the log that other users of the machine can read the tokens. They are not refused,
+/// as a key is: secrets of Kubernetes are readable by all unless told otherwise.
+#[cfg(unix)]
+fn tell_if_open(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = fs::metadata(path).map_or(0, |found| found.permissions().mode());
+    if mode & 0o007 != 0 {
+        let message =
+            "every user of this machine can use or change the tokens; `chmod o=` prevents that";
+        tracing::warn!(file = %path.display(), "{message}");
+    }
+}
+
+#[cfg(not(unix))]
+fn tell_if_open(_: &Path) {}
 
 fn parse(path: &Path, bytes: &[u8]) -> Result<Tokens> {
     let place = path.display().to_string();
@@ -52,6 +70,7 @@ pub fn follow(path: PathBuf, tokens: Tokens, known: Vec<u8>, asked: Receiver<()>
             };
             match read {
                 Ok(new) => {
+                    tell_if_open(&path);
                     tokens.replace(new);
                     tracing::info!("the tokens have been read again");
                 }

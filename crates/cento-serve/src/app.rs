@@ -47,6 +47,8 @@ pub struct App {
     pub shards: Option<Arc<Shards>>,
     /// Whether the service listens on a loopback address only.
     pub is_loopback: bool,
+    /// Whether the service is to stop soon; it answers until `is_stopping`.
+    pub is_draining: AtomicBool,
     pub is_stopping: AtomicBool,
     /// Bytes of requests that search.
     pub reads: Gate,
@@ -125,6 +127,7 @@ impl App {
             waiting: Arc::new(Semaphore::new(settings.requests_max)),
             running: Arc::new(Semaphore::new(settings.threads.max(1))),
             is_loopback: settings.listen.ip().is_loopback(),
+            is_draining: AtomicBool::new(false),
             is_stopping: AtomicBool::new(false),
             shards,
             settings,

@@ -161,6 +161,15 @@ impl From<&Error> for Failure {
                 let message = "a file of the index is damaged; the log of the service names it";
                 Failure::of_reason(StatusCode::INTERNAL_SERVER_ERROR, reason, message.into())
             }
+            // What an index lacks by choice is no fault of the service. The path is not shown.
+            reason @ Reason::NoTexts => {
+                let what = match error {
+                    Error::Index { what, .. } => what.as_str(),
+                    _ => "it stores no texts",
+                };
+                let message = format!("the index of the service: {what}");
+                Failure::of_reason(StatusCode::CONFLICT, reason, message)
+            }
             reason @ Reason::StorageFull => {
                 tracing::error!(%error, request_id = request_id(), "the disk is full");
                 let message = "the disk of the index is full; send this again when there is space";
@@ -233,7 +242,9 @@ mod tests {
         check(Error::input("a", Refusal::new(Reason::IdTaken, "no")), 409, "id_taken");
         check(Error::UnknownId { id: "a".into() }, 404, "unknown_id");
         // A path of this machine is not shown to clients.
-        let told = check(Error::index("/secret", Reason::NoTexts, "no"), 500, "internal");
+        let told = check(Error::index("/secret", Reason::NoTexts, "no"), 409, "no_texts");
+        assert_eq!(told.message, "the index of the service: no");
+        let told = check(Error::index("/secret", Reason::Unsuitable, "no"), 500, "internal");
         assert!(!told.message.contains("secret"));
         check(Error::Cancelled, 408, "timeout");
         check(Error::conflict(ConflictKind::Writer, "another was first"), 409, "conflict");

@@ -30,22 +30,27 @@ pub struct Signers {
 impl Signers {
     /// Starts the threads. They send their results to `commands`, and end when no sender of
     /// requests is left.
+    ///
+    /// # Errors
+    /// When the system refuses to start them.
     pub fn start(
         threads: usize,
         index: &Index,
         commands: &Sender<Command>,
         memory: &Arc<ByteBudget>,
-    ) -> (Signers, Sender<Unsigned>) {
+    ) -> cento::Result<(Signers, Sender<Unsigned>)> {
         let (sender, receiver) = bounded(QUEUE_REQUESTS_MAX);
         let start = |_| {
             let (index, commands, receiver) = (index.clone(), commands.clone(), receiver.clone());
             let memory = memory.clone();
-            std::thread::spawn(move || {
+            std::thread::Builder::new().name("signer".into()).spawn(move || {
                 priority::give_way();
                 sign_all(&index, &receiver, &commands, &memory);
             })
         };
-        (Signers { threads: (0..threads.max(1)).map(start).collect() }, sender)
+        let threads = (0..threads.max(1)).map(start).collect::<std::io::Result<_>>();
+        let threads = threads.map_err(|e| Error::io("start", "the threads that sign", e))?;
+        Ok((Signers { threads }, sender))
     }
 
     /// Waits until all documents are signed.

@@ -22,6 +22,7 @@ mod files;
 mod follow;
 mod guard;
 mod ingest;
+mod known_fields;
 mod lines;
 mod matching;
 mod memory;
@@ -111,6 +112,9 @@ pub struct Settings {
     pub cors_origins: Origins,
     /// The proxies whose headers are trusted for the address of the client.
     pub trusted_proxies: Vec<IpNet>,
+    /// Between the request to stop and its beginning, `/readyz` answers 503 for this time, and all
+    /// other requests are answered: a load balancer learns of the end before it comes.
+    pub drain: Duration,
     /// When the service stops, requests and merges in progress are finished within this time;
     /// acknowledged documents are committed however long that takes.
     pub shutdown_timeout: Duration,
@@ -161,6 +165,7 @@ impl Default for Settings {
             idle_timeout: Duration::from_secs(75),
             cors_origins: Origins::default(),
             trusted_proxies: Vec::new(),
+            drain: Duration::ZERO,
             shutdown_timeout: Duration::from_secs(30),
             threads: cento::available_threads(),
             memory_bytes: 512 << 20,
@@ -242,7 +247,7 @@ impl Service {
         let WriterSenders { documents, others: commands } = outgoing;
         // The writer has the other half.
         let memory = ByteBudget::new(settings.memory_bytes / 2);
-        let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory);
+        let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory)?;
         let backoff = settings.webhook_backoff;
         let webhooks = settings
             .poster
@@ -307,7 +312,7 @@ impl Service {
         routes::router(self.app.clone())
     }
 
-    /// Answers requests until `stop`; then finishes those in progress, commits all acknowledged
+    /// Answers requests until `stop`, and for [`Settings::drain`] after it; then finishes those in progress, commits all acknowledged
     /// documents, and returns. Limits the freed memory that the allocator of the process keeps.
     ///
     /// # Errors
@@ -315,7 +320,7 @@ impl Service {
     pub fn run(self, stop: Stop) -> Result<()> {
         let Service { dir, listener, app, changes } = self;
         allocator::give_back();
-        let shutdown_timeout = app.settings.shutdown_timeout;
+        let (drain, shutdown_timeout) = (app.settings.drain, app.settings.shutdown_timeout);
         let failed = |e| Error::io("start", "the threads of the service", e);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(app.settings.threads.max(1))
@@ -328,13 +333,17 @@ impl Service {
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
             let router = routes::router(app.clone());
+            let end = Stop::new();
             let serve =
-                connection::serve(listener, router, app.clone(), stop.clone(), shutdown_timeout);
+                connection::serve(listener, router, app.clone(), end.clone(), shutdown_timeout);
             let mark = async {
                 while !stop.is_set() {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
+                app.is_draining.store(true, Ordering::Relaxed);
+                tokio::time::sleep(drain).await;
                 app.is_stopping.store(true, Ordering::Relaxed);
+                end.set();
             };
             tokio::join!(serve, mark);
             Ok::<(), Error>(())

@@ -49,14 +49,19 @@ pub fn query(
     let refused = |name: &'static str, why: &str| {
         Err(Error::argument(name, format!("`{name}` is not text: {why}")))
     };
+    let is_empty = |text: &str| text.trim().is_empty();
+    let empty = |name: &'static str| {
+        Err(Error::argument(name, format!("`{name}` is empty; a query needs text")))
+    };
     match (text, parts, id, signature) {
+        (Some(text), None, None, None) if is_empty(&text) => empty("text"),
         (Some(text), None, None, None) => match no_text_in(&text) {
             Some(why) => refused("text", why),
             None => Ok(Query::text(text)),
         },
         (None, Some(parts), None, None) => {
-            if parts.is_empty() {
-                return Err(Error::argument("parts", "`parts` is empty"));
+            if parts.iter().all(|part| is_empty(&part.text)) {
+                return empty("parts");
             }
             if let Some(why) = parts.iter().find_map(|part| no_text_in(&part.text)) {
                 return refused("parts", why);
@@ -103,7 +108,10 @@ mod tests {
             (r#"{"text": "a", "min_containment": 1.1}"#, "`min_containment`"),
             (r#"{"text": "a", "min_weighted_resemblance": -1}"#, "`min_weighted_resemblance`"),
             (r#"{"text": "a", "min_passage": 0}"#, "`min_passage`"),
-            (r#"{"parts": []}"#, "`parts` is empty"),
+            (r#"{"text": ""}"#, "`text` is empty; a query needs text"),
+            (r#"{"text": " \n\t"}"#, "`text` is empty; a query needs text"),
+            (r#"{"parts": []}"#, "`parts` is empty; a query needs text"),
+            (r#"{"parts": [{"name": "a", "text": " "}]}"#, "`parts` is empty; a query needs text"),
             (r#"{"parts": [{"name": "", "text": "a"}]}"#, "the name of its part 1 is empty"),
             (r#"{"text": "a", "min_similarity": 0.5}"#, "`verify`"),
             (r#"{"text": "a", "goal": "cover", "rank": "weight"}"#, "`rank`"),

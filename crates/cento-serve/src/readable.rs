@@ -1,11 +1,14 @@
 //! Why can a value of a request not be read, in the words of its sender?
 
+use std::collections::BTreeSet;
+
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 use cento_api::json::wrong_value;
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
+use crate::known_fields::with_known;
 
 /// Returns a message of serde about a value that it could not read, in plain words.
 pub fn plain(message: &str) -> String {
@@ -50,7 +53,8 @@ fn unread(message: &str) -> Failure {
     // The parameter comes first, if it is one that is known.
     match message.split_once(": ") {
         Some((name, why)) if name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => {
-            Failure::argument(name.to_owned(), format!("`{name}`: {}", plain(why)))
+            let said = with_known(plain(why), BTreeSet::new);
+            Failure::argument(name.to_owned(), format!("`{name}`: {said}"))
         }
         _ => Failure::bad_request(format!("the parameters: {}", plain(message))),
     }
@@ -97,6 +101,10 @@ mod tests {
         check("after=abc", "invalid_argument", &["`after`: expected a whole number"]);
         check("after=", "invalid_argument", &["`after`: expected a whole number"]);
         check("wait=99999999999", "invalid_argument", &["`wait`: the number is too large"]);
-        check("wat=1", "invalid_argument", &["unknown field `wat`"]);
+        check(
+            "wat=1",
+            "invalid_argument",
+            &["unknown field `wat` (did you mean `wait`?), expected"],
+        );
     }
 }

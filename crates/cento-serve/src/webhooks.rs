@@ -55,7 +55,11 @@ const EVENTS_LOOKED_AT: usize = 1000;
 const EVENTS_MAX: usize = 100;
 
 /// The number of posts at a time.
-const POSTS_MAX: usize = 8;
+const POSTS_MAX: usize = 64;
+
+/// The number of those to one host: one that hangs takes no more places, however many watches it
+/// receives the events of.
+const POSTS_OF_HOST_MAX: usize = 8;
 
 /// The number of those to receivers that failed before: others need not wait until they time out.
 const POSTS_AGAIN_MAX: usize = POSTS_MAX / 2;
@@ -63,6 +67,14 @@ const POSTS_AGAIN_MAX: usize = POSTS_MAX / 2;
 /// The longest time between two looks for posts that are due, and the shortest between two records
 /// of accepted cursors.
 const TICK: Duration = Duration::from_secs(1);
+
+/// Returns the scheme and the host of an address. The rest often is a secret.
+pub fn origin_of(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}")
+}
 
 /// The body of a post.
 #[derive(Serialize)]
@@ -202,6 +214,11 @@ impl Dispatcher {
             let running = deliveries.values().filter(|delivery| delivery.is_running);
             running.filter(|delivery| (delivery.failures > 0) == is_again).count()
         };
+        let mut of_hosts: HashMap<String, usize> = HashMap::new();
+        let running_to = deliveries.iter().filter(|(_, delivery)| delivery.is_running);
+        for webhook in running_to.filter_map(|(name, _)| reader.webhook(name)) {
+            *of_hosts.entry(origin_of(&webhook.url)).or_default() += 1;
+        }
         let mut free_again = POSTS_AGAIN_MAX.saturating_sub(running(true));
         let mut free = POSTS_MAX.saturating_sub(running(true) + running(false));
         let is_due = |delivery: &Delivery| {
@@ -216,6 +233,11 @@ impl Dispatcher {
                 break;
             }
             let Some(webhook) = reader.webhook(name) else { continue };
+            let of_host = of_hosts.entry(origin_of(&webhook.url)).or_default();
+            if *of_host == POSTS_OF_HOST_MAX {
+                continue;
+            }
+            *of_host += 1;
             delivery.is_running = true;
             free -= 1;
             free_again -= usize::from(is_again);

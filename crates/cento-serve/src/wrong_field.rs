@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Error, Value};
 
 use crate::failure::Failure;
+use crate::known_fields::{known_fields, with_known};
 use crate::readable::{plain, split_place};
 
 /// No value of a request is nested more deeply.
@@ -51,6 +52,7 @@ pub fn wrong_field<T: DeserializeOwned>(body: &[u8], error: &Error) -> Option<Fa
         _ if fault == "expected value" => "expected an object with one field".to_owned(),
         _ => plain(&fault),
     };
+    let said = with_known(said, || known_fields::<T>(&path));
     Some(Failure::argument(name, format!("`{path}`: {said}")))
 }
 

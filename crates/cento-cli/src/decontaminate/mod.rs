@@ -21,7 +21,7 @@ use super::left_out::FilterArgs;
 use super::memory;
 use super::outfile::{check_apart, check_free, table_form};
 use super::output::{self, Format, count, counted, not_compared};
-use super::parse::parse_bytes;
+use super::parse::{parse_bytes, parse_threads};
 use super::progress::{NotRead, Omissions, Spinner, metered, stop_flag};
 use super::report_args::{ReportArgs, listed};
 use super::terminal::{line, note, tell};
@@ -109,7 +109,7 @@ pub struct Decontaminate {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<usize>,
     /// Number of threads. Default: the number of processors.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<usize>,
     /// Stop at the first record that is not a document, or file that cannot be read. If files were
     /// left out because they are not text, the exit status is 3.

@@ -22,7 +22,7 @@ use super::left_out::FilterArgs;
 use super::memory;
 use super::outfile::{check_apart, check_lines, is_taken, listed, path_name, table_form};
 use super::output::{self, Format, count};
-use super::parse::parse_bytes;
+use super::parse::{parse_bytes, parse_threads};
 use super::progress::{NotRead, Spinner, metered, stop_flag};
 use super::terminal::{self, note, tell};
 use super::{Outcome, Result};
@@ -99,7 +99,7 @@ pub struct Dedup {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<usize>,
     /// Number of threads. Default: the number of processors.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<usize>,
     /// Stop at the first record that is not a document, or file that cannot be read. If files were
     /// left out because they are not text, the exit status is 3.

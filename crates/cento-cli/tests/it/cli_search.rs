@@ -472,3 +472,19 @@ fn a_query_may_have_any_name() {
         assert_eq!(run.status, 0, "{id}: {}", run.err);
     }
 }
+
+#[test]
+fn an_empty_query_is_refused_in_every_door() {
+    let (dir, _) = stitched();
+    dir.write("empty.txt", " \n");
+    let queries = format!("{}{}", line("a", "", json!({})), line("b", &words(1, 60), json!({})));
+    for (args, stdin) in [
+        (&["search", "idx", "empty.txt"][..], ""),
+        (&["search", "idx"], " \n"),
+        (&["search", "idx", "--jsonl"], &queries),
+    ] {
+        let run = dir.run_with(args, stdin.as_bytes());
+        assert_eq!(run.status, 2, "{args:?}: {}", run.err);
+        assert!(run.err.contains("it is empty"), "{args:?}: {}", run.err);
+    }
+}

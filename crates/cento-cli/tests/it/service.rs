@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::common::run::{Dir, indexed};
-use crate::common::service::Service;
+use crate::common::service::{JSON, Service};
 use crate::common::{contents, wait_until, words};
 use cento::Error;
 use cento::index::Index;
@@ -155,4 +155,26 @@ fn an_address_without_a_service_is_an_error() {
     for url in ["", "localhost:1", "ftp://localhost", "/v1"] {
         assert!(Client::new(url, None).is_err(), "{url}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_service_that_drains_is_not_ready_and_answers_until_the_end() {
+    let dir = indexed();
+    let service = Service::start(&dir, &["--drain-time", "2s"]);
+    let status = |path: &str| service.ask("GET", path, "", "").status;
+    assert_eq!((status("/readyz"), status("/v1/stats")), (200, 200));
+    let begun = std::time::Instant::now();
+    service.signal("TERM");
+    wait_until("it is not ready", || status("/readyz") == 503);
+    // New connections are accepted, changes too, and the process lives.
+    while begun.elapsed() < std::time::Duration::from_secs(1) {
+        assert_eq!((status("/healthz"), status("/v1/stats"), status("/readyz")), (200, 200, 503));
+    }
+    let added =
+        service.ask("POST", "/v1/documents", JSON, r#"{"id": "late", "text": "some words"}"#);
+    assert_eq!(added.status, 202, "{added:?}");
+    wait_until("the end of the service", || !dir.path("idx/.service.json").exists());
+    assert!(begun.elapsed() >= std::time::Duration::from_secs(2));
+    wait_until("the last commit", || dir.run(&["show", "idx", "late"]).status == 0);
 }

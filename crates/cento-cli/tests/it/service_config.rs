@@ -87,6 +87,63 @@ fn a_variable_with_a_wrong_value_is_named() {
 }
 
 #[test]
+fn a_misspelled_variable_is_refused_with_the_name_that_was_meant() {
+    let dir = created();
+    let run = |name: &str, args: &[&str]| {
+        let run = dir.command(&[&["serve", "idx"], args].concat()).env(name, "1").output().unwrap();
+        (run.status.code(), String::from_utf8(run.stderr).unwrap())
+    };
+    for (name, meant) in [
+        ("CENTO_READONLY", "CENTO_READ_ONLY"),
+        ("CENTO_TRHEADS", "CENTO_THREADS"),
+        ("CENTO_LOGS", "CENTO_LOG"),
+    ] {
+        let said = format!("cento: {name}: there is no such variable (did you mean `{meant}`?)\n");
+        assert_eq!(run(name, &[]), (Some(2), said));
+    }
+    // What Kubernetes gives to the pods of a service called `cento`, and other programs to theirs.
+    for name in ["CENTO_PORT", "CENTO_SERVICE_HOST", "CENTO_READ_PORT_7227_TCP_ADDR", "CENTO_URL"] {
+        assert_eq!(run(name, &["--print-config"]), (Some(0), String::new()), "{name}");
+    }
+    let (status, said) = run("CENTO_URL", &["--listen", "192.0.2.1:1", "--no-tokens"]);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("there is no variable CENTO_URL, and it is ignored"), "{said}");
+}
+
+#[test]
+fn a_limit_that_a_service_cannot_work_with_is_refused() {
+    let dir = created();
+    for (option, value, said) in [
+        ("--threads", "100000", "expected a number of threads from 1 to 1024"),
+        ("--threads", "0", "expected a number of threads from 1 to 1024"),
+        ("--max-requests", "0", "expected a whole number of at least 1"),
+        ("--max-connections", "0", "expected a whole number of at least 1"),
+        ("--max-body", "0", "expected a number of bytes above zero"),
+        ("--memory", "0KiB", "expected a number of bytes above zero"),
+    ] {
+        let run = dir.run(&["serve", "idx", option, value]);
+        assert!(run.status == 2 && run.err.contains(said), "{option} {value}: {}", run.err);
+        dir.write("cento.toml", format!("{} = \"{value}\"\n", &option[2..]));
+        let run = dir.run(&["serve", "idx", "--config", "cento.toml"]);
+        assert!(run.status == 2 && run.err.starts_with("cento: cento.toml:1: "), "{}", run.err);
+    }
+    // The verbs with threads of their own.
+    for args in [&["add", "idx", "."][..], &["pairs", "idx"], &["dedup", "."], &["families", "idx"]]
+    {
+        let run = dir.run(&[args, &["--threads", "100000"]].concat());
+        assert!(run.status == 2 && run.err.contains("from 1 to 1024"), "{args:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn a_service_listens_on_a_name() {
+    let dir = created();
+    let command = dir.command(&["serve", "idx", "--listen", "localhost:0"]);
+    let service = Service::run(&dir, command);
+    assert_eq!(service.client().stats().unwrap().index.documents, 0);
+}
+
+#[test]
 fn the_printed_configuration_is_a_file_with_the_same_effect() {
     let dir = created();
     let args = ["a", "b", "--timeout", "3s", "--log", "json", "--cors-origin", "https://a.example"];
@@ -187,6 +244,24 @@ fn tokens_are_read_again_and_bad_ones_replace_none() {
     // No token is in the log.
     assert_eq!(said("0123456789"), 0);
     assert!(service.stop());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_of_tokens_that_everybody_can_read_is_reported() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = created();
+    dir.write("tokens", "write writer-0123456789\n");
+    for (mode, is_told) in [(0o644, true), (0o602, true), (0o640, false), (0o600, false)] {
+        fs::set_permissions(dir.path("tokens"), fs::Permissions::from_mode(mode)).unwrap();
+        let log = dir.path("log");
+        let log_file = File::create(&log).unwrap();
+        let service = Service::start_logging(&dir, &["--tokens", "tokens"], log_file);
+        assert!(service.stop());
+        let said = fs::read_to_string(&log).unwrap();
+        let found = said.contains("tokens") && said.contains("every user of this machine can");
+        assert_eq!(found, is_told, "{mode:o}: {said}");
+    }
 }
 
 #[cfg(unix)]

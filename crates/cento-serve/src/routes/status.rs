@@ -50,6 +50,9 @@ pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Health>, Failure
 }
 
 fn check_ready(app: &App) -> Result<(), Failure> {
+    if app.is_draining.load(Ordering::Relaxed) {
+        return Err(Failure::unavailable("the service stops soon; send requests to another"));
+    }
     if app.status.failed.load(Ordering::Acquire) {
         return Err(Failure::unavailable("the last write failed; searches continue"));
     }

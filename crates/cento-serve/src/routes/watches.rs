@@ -19,6 +19,8 @@ use crate::command::Command;
 use crate::failure::Failure;
 use crate::matching::Matching;
 use crate::readable::Parameters;
+use crate::tokens::Role;
+use crate::webhooks::origin_of;
 use cento_api::http::{EventsRequest, ListWatchesRequest, ListWatchesResponse, WatchRequest};
 use cento_api::{Watch, WatchEvents};
 use cento_collections::watch::{WatchReader, unknown};
@@ -55,6 +57,15 @@ fn limit_of(limit: Option<usize>) -> Result<usize, Failure> {
         return Err(Failure::argument("limit", format!("`limit` must be 1 to {PAGE_MAX}")));
     }
     Ok(limit)
+}
+
+/// Returns a watch as the sender of a request may see it. The address of a webhook is often all
+/// that one needs to post to it, so clients that may only read see its host.
+fn shown(app: &App, headers: &HeaderMap, watch: Watch) -> Watch {
+    if app.settings.tokens.role(headers) == Some(Role::Write) {
+        return watch;
+    }
+    Watch { webhook: watch.webhook.as_deref().map(origin_of), ..watch }
 }
 
 /// Watch for documents that are added later and share text with a given one.
@@ -115,6 +126,7 @@ pub async fn add_watch(
 pub async fn list_watches(
     State(app): State<Arc<App>>,
     Parameters(request): Parameters<ListWatchesRequest>,
+    headers: HeaderMap,
 ) -> Result<Json<ListWatchesResponse>, Failure> {
     let limit = limit_of(request.limit)?;
     let Some(reader) = reader(&app)? else { return Ok(Json(ListWatchesResponse::default())) };
@@ -122,6 +134,7 @@ pub async fn list_watches(
     let has_more = watches.len() > limit;
     watches.truncate(limit);
     let cursor = watches.last().filter(|_| has_more).map(|last| last.name.clone());
+    let watches = watches.into_iter().map(|watch| shown(&app, &headers, watch)).collect();
     Ok(Json(ListWatchesResponse { watches, cursor }))
 }
 
@@ -137,9 +150,10 @@ pub async fn list_watches(
 pub async fn watch(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
+    headers: HeaderMap,
 ) -> Result<Json<Watch>, Failure> {
     let watch = reader(&app)?.and_then(|reader| reader.get(&name));
-    Ok(Json(watch.ok_or_else(|| unknown(&name))?))
+    Ok(Json(shown(&app, &headers, watch.ok_or_else(|| unknown(&name))?)))
 }
 
 /// Remove a watch; its events stay.

@@ -31,7 +31,7 @@ use cento_collections::withdraw::{self, Plan};
     responses(
         super::errors::Errors,
         (status = 200, description = "Withdrawn, or with `dry_run` found", body = WithdrawResponse),
-        (status = 409, description = "A compaction is running", body = cento_api::http::ErrorBody),
+        (status = 409, description = "A compaction is running, or the index stores no texts", body = cento_api::http::ErrorBody),
     )
 ))]
 pub async fn withdraw(

@@ -31,6 +31,8 @@ fn a_wrong_search_is_refused_with_its_status() {
         ("{", 400, "bad_request"),
         ("[]", 400, "bad_request"),
         ("{}", 400, "invalid_argument"),
+        ("{\"text\": \"\"}", 400, "invalid_argument"),
+        ("{\"text\": \" \\n\"}", 400, "invalid_argument"),
         ("{\"text\": \"x\", \"id\": \"a\"}", 400, "invalid_argument"),
         ("{\"text\": \"x\", \"txt\": 1}", 400, "invalid_argument"),
         ("{\"text\": \"x\", \"text\": \"y\"}", 400, "bad_request"),
@@ -121,6 +123,59 @@ fn what_a_route_does_not_know_is_refused_and_not_passed_over() {
     }
     assert!(bodies >= 12 && addresses >= 25, "{bodies} {addresses}");
     assert_eq!(documents(&dir, "idx"), before);
+}
+
+#[test]
+fn an_unknown_field_is_refused_with_those_that_are_known() {
+    let dir = indexed();
+    let routes = routes(&dir);
+    let check = |path: &str, body: &str, said: &str| {
+        let reply = routes.post(path, body);
+        assert_eq!((reply.status, reply.code()), (400, "invalid_argument".to_owned()), "{reply:?}");
+        assert!(reply.body.contains(said), "{path} {body}: {}", reply.body);
+    };
+    let said = "`txt`: unknown field `txt` (did you mean `text`?), expected one of `boilerplate`, ";
+    check("/v1/search", r#"{"txt": "x"}"#, said);
+    let body = r#"{"a": {"id": "a"}, "b": {"id": "b"}, "mesures": 1}"#;
+    check("/v1/compare", body, "(did you mean `measures`?)");
+    let body = r#"{"a": {"idd": "a"}, "b": {"id": "b"}}"#;
+    check("/v1/compare", body, "`a.idd`: unknown field `idd` (did you mean `id`?)");
+    let said = "`search.limits`: unknown field `limits` (did you mean `limit`?)";
+    check("/v1/report", r#"{"search": {"text": "x", "limits": 1}}"#, said);
+    check("/v1/remove", r#"{"id": ["a"]}"#, "`id`: unknown field `id` (did you mean `ids`?)");
+    check("/v1/families", r#"{"foo": 1}"#, "unknown field `foo`, expected one of `");
+    let reply = routes.ask("GET", "/v1/documents?limt=3", "", "");
+    assert!(reply.body.contains("unknown field `limt` (did you mean `limit`?)"), "{reply:?}");
+}
+
+#[test]
+fn what_needs_stored_texts_is_refused_by_an_index_without_them() {
+    let dir = Dir::new();
+    let config = cento::Config::new("winnow(k=5,w=10)", "words", false).unwrap();
+    cento::Index::create(dir.path("idx"), config).unwrap();
+    let routes = Routes::of(&dir);
+    let added = routes.post("/v1/documents?commit=wait", r#"{"id": "a", "text": "one two three"}"#);
+    assert_eq!(added.status, 200, "{added:?}");
+    let named = "the index of the service: it stores no texts";
+    for body in [r#"{"id": "a"}"#, r#"{"id": "a", "dry_run": true}"#, r#"{"id": "absent"}"#] {
+        let reply = routes.post("/v1/withdrawals", body);
+        assert_eq!((reply.status, reply.code()), (409, "no_texts".to_owned()), "{body}");
+        assert!(reply.body.contains(named) && reply.body.contains("remove the document"));
+    }
+    // No other route has an internal error.
+    let other = r#""id": "a""#;
+    for (path, body) in [
+        ("/v1/search", format!("{{{other}, \"passages\": true}}")),
+        ("/v1/passages", format!("{{{other}, \"hit\": \"a\"}}")),
+        ("/v1/report", format!("{{\"search\": {{{other}}}}}")),
+        ("/v1/compare", r#"{"a": {"id": "a"}, "b": {"text": "one"}}"#.to_owned()),
+        ("/v1/families", "{}".to_owned()),
+        ("/v1/lineage", "{}".to_owned()),
+        ("/v1/watches", format!("{{{other}, \"name\": \"w\"}}")),
+    ] {
+        let reply = routes.post(path, &body);
+        assert!(reply.status < 500, "{path}: {reply:?}");
+    }
 }
 
 #[test]

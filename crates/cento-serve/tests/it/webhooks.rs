@@ -229,3 +229,61 @@ fn many_events_are_posted_one_after_the_other_without_a_pause() {
     assert!(posts.iter().all(|&count| count <= 100), "{posts:?}");
     service.stop();
 }
+
+#[test]
+fn many_receivers_that_hang_leave_places_for_others() {
+    let (dir, receivers) = (created(), Arc::new(Receivers::default()));
+    let service = serve(&dir, &receivers);
+    for number in 0..60 {
+        // Half are of one host.
+        let host = if number < 30 { "hangs".into() } else { format!("hangs.{number}") };
+        watch(&service, &format!("bad-{number:02}"), &format!("http://{host}/{number}"));
+    }
+    watch(&service, "good", "http://works/");
+    for number in 0..3 {
+        add(&service, number);
+        wait_until("it has its events", || {
+            let expected = events(&service, "good");
+            expected.len() as u64 > number && receivers.cursors_of("works", &expected) == expected
+        });
+    }
+    let of_one_host = || {
+        receivers.posts.lock().unwrap().keys().filter(|u| u.starts_with("http://hangs/")).count()
+    };
+    assert_eq!(of_one_host(), 8);
+    receivers.end();
+    wait_until("all of them are posted to", || of_one_host() == 30);
+    service.stop();
+}
+
+#[test]
+fn readers_do_not_see_the_secrets_in_addresses_of_webhooks() {
+    let (dir, receivers) = (created(), Arc::new(Receivers::default()));
+    let service = Service::with(&dir, |settings| {
+        settings.poster = Some(receivers);
+        let tokens = "read 0123456789abcdef\nwrite fedcba9876543210\n";
+        settings.tokens = cento_serve::Tokens::parse(tokens, "tokens").unwrap();
+    });
+    let as_of = |token: &str| {
+        format!("Authorization: Bearer {token}\r\nContent-Type: application/json\r\n")
+    };
+    let (reader, writer) = (as_of("0123456789abcdef"), as_of("fedcba9876543210"));
+    let url = "https://user:pass@hooks.example:8443/services/T0/secret?token=secret#secret";
+    let webhook = json!({"url": url, "secret": "a secret of many bytes"});
+    let watch = json!({"name": "w", "text": words(1, 80), "webhook": webhook}).to_string();
+    let added = service.ask("POST", "/v1/watches", &writer, &watch);
+    assert_eq!((added.status, added.json()["webhook"].as_str()), (200, Some(url)));
+    let of = |path: &str, headers: &str| {
+        let reply = service.ask("GET", path, headers, "");
+        assert_eq!(reply.status, 200, "{reply:?}");
+        assert!(!reply.body.contains("many bytes"), "{reply:?}");
+        let json = reply.json();
+        let watch = if json["watches"].is_null() { &json } else { &json["watches"][0] };
+        watch["webhook"].as_str().unwrap().to_owned()
+    };
+    for path in ["/v1/watches", "/v1/watches/w"] {
+        assert_eq!(of(path, &writer), url);
+        assert_eq!(of(path, &reader), "https://hooks.example:8443");
+    }
+    service.stop();
+}
