@@ -96,7 +96,7 @@ pub const MAX_EXPECTED: f64 = 0.01;
 /// [`Error::InvalidArgument`], which names the field.
 pub(crate) fn check_max_expected(expected: Option<f64>) -> Result<()> {
     match expected {
-        Some(expected) if !(expected >= 0.0) => {
+        Some(expected) if expected.is_nan() || expected < 0.0 => {
             Err(Error::argument("max_expected", "`max_expected` must be a number from 0 on"))
         }
         _ => Ok(()),

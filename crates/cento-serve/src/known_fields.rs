@@ -8,8 +8,10 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::routes::OPENAPI;
 use cento_api::suggest::did_you_mean;
+
+/// The document of the API.
+pub const OPENAPI: &str = include_str!("../openapi.json");
 
 /// The schemas of the document, by the names of their types.
 static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
@@ -53,7 +55,8 @@ fn objects(schema: &'static Value, depth: usize) -> Vec<&'static Value> {
 /// Adds to a message about an unknown name the names that are known, if it does not list them, and
 /// the one that was probably meant.
 pub fn with_known(said: String, known: impl FnOnce() -> BTreeSet<&'static str>) -> String {
-    if !said.starts_with("unknown ") {
+    // serde tells kinds of errors apart by their messages alone.
+    if said.strip_prefix("unknown ").is_none() {
         return said;
     }
     let (what, listed) = said.split_once(", expected ").unwrap_or((&said, ""));

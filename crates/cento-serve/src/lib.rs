@@ -86,7 +86,7 @@ const STEPS_MAX: u64 = 1_000_000_000;
 
 /// Returns the document of the API (OpenAPI 3.1). Every service of this version answers with it.
 pub fn openapi() -> &'static str {
-    routes::OPENAPI
+    known_fields::OPENAPI
 }
 
 /// The settings of a service.
@@ -312,8 +312,9 @@ impl Service {
         routes::router(self.app.clone())
     }
 
-    /// Answers requests until `stop`, and for [`Settings::drain`] after it; then finishes those in progress, commits all acknowledged
-    /// documents, and returns. Limits the freed memory that the allocator of the process keeps.
+    /// Answers requests until `stop`, and for [`Settings::drain`] after it; then finishes those in
+    /// progress, commits all acknowledged documents, and returns. Limits the freed memory that the
+    /// allocator of the process keeps.
     ///
     /// # Errors
     /// When the threads that answer cannot be started, or the last commit fails.

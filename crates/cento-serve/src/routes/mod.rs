@@ -37,9 +37,6 @@ use super::caller::request_id;
 use super::failure::Failure;
 use super::guard;
 
-/// The document of the API (OpenAPI 3.1). A test compares it with the one that is derived.
-pub const OPENAPI: &str = include_str!("../../openapi.json");
-
 /// A route of the API.
 struct Route {
     #[cfg_attr(

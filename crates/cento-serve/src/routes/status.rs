@@ -75,7 +75,7 @@ fn check_ready(app: &App) -> Result<(), Failure> {
     responses(super::errors::Errors, (status = 200, description = "OpenAPI 3.1", content_type = "application/json"))
 ))]
 pub async fn openapi() -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], super::OPENAPI).into_response()
+    ([(header::CONTENT_TYPE, "application/json")], crate::known_fields::OPENAPI).into_response()
 }
 
 /// Return the metrics, for Prometheus.

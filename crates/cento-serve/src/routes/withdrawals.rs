@@ -31,7 +31,8 @@ use cento_collections::withdraw::{self, Plan};
     responses(
         super::errors::Errors,
         (status = 200, description = "Withdrawn, or with `dry_run` found", body = WithdrawResponse),
-        (status = 409, description = "A compaction is running, or the index stores no texts", body = cento_api::http::ErrorBody),
+        (status = 409, description = "A compaction is running, or no texts are stored",
+            body = cento_api::http::ErrorBody),
     )
 ))]
 pub async fn withdraw(

@@ -351,9 +351,7 @@ mod tests {
             ChanceLaws::of_texts(&slices, &Background::new(&slices))
         };
         let mut related = all.clone();
-        for at in 1..20 {
-            related[at] = all[0].clone();
-        }
+        related[1..20].fill(all[0].clone());
         let (alone, among) = (law(&all), law(&related));
         let number = |law: ChanceLaws| ln(law.expected(&one_run(40.0, 200), 1000));
         assert!((number(alone) - number(among)).abs() < ln(10.0), "{alone:?} {among:?}");
