@@ -380,7 +380,9 @@ mod tests {
         let most = Query::CANDIDATES as u32;
         let new = index(&[document("new", words(1, most + 9))]);
         let check = |count: u32, is_complete: bool| {
-            let found = sources(&new, &known(count), &PairOptions::default());
+            // One word is chance; here it is a passage.
+            let options = PairOptions::default().max_expected(1e9);
+            let found = sources(&new, &known(count), &options);
             assert_eq!((found[0].known, found[0].complete), (count.min(most), is_complete));
         };
         check(most, true);

@@ -86,8 +86,7 @@ fn print(out: &mut impl Write, statistics: &ReuseStatistics) -> io::Result<()> {
         writeln!(out, "\nCategories are estimates from fingerprints, without the texts")?;
     }
     if statistics.estimated {
-        let what =
-            "The kinds of the total are an estimate from samples, weighed by pairs; --sample";
+        let what = "The kinds of the total are an estimate from samples, weighed by pairs; --limit";
         writeln!(out, "\n{what} sets their size")?;
     }
     let unclassified = categories.iter().map(|row| row.unclassified).sum::<u64>();

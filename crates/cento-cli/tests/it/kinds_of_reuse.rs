@@ -18,7 +18,7 @@ fn the_kinds_of_all_pairs_do_not_depend_on_the_sample() {
     dir.write("an.jsonl", headed.chain(copies).collect::<String>());
     dir.json(&["add", "idx", "an.jsonl"]);
     for sample in ["5", "50", "500"] {
-        let statistics = dir.json(&["method", "analyze", "idx", "--sample", sample]);
+        let statistics = dir.json(&["method", "analyze", "idx", "--limit", sample]);
         let total = &statistics["total"];
         assert_eq!((&total["pairs"], total["unclassified"].as_u64()), (&json!(76), Some(0)));
         let patterns = total["patterns"].as_array().unwrap();
@@ -26,7 +26,7 @@ fn the_kinds_of_all_pairs_do_not_depend_on_the_sample() {
         let pairs: u64 = patterns.iter().map(|pattern| pattern[1].as_u64().unwrap()).sum();
         assert_eq!(pairs, 76);
         assert_eq!(statistics["estimated"], sample != "500");
-        let shown = dir.run(&["method", "analyze", "idx", "--sample", sample]).out;
+        let shown = dir.run(&["method", "analyze", "idx", "--limit", sample]).out;
         let row = shown.lines().find(|line| line.starts_with("total")).unwrap();
         assert!(row.ends_with(" 13 %"), "{row}");
         assert_eq!(shown.contains("are an estimate from samples"), sample != "500", "{shown}");

@@ -130,22 +130,26 @@ impl Background {
         -log2(probability)
     }
 
-    /// Returns which tokens of a text are in a copy of a run that has been counted.
+    /// Returns which tokens of a text are in a copy of a run that has been counted, or in a run that
+    /// the text has before: one that repeats itself is no background for its own words.
     fn copied(&self, runs: &RunHashes) -> Vec<bool> {
         let mut copied = vec![false; runs.len()];
         let (mut at, last) = (0, (runs.len() + 1).saturating_sub(ORDER_MAX));
-        // A text that repeats itself is no background for its own words either.
         let mut seen = HashSet::new();
-        let known: Vec<bool> = (0..last)
-            .map(|at| runs.of(at, ORDER_MAX))
-            .map(|run| self.runs.of(run) > 0 || !seen.insert(run))
-            .collect();
+        for at in 0..last {
+            if !seen.insert(runs.of(at, ORDER_MAX)) {
+                copied[at..at + ORDER_MAX].fill(true);
+            }
+        }
+        let is_known = |at: usize| self.runs.of(runs.of(at, ORDER_MAX)) > 0;
         while at < last {
-            let run = known[at..].iter().take_while(|&&known| known).count();
+            let run = (at..last).take_while(|&at| is_known(at)).count();
             if run > 0 {
                 let tokens = at..at + run + ORDER_MAX - 1;
                 let bits: f64 = tokens.clone().map(|at| self.bits_alone(runs.of(at, 1))).sum();
-                copied[tokens].fill(bits >= COPY_BITS);
+                if bits >= COPY_BITS {
+                    copied[tokens].fill(true);
+                }
             }
             at += run + 1;
         }
@@ -285,12 +289,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The number of times that a run occurs in the texts.
+    /// The number of times that a run occurs in the texts; one of several tokens does not count
+    /// where it ends in a run of eight that its text has before.
     fn naive(texts: &[Vec<u64>], run: &[u64]) -> u64 {
-        texts
-            .iter()
-            .map(|text| text.windows(run.len()).filter(|at| *at == run).count() as u64)
-            .sum()
+        let of_text = |text: &Vec<u64>| {
+            let repeats =
+                |at: usize| (0..at).any(|before| text[before..before + 8] == text[at..at + 8]);
+            let starts: Vec<usize> = (0..(text.len() + 1).saturating_sub(8)).collect();
+            let ends_in_repeat =
+                |end: usize| starts.iter().any(|&at| (at..at + 8).contains(&end) && repeats(at));
+            let ends = (run.len() - 1)..text.len().max(run.len() - 1);
+            let occurs = |&end: &usize| text[end + 1 - run.len()..=end] == *run;
+            ends.filter(occurs).filter(|&end| run.len() == 1 || !ends_in_repeat(end)).count() as u64
+        };
+        texts.iter().map(of_text).sum()
     }
 
     /// The information of each token, by the definition.
