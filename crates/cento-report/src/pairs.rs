@@ -426,7 +426,7 @@ pub(crate) mod tests {
         assert!(numbers.len() == 3 && is_of(&numbers[0], 1) && is_of(&numbers[1], 3), "{row}");
         assert_eq!((row.matches(">ann<").count(), row.matches(">bob<").count()), (1, 1), "{row}");
         let unnamed = PairsReport::new(Run::new("pairs"), found(), true);
-        assert_eq!(members(&unnamed), [["Document 4", "Group 3"], ["Group 1", "Group 2"]]);
+        assert_eq!(members(&unnamed), [["Group 1", "Group 2"], ["Document 4", "Group 3"]]);
         let all = format!("{}{}", serde_json::to_string(&unnamed).unwrap(), unnamed.html());
         assert!(["ann", "bob", "cas", "zoe"].iter().all(|name| !all.contains(name)), "{all}");
     }
