@@ -130,8 +130,8 @@ impl Background {
         -log2(probability)
     }
 
-    /// Returns which tokens of a text are in a copy of a run that has been counted, or in a run that
-    /// the text has before: one that repeats itself is no background for its own words.
+    /// Returns which tokens of a text are in a copy of a run that has been counted, or in a run
+    /// that the text has before: one that repeats itself is no background for its own words.
     fn copied(&self, runs: &RunHashes) -> Vec<bool> {
         let mut copied = vec![false; runs.len()];
         let (mut at, last) = (0, (runs.len() + 1).saturating_sub(ORDER_MAX));
