@@ -16,7 +16,7 @@
 //!
 //! Nor are copies: a press release that half of the archive prints would otherwise be easy to
 //! guess, and the members of a ring of copies would protect each other. So a run that says at least
-//! [`COPY_BITS`] word by word, and that an earlier text has, is not counted again. Idioms and
+//! `COPY_BITS` word by word, and that an earlier text has, is not counted again. Idioms and
 //! phrases are shorter, and are counted each time.
 
 use std::collections::HashSet;
