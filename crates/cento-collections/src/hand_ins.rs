@@ -42,7 +42,7 @@ use cento_text::runtime::Stop;
 /// let pair = &compared.most_similar.pairs[0].pair;
 /// assert_eq!((&*pair.a, &*pair.b), ("ann", "last year"));
 /// assert_eq!(pair.index_b.as_deref(), Some("archive"));
-/// assert_eq!(compared.sources[0].known, Some(compared.sources[0].tokens));
+/// assert_eq!(compared.sources[0].known, compared.sources[0].tokens);
 /// # Ok(())
 /// # }
 /// ```
