@@ -45,7 +45,7 @@ pub fn parse_count(text: &str) -> Result<usize, String> {
 }
 
 /// Parses a number of bytes that is not zero.
-#[cfg(any(feature = "serve", feature = "remote"))]
+#[cfg(feature = "serve")]
 pub fn parse_size(text: &str) -> Result<usize, String> {
     match parse_bytes(text)? {
         0 => Err("expected a number of bytes above zero, such as 512MiB".into()),
