@@ -28,12 +28,10 @@ const SAMPLED_BYTES: usize = 64 << 10;
 pub struct Chance {
     model: Background,
     laws: ChanceLaws,
-    /// The documents that the model has counted, each with the place of its snapshot.
-    counted: HashSet<(usize, DocAddress)>,
-    /// The beginnings of their texts, for a query that is one of them.
+    /// The digests of the texts that the model has counted.
+    counted: HashSet<Digest>,
+    /// The beginnings of these texts, for a query that is one of them.
     beginnings: HashSet<u64>,
-    /// The place of the last snapshot.
-    last: usize,
     /// The number of documents that a query is compared with.
     documents: u64,
 }
@@ -55,39 +53,35 @@ impl Chance {
         let mut candidates: Vec<Candidate> = Vec::new();
         for (at, snapshot) in snapshots.iter().enumerate() {
             for (segment, view) in (0u32..).zip(snapshot.segments()) {
-                for doc in
-                    view.signatures.with_least_digests(SAMPLED_MAX, |doc| view.is_alive(doc))?
-                {
+                let is_alive = |doc| view.is_alive(doc);
+                for doc in view.signatures.with_least_digests(SAMPLED_MAX, is_alive)? {
                     stop.check()?;
-                    candidates.push((
-                        view.signatures.digest(doc)?,
-                        at,
-                        DocAddress { segment, doc },
-                    ));
+                    let digest = view.signatures.digest(doc)?;
+                    candidates.push((digest, at, DocAddress { segment, doc }));
                 }
             }
         }
-        let order = |one: &Candidate| (one.0.to_le_bytes(), one.1, one.2);
-        candidates.sort_unstable_by_key(order);
+        candidates.sort_unstable_by_key(|(digest, at, address)| (*digest, *at, *address));
         // A text counts once, however many documents have it.
-        candidates.dedup_by_key(|one| one.0);
+        candidates.dedup_by_key(|(digest, ..)| *digest);
         let (mut sampled, mut counted) = (Vec::<(u64, Vec<u64>)>::new(), HashSet::new());
         let mut room = COUNTED_TOKENS_MAX;
-        for (_, at, address) in candidates.into_iter().take(SAMPLED_MAX) {
+        for (digest, at, address) in candidates.into_iter().take(SAMPLED_MAX) {
             stop.check()?;
             let snapshot = snapshots[at];
             let text = snapshot.text(address)?.unwrap_or_default();
-            let end = text.floor_char_boundary(SAMPLED_BYTES);
+            let text = &text[..text.floor_char_boundary(SAMPLED_BYTES)];
             let mut tokens = Tokens::default();
-            snapshot.config().analyzer.of_passages().analyze(&text[..end], &mut tokens, stop)?;
+            snapshot.config().analyzer.of_passages().analyze(text, &mut tokens, stop)?;
             room = room.saturating_sub(tokens.hashes.len());
-            sampled.push((hash_bytes(snapshot.id(address)?.as_bytes()), tokens.hashes));
-            counted.insert((at, address));
+            sampled.push((hash_bytes(text.as_bytes()), tokens.hashes));
+            counted.insert(digest);
             if room == 0 {
                 break;
             }
         }
-        // Which of some copies is counted depends on the order, and digests on a key.
+        // Which of some copies is counted depends on the order. Digests depend on a key, texts do
+        // not.
         sampled.sort();
         let texts: Vec<Vec<u64>> = sampled.into_iter().map(|(_, text)| text).collect();
         let slices: Vec<&[u64]> = texts.iter().map(Vec::as_slice).collect();
@@ -95,20 +89,7 @@ impl Chance {
         let laws = ChanceLaws::of_texts(&slices, &model);
         let documents = snapshots.last().map_or(0, |snapshot| snapshot.documents());
         let beginnings = texts.iter().map(|text| beginning(text)).collect();
-        Ok(Some(Chance {
-            model,
-            laws,
-            counted,
-            beginnings,
-            last: snapshots.len().saturating_sub(1),
-            documents,
-        }))
-    }
-
-    /// Returns how many of a document of the first snapshot and one of the last are in the sample.
-    #[must_use]
-    pub fn counted_of(&self, a: DocAddress, b: DocAddress) -> usize {
-        usize::from(self.has_counted(0, a)) + usize::from(self.has_counted(self.last, b))
+        Ok(Some(Chance { model, laws, counted, beginnings, documents }))
     }
 
     /// Tells whether a text that is no stored document begins as one of the sample.
@@ -117,10 +98,13 @@ impl Chance {
         self.beginnings.contains(&beginning(&text.hashes))
     }
 
-    /// Tells whether a document of the snapshot at this place is in the sample.
-    #[must_use]
-    pub fn has_counted(&self, at: usize, address: DocAddress) -> bool {
-        self.counted.contains(&(at, address))
+    /// Tells whether the text of a document is in the sample.
+    ///
+    /// # Errors
+    /// When a file is damaged.
+    pub fn has_counted(&self, snapshot: &Snapshot, address: DocAddress) -> Result<bool> {
+        let digest = snapshot.segment(address).signatures.digest(address.doc)?;
+        Ok(self.counted.contains(&digest))
     }
 }
 
@@ -210,4 +194,66 @@ fn beginning(text: &[u64]) -> u64 {
 /// Rounds a number to two digits: more of them say nothing.
 fn two_digits(number: f64) -> f64 {
     format!("{number:.1e}").parse().unwrap_or(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Config, Document, Index, WriterOptions};
+    use crate::search::{Query, Searcher};
+
+    fn words(seed: u64, count: u64) -> String {
+        (0..count).map(|at| format!("w{} ", mix64(seed << 32 | at) % 900)).collect()
+    }
+
+    #[test]
+    fn evidence_depends_neither_on_the_order_of_documents_nor_on_copies_of_a_sampled_one() {
+        // A quarter of the documents have a phrase and a story, and two are copies of others.
+        let phrase = words(1, 14);
+        let story = words(2, 40);
+        let text = |n: u64| match n % 4 {
+            0 => format!("{} {phrase} {} {story}", words(10 + n, 60), words(100 + n, 60)),
+            _ => words(10 + n, 120),
+        };
+        let mut documents: Vec<(String, String)> =
+            (0..24).map(|n| (format!("d{n}"), text(n))).collect();
+        documents.extend([0, 4].map(|n| (format!("a copy of {n}"), text(n))));
+        let searcher = |documents: &[(String, String)], commit: usize| {
+            let config = Config::new("kgram(k=3)", "words", true).unwrap();
+            let index = Index::in_memory(config).unwrap();
+            for some in documents.chunks(commit) {
+                let mut writer = index.writer(WriterOptions::default()).unwrap();
+                for (id, text) in some {
+                    writer.add(Document::new(id.clone(), text.clone())).unwrap();
+                }
+                writer.finish().unwrap();
+            }
+            Searcher::new(index.snapshot().unwrap())
+        };
+        let found = |searcher: &Searcher, id: &str| {
+            let query = Query::id(id).limit(9).passages(true).max_expected(1e9);
+            let hits = searcher.search(&query).unwrap().hits;
+            let of_hit = |passage: &cento_api::Passage| (passage.evidence, passage.expected);
+            let mut found: Vec<_> = hits
+                .iter()
+                .filter(|hit| !hit.id.starts_with("a copy") && !["d0", "d4"].contains(&&*hit.id))
+                .map(|hit| {
+                    let passages = hit.passages.iter().flatten();
+                    (hit.id.clone(), passages.map(of_hit).collect::<Vec<_>>())
+                })
+                .collect();
+            found.sort_by(|a, b| a.0.cmp(&b.0));
+            found
+        };
+        let in_order = searcher(&documents, 26);
+        let expected = found(&in_order, "d0");
+        assert!(expected.iter().any(|(_, passages)| !passages.is_empty()), "{expected:?}");
+        assert_eq!(found(&in_order, "a copy of 0"), expected);
+        documents.reverse();
+        for commit in [26, 5] {
+            let other = searcher(&documents, commit);
+            assert_eq!(found(&other, "d0"), expected, "{commit}");
+            assert_eq!(found(&other, "a copy of 0"), expected, "{commit}");
+        }
+    }
 }

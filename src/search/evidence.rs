@@ -312,10 +312,11 @@ impl<'a> Evidence<'a> {
         let document = self.document(address, Purpose::Passages)?;
         let Some(query) = self.query(Purpose::Passages) else { return Ok(passages) };
         let of_query = match self.subject.address {
-            Some(address) => chance.has_counted(0, address),
+            Some(address) => chance.has_counted(self.snapshot, address)?,
             None => chance.has_counted_text(query.tokens),
         };
-        let counted = usize::from(of_query) + usize::from(chance.has_counted(0, address));
+        let of_document = chance.has_counted(self.snapshot, address)?;
+        let counted = usize::from(of_query) + usize::from(of_document);
         let tokens = (query.tokens, &document.tokens);
         Ok(self.information.rated(passages, (&chance, self.max_expected), tokens, counted))
     }

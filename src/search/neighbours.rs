@@ -185,7 +185,10 @@ impl<'a> Texts<'a> {
         let (_, prepared, information) = self.prepared.insert(prepared);
         let found = passages::between_prepared((query.side(), prepared), document.side(), stop)?;
         let Some((chance, expected_max)) = &self.rating else { return Ok(found) };
-        let (tokens, counted) = ((&query.tokens, &document.tokens), chance.counted_of(a, b));
+        let tokens = (&query.tokens, &document.tokens);
+        let of_a = chance.has_counted(self.snapshots[0], a)?;
+        let of_b = chance.has_counted(self.snapshots[1], b)?;
+        let counted = usize::from(of_a) + usize::from(of_b);
         Ok(information.rated(found, (chance, *expected_max), tokens, counted))
     }
 

@@ -1,6 +1,6 @@
 //! The searcher: a snapshot, and the caches that its searches share.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam::queue::ArrayQueue;
 
@@ -33,8 +33,8 @@ pub struct Searcher {
     pub(super) ignored: Option<Arc<Ignored>>,
     pub(super) spare: Arc<ArrayQueue<Scratch>>,
     pub(super) tuning: Tuning,
-    /// Which passages are chance, once that is needed; `None` without texts.
-    pub(super) chance: Arc<OnceLock<Option<Arc<Chance>>>>,
+    /// Which passages are chance, once that is needed; `Some(None)` without texts.
+    pub(super) chance: Arc<Mutex<Option<Option<Arc<Chance>>>>>,
 }
 
 impl std::fmt::Debug for Searcher {
@@ -91,12 +91,12 @@ impl Searcher {
     /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
     /// `stop`.
     pub fn chance(&self, stop: &Stop) -> Result<Option<Arc<Chance>>> {
-        if let Some(chance) = self.chance.get() {
-            return Ok(chance.clone());
+        // One thread samples and the others wait: many requests may follow a commit.
+        let mut known = self.chance.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none() {
+            *known = Some(Chance::of(&[&self.snapshot], stop)?.map(Arc::new));
         }
-        let chance = Chance::of(&[&self.snapshot], stop)?.map(Arc::new);
-        // Another thread may have computed the same meanwhile.
-        Ok(self.chance.get_or_init(|| chance).clone())
+        Ok(known.clone().flatten())
     }
 
     /// Returns the snapshot.

@@ -38,8 +38,8 @@ const QUANTILES: [f64; 2] = [0.7, 0.97];
 const PAIRS_MIN: usize = 28;
 
 /// The bounds of the scale, in bits. Texts whose tokens are independent and have the probabilities
-/// of the model have the lower one, 1 / ln 2. Prose has 3 to 4, programs and licences 6 to 9
-/// (research/RESULTS.md, "Evidence"); a greater scale means that many pairs are related.
+/// of the model have the lower one, 1 / ln 2. Prose has 3 to 5, programs have 7 to 8
+/// (docs/concepts/evidence.md). A greater scale means that many pairs are related.
 const SCALES: [f64; 2] = [std::f64::consts::LOG2_E, 12.0];
 
 /// The laws of a collection: of passages without gaps, and of those with gaps, whose runs are many.
