@@ -11,6 +11,7 @@
 //! save a file seldom change its declaration.
 
 mod declared;
+mod decoding_reader;
 mod dos;
 mod wide;
 
@@ -19,8 +20,9 @@ use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 use std::borrow::Cow;
 
 pub use declared::contradicts;
-pub(crate) use dos::{DosPage, DosReader};
-pub(crate) use wide::{WideReader, Width};
+pub(crate) use decoding_reader::DecodingReader;
+pub(crate) use dos::DosPage;
+pub(crate) use wide::Width;
 
 /// A text and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]

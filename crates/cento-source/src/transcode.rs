@@ -6,7 +6,7 @@ use encoding_rs::{Encoding, UTF_8};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
 use crate::bytes::Source;
-use crate::charset::{DosPage, DosReader, WideReader, Width, decode, doubt};
+use crate::charset::{DecodingReader, DosPage, Width, decode, doubt};
 
 /// The size of the beginning of a file that its encoding is detected from, in bytes.
 const SAMPLE_BYTES: usize = 64 << 10;
@@ -25,10 +25,12 @@ pub fn utf8<'a>(source: Source<'a>, declared: Option<&str>) -> io::Result<Source
     let decoded = decode(&sample, declared);
     let charset = decoded.charset;
     if let Some(page) = DosPage::named(charset) {
-        return Ok(Source::Stream(Box::new(DosReader::new(source, page))));
+        let decode = move |bytes: &[u8]| page.decode(bytes);
+        return Ok(Source::Stream(Box::new(DecodingReader::new(source, 1, decode))));
     }
     if let Some(width) = Width::named(charset) {
-        return Ok(Source::Stream(Box::new(WideReader::new(source, width))));
+        let decode = move |bytes: &[u8]| width.decode(bytes).0;
+        return Ok(Source::Stream(Box::new(DecodingReader::new(source, 4, decode))));
     }
     if declared.is_none()
         && let Some(why) = doubt(&decoded, CONTROLS_MIN)

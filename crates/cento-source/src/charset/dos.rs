@@ -3,8 +3,6 @@
 //! A byte below 128 is ASCII; `dos.txt` has a line for each page, its number and the characters of
 //! the bytes from 128 on. They are those of Unicode's mapping tables.
 
-use std::io::{self, Read};
-
 /// The pages.
 const PAGES: &str = include_str!("dos.txt");
 
@@ -44,39 +42,11 @@ impl DosPage {
     }
 }
 
-/// Reads a stream in a code page as UTF-8.
-pub struct DosReader<R> {
-    inner: R,
-    page: DosPage,
-    /// Text that is not read yet, from this place on.
-    text: Vec<u8>,
-    at: usize,
-}
-
-impl<R: Read> DosReader<R> {
-    /// Reads `inner` in this page.
-    pub fn new(inner: R, page: DosPage) -> DosReader<R> {
-        DosReader { inner, page, text: Vec::new(), at: 0 }
-    }
-}
-
-impl<R: Read> Read for DosReader<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.text.len() {
-            let mut bytes = [0; 8 << 10];
-            let len = self.inner.read(&mut bytes)?;
-            (self.text, self.at) = (self.page.decode(&bytes[..len]).into_bytes(), 0);
-        }
-        let len = out.len().min(self.text.len() - self.at);
-        out[..len].copy_from_slice(&self.text[self.at..self.at + len]);
-        self.at += len;
-        Ok(len)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::DecodingReader;
     use super::*;
+    use std::io::Read as _;
 
     #[test]
     fn every_page_has_a_character_for_each_byte() {
@@ -112,7 +82,7 @@ mod tests {
         let bytes = b"Gr\x94\xe1e ".repeat(5000);
         let page = DosPage::named("cp850").unwrap();
         let mut read = Vec::new();
-        let mut reader = DosReader::new(&*bytes, page);
+        let mut reader = DecodingReader::new(&*bytes, 1, |bytes: &[u8]| page.decode(bytes));
         loop {
             let mut some = [0; 3];
             let len = reader.read(&mut some).unwrap();

@@ -1,7 +1,5 @@
 //! UTF-32, which the WHATWG Encoding Standard lacks.
 
-use std::io::{self, Read};
-
 use super::SAMPLE_BYTES;
 
 /// The order of the four bytes of a character.
@@ -84,42 +82,11 @@ impl Width {
     }
 }
 
-/// Reads a stream of UTF-32 as UTF-8.
-pub struct WideReader<R> {
-    inner: R,
-    width: Width,
-    /// Text that is not read yet, from this place on.
-    text: Vec<u8>,
-    at: usize,
-}
-
-impl<R: Read> WideReader<R> {
-    /// Reads `inner` as UTF-32 of this order.
-    pub fn new(inner: R, width: Width) -> WideReader<R> {
-        WideReader { inner, width, text: Vec::new(), at: 0 }
-    }
-}
-
-impl<R: Read> Read for WideReader<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.text.len() {
-            /// A multiple of the four bytes of a character.
-            const PIECE_BYTES: u64 = 8 << 10;
-            let mut bytes = Vec::new();
-            (&mut self.inner).take(PIECE_BYTES).read_to_end(&mut bytes)?;
-            (self.text, self.at) = (self.width.decode(&bytes).0.into_bytes(), 0);
-        }
-        let len = out.len().min(self.text.len() - self.at);
-        out[..len].copy_from_slice(&self.text[self.at..self.at + len]);
-        self.at += len;
-        Ok(len)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{decode, is_known, is_utf16, looks_binary};
+    use super::super::{DecodingReader, decode, is_known, is_utf16, looks_binary};
     use super::*;
+    use std::io::Read as _;
 
     #[test]
     fn utf32_is_known_by_its_mark_and_by_its_zeros() {
@@ -135,7 +102,9 @@ mod tests {
                     assert!(is_known(charset) && is_utf16(&bytes) && !looks_binary(&bytes));
                     let mut read = String::new();
                     let width = Width::named(charset).unwrap();
-                    WideReader::new(&bytes[..], width).read_to_string(&mut read).unwrap();
+                    let decode = |bytes: &[u8]| width.decode(bytes).0;
+                    let mut reader = DecodingReader::new(&bytes[..], 4, decode);
+                    reader.read_to_string(&mut read).unwrap();
                     assert_eq!(read.trim_start_matches('\u{feff}'), text);
                 }
             }
