@@ -94,7 +94,7 @@ impl Chance {
 
     /// Tells whether a text that is no stored document begins as one of the sample.
     #[must_use]
-    pub fn has_counted_text(&self, text: &Tokens) -> bool {
+    pub(super) fn has_counted_text(&self, text: &Tokens) -> bool {
         self.beginnings.contains(&beginning(&text.hashes))
     }
 
@@ -102,7 +102,7 @@ impl Chance {
     ///
     /// # Errors
     /// When a file is damaged.
-    pub fn has_counted(&self, snapshot: &Snapshot, address: DocAddress) -> Result<bool> {
+    pub(super) fn has_counted(&self, snapshot: &Snapshot, address: DocAddress) -> Result<bool> {
         let digest = snapshot.segment(address).signatures.digest(address.doc)?;
         Ok(self.counted.contains(&digest))
     }
@@ -110,7 +110,7 @@ impl Chance {
 
 /// The information of a query, computed as far as it is needed.
 #[derive(Debug, Default)]
-pub struct QueryInformation {
+pub(super) struct QueryInformation {
     /// By the number of compared texts that the model has counted.
     sums: [OnceCell<Sums>; 3],
     /// Whether text that most documents have says nothing.

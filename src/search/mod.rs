@@ -69,7 +69,7 @@ pub use cento_api::{
     Answer, BoilerplateShare, CandidateTexts, Goal, Hit, QueryInfo, Rank, RepeatedPassage,
     SearchOptions, Stopped, Thresholds, Verified, WeightedSimilarity,
 };
-pub use chance::{Chance, QueryInformation};
+pub use chance::Chance;
 pub use cost::Cost;
 pub use estimates::Estimates;
 pub use foreign_signature::ForeignSignature;

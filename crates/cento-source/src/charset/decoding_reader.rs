@@ -34,7 +34,7 @@ impl<R: Read, D: FnMut(&[u8]) -> String> Read for DecodingReader<R, D> {
             if self.rest.is_empty() {
                 return Ok(0);
             }
-            // At the end, what is left is no character.
+            // At the end of the stream the last bytes may be part of a character.
             let incomplete = if len == 0 { 0 } else { self.rest.len() % self.width };
             let whole = self.rest.len() - incomplete;
             (self.text, self.at) = ((self.decode)(&self.rest[..whole]).into_bytes(), 0);

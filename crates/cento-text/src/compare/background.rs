@@ -6,7 +6,7 @@
 //! to 4 for a token of code, next to nothing for a token of a line that most texts have. So one
 //! unit serves prose, programs and tables, without a constant for each.
 //!
-//! The model counts runs of one to [`ORDER_MAX`] tokens. A token's probability is interpolated over
+//! The model counts runs of one to eight tokens. A token's probability is interpolated over
 //! all of these orders with a Dirichlet prior, from the shortest context to the longest (MacKay and
 //! Peto 1995). Contexts must be long: by runs of two tokens every idiom of a language looks like
 //! evidence (research/RESULTS.md, "Evidence").
@@ -25,7 +25,7 @@ use crate::hash::mix64;
 use crate::number::log2;
 
 /// The tokens of the longest run that is counted.
-pub const ORDER_MAX: usize = 8;
+const ORDER_MAX: usize = 8;
 
 /// The weight of the shorter context beside the occurrences of the longer one.
 const PRIOR: f64 = 5.0;
