@@ -233,25 +233,6 @@ pub fn id_in(record: &str, field: &str) -> Option<String> {
     read(record).or_else(|| again().filter(is_told))
 }
 
-/// Returns the string of this field of a record, or else the text of its parts, with these; `None`
-/// if there are two such fields: either could be meant.
-#[must_use]
-pub fn text_of(record: &str, field: &str) -> Option<(String, Vec<Part>)> {
-    let read = |record: &str| {
-        let ((text, texts), (parts, lists)) = (value(record, field), value(record, PARTS));
-        if texts > 1 || lists > 1 {
-            return None;
-        }
-        if let Some(text) = text.and_then(|json| serde_json::from_str(json).ok()) {
-            return Some((text, Vec::new()));
-        }
-        let parts = serde_json::from_str(parts?).ok()?;
-        let Document { text, parts, .. } = of_parts(parts).ok()?;
-        Some((text, parts))
-    };
-    read(record).or_else(|| read(&repaired(record.as_bytes())?))
-}
-
 /// Returns a record with another string for this field, or with these parts of the text, if it has
 /// any, otherwise unchanged; `None` if the field is not a string.
 #[must_use]
@@ -284,32 +265,21 @@ pub fn has_field(record: &str, field: &str) -> bool {
         && (has(record) || repaired(record.as_bytes()).is_some_and(|record| has(&record)))
 }
 
-/// Returns the value of this field in a line taken for a document, quotes included, of a repeated
-/// field the last; and the number of fields of this name.
-fn value<'a>(record: &'a str, field: &str) -> (Option<&'a str>, usize) {
-    let mut deserializer = serde_json::Deserializer::from_str(record);
-    Place(field).deserialize(&mut deserializer).unwrap_or_default()
-}
-
-/// Returns the place of this field's value, as [`value`] finds it.
+/// Returns the place of this field's value in a line taken for a document, quotes included, of a
+/// repeated field that of the last.
 fn value_place(record: &str, field: &str) -> Option<Range<usize>> {
-    let value = value(record, field).0?;
+    let mut deserializer = serde_json::Deserializer::from_str(record);
+    let value = Place(field).deserialize(&mut deserializer).ok()??;
     // Both point into the record.
     let start = value.as_ptr().addr().checked_sub(record.as_ptr().addr())?;
     Some(start..start + value.len())
 }
 
-/// Tells whether a record has two fields of this name.
-#[must_use]
-pub fn has_twice(record: &str, field: &str) -> bool {
-    value(record, field).1 > 1
-}
-
-/// The value of a field as it is written, and the number of fields of this name.
+/// The last value of a field of this name, as it is written.
 struct Place<'a>(&'a str);
 
 impl<'de> DeserializeSeed<'de> for Place<'_> {
-    type Value = (Option<&'de str>, usize);
+    type Value = Option<&'de str>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
@@ -317,23 +287,22 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
 }
 
 impl<'de> Visitor<'de> for Place<'_> {
-    type Value = (Option<&'de str>, usize);
+    type Value = Option<&'de str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut found, mut times) = (None, 0);
+        let mut found = None;
         while let Some(key) = map.next_key::<String>()? {
             if key == self.0 {
                 found = Some(map.next_value::<&'de RawValue>()?.get());
-                times += 1;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok((found, times))
+        Ok(found)
     }
 }
 

@@ -78,7 +78,6 @@ use serde_json::Value;
 
 pub use add::{AddOptions, Event, add, count_failed, count_skipped};
 pub use cento::AddReport;
-pub use charset::record_text;
 pub use chunk::{Chunk, ChunkKind, InFile};
 pub use columnar::{Annotation, Copying, Selection, TABLE_MEMORY_BYTES_MAX, Tables, is_parquet};
 pub use decontaminate::{Examined, examined};
@@ -93,7 +92,7 @@ pub use format::{FileFormat, Markup};
 pub use formats::formats;
 pub use grouping::{By, GroupedFiles, Grouping, ListedFiles, Remark};
 pub use html::Html;
-pub use jsonl::{has_field, has_twice, id_in, text_of, with_text};
+pub use jsonl::{has_field, with_text};
 pub use origin::Origins;
 pub use questions::{QuestionError, QuestionFields, lacks_question, questions};
 pub use read_error::{ReadChunk, ReadError};

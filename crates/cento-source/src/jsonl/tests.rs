@@ -36,8 +36,6 @@ fn a_record_keeps_all_but_the_text_that_is_changed() {
     assert_eq!(changed(plain).as_deref(), Some(r#"{ "y":1.50, "text":"new"}"#));
     assert_eq!(changed(r#"{"y":1}"#), None);
     let parts = r#"{"y":1.50,"parts":[{"name":"a","text":"x"},{"text":"z","name":"b"}],"text":3}"#;
-    let (text, of_parts) = text_of(parts, "text").unwrap();
-    assert_eq!((text.as_str(), of_parts.len()), ("x\nz", 2));
     let moved = [Part::new("a", 0), Part::new("b", 1)];
     assert_eq!(
         with_text(parts, "text", "\nz", &moved).as_deref(),
@@ -49,19 +47,6 @@ fn a_record_keeps_all_but_the_text_that_is_changed() {
     assert_eq!(&*kept(b" {\"text\":\"a\"}, "), "{\"text\":\"a\"}");
     let latin = b"{\"text\":\"caf\xe9 \xe0 la cr\xe8me\"}";
     assert_eq!(&*kept(latin), "{\"text\":\"caf\u{e9} \u{e0} la cr\u{e8}me\"}");
-}
-
-#[test]
-fn a_record_with_two_texts_has_no_text_to_change() {
-    // A withdrawal cut the last one, and the first stayed.
-    for record in [
-        r#"{"text":"a","text":"b"}"#,
-        r#"{"text":"a","n":NaN,"text":"b"}"#,
-        r#"{"text":1,"text":2,"parts":[{"name":"p","text":"x"}]}"#,
-        r#"{"parts":[{"name":"p","text":"x"}],"parts":[{"name":"p","text":"y"}]}"#,
-    ] {
-        assert_eq!(text_of(record, "text"), None, "{record}");
-    }
 }
 
 #[test]
