@@ -139,10 +139,15 @@ def test_passages_are_cut_out(made: Any) -> None:
     assert verdict.kept
     assert verdict.of is None
     (cut,) = verdict.cut
-    assert second[slice(*cut.range)] == shared
+    # A blank goes with the passage.
+    assert second[slice(*cut.range)] == shared + " "
     assert verdict.text == second[: cut.range[0]] + second[cut.range[1] :]
     in_bytes = list(cento.dedup([("a", first), ("b", second)], cut_passages=20, bytes=True))
-    assert second.encode()[slice(*in_bytes[1][1].cut[0].range)].decode() == shared
+    assert second.encode()[slice(*in_bytes[1][1].cut[0].range)].decode() == shared + " "
+    short = [("a", first), ("b", "no more than six own words " + shared)]
+    assert [verdict.kept for _, verdict in cento.dedup(short, cut_passages=20)] == [True, True]
+    found = list(cento.dedup(short, cut_passages=20, min_left=7))
+    assert [verdict.verdict for _, verdict in found] == ["kept", "passages"]
 
 
 @pytest.mark.parametrize(
@@ -151,6 +156,7 @@ def test_passages_are_cut_out(made: Any) -> None:
         ({"exact": True, "min_resemblance": 0.5}, "`exact` drops only"),
         ({"exact": True, "min_containment": 0.5}, "`exact` drops only"),
         ({"cut_passages": 4}, "at least 5"),
+        ({"min_left": 7}, "give both"),
         ({"cut_passages": 20, "store_text": False}, "without `store_text=False`"),
         ({"min_resemblance": 1.5}, "must be a number from 0 to 1"),
         ({"threads": -1}, "`threads` cannot be -1"),

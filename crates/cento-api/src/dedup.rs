@@ -41,13 +41,19 @@ pub struct DedupOptions {
     ))]
     pub exact: bool,
     /// Remove runs of at least this many tokens, 5 or more, that an earlier document contains from
-    /// the kept documents. Needs an index that stores text.
+    /// the kept documents, with the punctuation and blanks that belong to them. Up to 4 more words
+    /// go if a line or sentence then goes as a whole. Needs an index that stores text.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS",
         value_parser = clap::value_parser!(u32).range(i64::from(CUT_MIN)..),
     ))]
     pub cut_passages: Option<u32>,
+    /// Drop a document if passages were removed and fewer than this many words are left.
+    /// Default: 5.
+    #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WORDS", requires = "cut_passages"))]
+    pub min_left: Option<u32>,
     /// Compare only with the indexes of --against, and not the documents with each other, so that a
     /// stream loses what these indexes have and nothing else. A document is then dropped also if
     /// such an index has it under its own id.
@@ -62,6 +68,10 @@ const CUT_MIN: u32 = 5;
 impl DedupOptions {
     /// The default of `min_resemblance`.
     pub const MIN_RESEMBLANCE: f64 = 0.8;
+
+    /// The default of `min_left`: fewer words are what passages leave of a line, a heading or a
+    /// number.
+    pub const MIN_LEFT: u32 = 5;
 
     /// Refuses options that contradict each other or are out of bounds.
     ///
@@ -78,6 +88,10 @@ impl DedupOptions {
         if self.cut_passages.is_some_and(|tokens| tokens < CUT_MIN) {
             let what = format!("`cut_passages` must be at least {CUT_MIN}");
             return Err(Error::argument("cut_passages", what));
+        }
+        if self.min_left.is_some() && self.cut_passages.is_none() {
+            let what = "`min_left` is about what `cut_passages` leaves; give both";
+            return Err(Error::argument("min_left", what));
         }
         Ok(())
     }
@@ -104,6 +118,7 @@ mod tests {
         assert_eq!(plain.exact(true).resemblance(), None);
         check(plain.exact(true).min_resemblance(0.9), "exact");
         check(plain.cut_passages(4u32), "cut_passages");
+        check(plain.min_left(4u32), "min_left");
         check(plain.min_containment(-0.1), "min_containment");
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use cento_api::Part;
 
+use crate::seam::widened;
 use cento::index::Document;
 
 /// The number of rounds that cut the found passages alone.
@@ -83,6 +84,14 @@ pub fn cut(text: &str, ranges: &[(u32, u32)]) -> String {
 pub fn cut_out(document: &Document, ranges: &[(u32, u32)]) -> (String, Vec<Part>) {
     let (ranges, parts) = within_parts(ranges, &document.parts);
     (cut(&document.text, &ranges), parts)
+}
+
+/// Returns what to cut for passages at these ranges, which are ascending and do not overlap, so that
+/// the rest reads as text: with their marks and blanks, and within the parts.
+#[must_use]
+pub fn clean_cuts(document: &Document, ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let Document { text, parts, .. } = document;
+    widened(text, parts, &within_parts(ranges, parts).0)
 }
 
 /// Returns these ranges of a text of several parts without the line feeds between the parts, and

@@ -56,6 +56,7 @@ mod ranges;
 mod ranked;
 pub mod reuse;
 mod score;
+mod seam;
 pub mod series;
 mod sets;
 mod sources;
@@ -75,6 +76,7 @@ pub use cento_api::{
 };
 pub use cutting::cut_out;
 pub use job::{Job, Judge, Resources};
+pub use seam::has_words;
 
 /// Compiles the programs of the book's chapter on the library.
 #[cfg(doctest)]

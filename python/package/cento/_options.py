@@ -285,7 +285,11 @@ class DedupOptions(TypedDict, total=False):
     exact: bool | None
     """Drop only documents with the same text; without either of the two before."""
     cut_passages: int | None
-    """Cut out runs of at least this number of tokens, 5 or more, that an earlier document has."""
+    """Cut out runs of at least this number of tokens, 5 or more, that an earlier document has, with
+    the punctuation and blanks that belong to them."""
+    min_left: int | None
+    """With ``cut_passages``, drop a document if fewer than this number of words are left; 5 if not
+    given."""
     only_against: bool | None
     """Compare only with the indexes of ``against``, and not the documents with each other. A
     document is then dropped also if such an index has it under its own id."""

@@ -11,9 +11,9 @@ use crate::dedup::tables::TableFiles;
 use crate::outfile::NewFile;
 use cento::hash::Digest;
 use cento::index::Document;
-use cento::text::is_white_space;
 use cento::{Error, Result, Stop};
 use cento_collections::decontaminate::{Benchmarks, Scratch};
+use cento_collections::has_words;
 use cento_source::{Annotation, Selection, TableForm, TextField};
 
 /// What becomes of documents with questions.
@@ -21,8 +21,11 @@ use cento_source::{Annotation, Selection, TableForm, TextField};
 pub enum Treatment {
     /// They are left out.
     Drop,
-    /// The passages with questions are cut out.
-    Cut,
+    /// The passages with questions are cut out, and documents with fewer words left are left out.
+    Cut {
+        /// The least number of words, at least 1.
+        min_left: usize,
+    },
     /// They are kept, and all documents have a verdict.
     Annotate,
 }
@@ -92,15 +95,15 @@ impl Corpus<'_> {
         if found.is_some_and(|found| found.id != document.id || !fits(found, &document.text)) {
             return Err(changed());
         }
-        let cut = found.filter(|_| self.treatment == Treatment::Cut);
-        let cut_text = match cut {
-            Some(_) => {
+        let cut_text = match (self.treatment, found) {
+            (Treatment::Cut { min_left }, Some(_)) => {
                 let is_cut = |question: usize| !self.is_common[question];
-                self.benchmarks.cut_out(document, is_cut, &mut self.scratch, self.stop)?
+                let rest =
+                    self.benchmarks.cut_out(document, is_cut, &mut self.scratch, self.stop)?;
+                rest.filter(|(text, _)| has_words(text, min_left))
             }
-            None => None,
+            _ => None,
         };
-        let cut_text = cut_text.filter(|(text, _)| !text.chars().all(is_white_space));
         let is_kept =
             found.is_none() || cut_text.is_some() || self.treatment == Treatment::Annotate;
         let annotation =

@@ -33,6 +33,7 @@ use cento_collections::decontaminate::{
     BenchmarkCounts, Benchmarks, DecontaminateOptions, DecontaminationCounts, Question, Scratch,
     Tally,
 };
+use cento_collections::dedup::DedupOptions;
 use cento_report::{DecontaminationReport, NotCompared, percent};
 use cento_source::{
     Annotation, Examined, QuestionError, QuestionFields, SourceOptions, check_there, examined,
@@ -84,9 +85,17 @@ pub struct Decontaminate {
     /// or directories of them, and each file has a copy there, with the same columns.
     #[arg(long, value_name = "FILE|DIR/")]
     out: Option<PathBuf>,
-    /// Keep contaminated documents, without the passages where questions occur.
+    /// Keep contaminated documents, without the passages where questions occur and the punctuation
+    /// and blanks that belong to them. Up to 4 more words go if a line or sentence then goes as a
+    /// whole.
     #[arg(long, requires = "out", conflicts_with = "annotate")]
     cut_passages: bool,
+    /// Drop a document if passages were removed and fewer than this many words are left.
+    #[arg(
+        long, value_name = "WORDS", requires = "cut_passages",
+        default_value_t = DedupOptions::MIN_LEFT,
+    )]
+    min_left: u32,
     /// Keep all documents, each with its verdict in a member `decontaminate`.
     #[arg(long, requires = "out")]
     annotate: bool,
@@ -376,7 +385,7 @@ impl Decontaminate {
     ) -> cento::Result<Written> {
         let source = metered(&self.paths, self.source());
         let treatment = match (self.cut_passages, self.annotate) {
-            (true, _) => Treatment::Cut,
+            (true, _) => Treatment::Cut { min_left: self.min_left.max(1) as usize },
             (false, true) => Treatment::Annotate,
             (false, false) => Treatment::Drop,
         };
@@ -521,6 +530,7 @@ impl Summary<'_> {
         for (number, what) in [
             (written.kept, "written"),
             (written.cut, "of these without passages"),
+            (written.dropped, "dropped"),
             (self.inputs.skipped, "left out"),
             (self.inputs.failed, "failed"),
             (self.inputs.empty, "empty"),

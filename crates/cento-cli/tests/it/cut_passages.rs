@@ -45,7 +45,7 @@ fn a_stream_loses_what_another_index_has_and_nothing_else() {
     let cut = ["--cut-passages", "20", "--out", "out.jsonl", "--dropped", "dropped"];
     let summary = dir.json(&[&args[..], &cut].concat());
     assert_eq!((&summary["kept"], &summary["cut"]), (&json!(5), &json!(2)), "{summary}");
-    let rest = |id: &str| line(id, &format!("{} ", words(2, 60)), json!({}));
+    let rest = |id: &str| line(id, &words(2, 60), json!({}));
     let expected = [&kept[0][..], &rest("quoting"), &rest("again"), &kept[1], &kept[2]];
     assert_eq!(fs::read_to_string(dir.path("out.jsonl")).unwrap(), expected.concat());
     let dropped = lines(&dir, "dropped");
@@ -94,17 +94,55 @@ fn parts_that_meet_after_a_cut_are_looked_at_again() {
     assert_eq!((&summary["kept"], &summary["cut"]), (&json!(6), &json!(2)), "{summary}");
     let dropped = lines(&dir, "dropped");
     let said = |id: &str| dropped.iter().find(|line| line["id"] == id).unwrap().clone();
-    // It has two spaces where `z` was.
-    let near = json!({"id": "c", "verdict": "near", "of": "a", "resemblance": 1.0, "exact": true});
-    assert_eq!(said("c"), near);
-    for id in ["second", "again"] {
-        assert_eq!(said(id), json!({"id": id, "verdict": "exact", "of": "first"}));
+    for (id, of) in [("c", "a"), ("second", "first"), ("again", "first")] {
+        assert_eq!(said(id), json!({"id": id, "verdict": "exact", "of": of}));
     }
     // Nothing is left to find.
     let again = dir.run(&["dedup", "out", "--cut-passages", "20", "--format", "json"]);
     assert_eq!(again.err.lines().count(), 1, "{}", again.err);
     let again: Value = serde_json::from_str(&again.err).unwrap();
     assert_eq!((&again["kept"], &again["cut"]), (&json!(6), &json!(0)), "{again}");
+}
+
+#[test]
+fn what_is_left_reads_as_text_and_few_words_are_dropped_and_counted() {
+    let dir = Dir::new();
+    let passage = words(1, 40);
+    let texts = [
+        ("a", format!("A page of its own, {}. {passage}.", words(2, 90))),
+        ("b", format!("It begins so. (\u{201c}{passage}.\u{201d}) And so it ends.")),
+        ("few", format!("Three own words. {passage}?")),
+        ("line", format!("Some words before the list.\n- {passage};\n- another item")),
+        ("none", passage.clone()),
+    ];
+    let input: String = texts.iter().map(|(id, text)| line(id, text, json!({}))).collect();
+    dir.write("in.jsonl", &input);
+    let args = ["dedup", "in.jsonl", "--cut-passages", "20", "--dropped"];
+    let summary = dir.json(&[&args[..], &["list", "--out", "out"]].concat());
+    let counts = ["kept", "cut", "passages"].map(|name| summary[name].as_u64().unwrap());
+    assert_eq!(counts, [3, 2, 2], "{summary}");
+    let found: Vec<Value> = lines(&dir, "out").iter().map(|line| line["text"].clone()).collect();
+    let rests = ["It begins so. And so it ends.", "Some words before the list.\n- another item"];
+    assert_eq!(found[1..], rests.map(|text| json!(text)));
+    let more = dir.json(&[&args[..], &["list2", "--out", "out2", "--min-left", "8"]].concat());
+    assert_eq!((&more["kept"], &more["cut"], &more["passages"]), (&json!(1), &json!(0), &json!(4)));
+    let fewer = dir.json(&[&args[..], &["list3", "--out", "out3", "--min-left", "0"]].concat());
+    assert_eq!((&fewer["kept"], &fewer["passages"]), (&json!(4), &json!(1)), "{fewer}");
+    // Questions are cut in the same way.
+    dir.write("bench.jsonl", format!("{}\n", json!({"question": passage})));
+    let args = ["decontaminate", "in.jsonl", "--against", "bench.jsonl", "--cut-passages", "--out"];
+    let summary = dir.json(&[&args[..], &["out4"]].concat());
+    let counts = ["kept", "cut", "dropped"].map(|name| summary[name].as_u64().unwrap());
+    assert_eq!(counts, [3, 3, 2], "{summary}");
+    let left = [&*format!("A page of its own, {}.", words(2, 90)), rests[0], rests[1]];
+    let found: Vec<Value> = lines(&dir, "out4").iter().map(|line| line["text"].clone()).collect();
+    assert_eq!(found, left.map(|text| json!(text)));
+    let human = dir.run(&[&args[..], &["out5", "--min-left", "8"]].concat());
+    assert!(
+        human.err.contains("5 contaminated, 1 written, 1 of these without passages, 4 dropped"),
+        "{}",
+        human.err
+    );
 }
 
 #[test]

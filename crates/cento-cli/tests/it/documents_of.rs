@@ -157,11 +157,11 @@ fn a_document_with_parts_that_is_cut_keeps_them() {
     let part = |name: &str, text: &str| json!({"name": name, "text": text});
     let own = words(2, 40);
     // The copied words are in two files.
-    let a = format!("own {}", words(3, 60));
+    let a = format!("six own words of this part {}", words(3, 60));
     let parts = json!([part("a.txt", &a), part("b.txt", &format!("{} {own}", words(4, 60)))]);
     let old = line("old", &format!("{} {}", words(3, 60), words(4, 60)), json!({}));
     let record = json!({"z": 1.5, "id": "new", "parts": parts}).to_string() + "\n";
-    let expected = json!([part("a.txt", "own "), part("b.txt", &format!(" {own}"))]);
+    let expected = json!([part("a.txt", "six own words of this part"), part("b.txt", &own)]);
     let check = |file: &str| {
         let all = std::fs::read_to_string(dir.path(file)).unwrap();
         let mut records = all.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

@@ -23,7 +23,8 @@
 //! Of several reasons the first is reported, of several documents the most similar, then the first
 //! id. Optionally, passages that an earlier document has are cut out of kept documents. The
 //! rest is treated like another document: searched for passages until it has no more, because
-//! parts that meet can make one, and dropped if it is a duplicate. The index keeps the rest.
+//! parts that meet can make one, and dropped if it is a duplicate, or only a few words. The index
+//! keeps the rest.
 //!
 //! A document is no duplicate of itself. One that an index has already under its id, from before
 //! the run, is *unchanged* if it has the same text, and otherwise takes the place of the old
@@ -70,6 +71,8 @@ struct Settings {
     min_resemblance: Option<f64>,
     min_containment: Option<f64>,
     cut_passages: Option<usize>,
+    /// The least number of words of a rest that is kept.
+    min_left: usize,
     only_against: bool,
     boilerplate: Option<Arc<Boilerplate>>,
     threads: usize,
@@ -254,6 +257,7 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
             min_resemblance: options.resemblance(),
             min_containment: options.min_containment,
             cut_passages: options.cut_passages.map(|tokens| tokens as usize),
+            min_left: options.min_left.unwrap_or(DedupOptions::MIN_LEFT) as usize,
             only_against: options.only_against,
             boilerplate: None,
             threads: cento::available_threads(),

@@ -260,6 +260,7 @@ mod tests {
                 min_resemblance: Some(f64::from(tenths) / 10.0),
                 min_containment: contained,
                 cut_passages: None,
+                min_left: 0,
                 only_against: false,
                 boilerplate: None,
                 threads: 1,

@@ -13,6 +13,7 @@ use super::recent::{Prefix, Recent, RecentDocuments};
 use super::unwritten::Unwritten;
 use super::verdict::{Decision, Holder, Reason, Verdict};
 use super::{Event, Progress, Record, Settings, check_others, no_texts};
+use crate::seam::has_words;
 use crate::verify::check_all_words;
 use cento::index::{
     Document, Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Withdrawals, Writer, WriterOptions,
@@ -498,7 +499,7 @@ impl Run {
             }
             let left = SignedDocument::new(rest.document().clone(), config, &self.stop)?;
             // Whole letters are cut, and parts that meet can be a comment: no token may be left.
-            if left.token_count == 0 {
+            if left.token_count == 0 || !has_words(&left.document.text, self.options.min_left) {
                 let verdict = Verdict::Passages { cut: rest.into_cuts() };
                 return Ok((verdict, Vec::new(), None));
             }

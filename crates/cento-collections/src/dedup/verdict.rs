@@ -73,7 +73,7 @@ pub enum Verdict {
         #[serde(flatten)]
         evidence: Evidence,
     },
-    /// All of it consists of passages of other documents.
+    /// All of it, or all but a few words, consists of passages of other documents.
     Passages {
         /// The passages that were cut out.
         cut: Vec<Cut>,
@@ -109,7 +109,7 @@ impl Evidence {
     }
 }
 
-/// A passage that was cut out.
+/// A passage that was cut out, with the marks, blanks and few words that belong to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Cut {
@@ -412,6 +412,7 @@ mod tests {
                 min_resemblance: share(near),
                 min_containment: share(contained),
                 cut_passages: None,
+                min_left: 0,
                 only_against: false,
                 boilerplate: None,
                 threads: 1,

@@ -96,7 +96,8 @@ pub(super) fn is_assigned(c: char) -> bool {
 
 /// Returns whether a script of `c` is written without spaces between words: those of Lucene's
 /// CJKBigramFilter (Hangul is spaced, but by phrase), and Thai, Lao, Khmer and Myanmar.
-pub(super) fn is_unspaced(c: char) -> bool {
+#[must_use]
+pub fn is_unspaced(c: char) -> bool {
     is_in(c, &UNSPACED)
 }
 
