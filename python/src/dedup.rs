@@ -170,6 +170,12 @@ const OTHERS: [&str; 9] = [
 fn dedup_options(options: &Options<'_, '_>, store_text: Option<bool>) -> PyResult<DedupOptions> {
     let read: DedupOptions = options.read(&OTHERS)?;
     read.check().map_err(Failure)?;
+    if read.prefer.is_some() {
+        let what = "`prefer` needs all documents before the first verdict, which comes while you \
+                    give them; sort the documents, the most preferred first, or use the command \
+                    `cento dedup --prefer`";
+        return Err(refused(what).into());
+    }
     if read.cut_passages.is_some() && store_text == Some(false) {
         let what = "`cut_passages` looks for passages in stored texts; give it without \
                     `store_text=False`";

@@ -150,6 +150,21 @@ def test_passages_are_cut_out(made: Any) -> None:
     assert [verdict.verdict for _, verdict in found] == ["kept", "passages"]
 
 
+def test_duplicates_are_those_of_one_group_or_of_different_groups(made: Any) -> None:
+    text = " ".join(made(50, 1))
+    groups = ["x", "x", "y", "y"]
+    items = [
+        {"id": str(at), "text": text, "meta": {"of": group}} for at, group in enumerate(groups)
+    ]
+    for options, kept in [
+        ({}, [True, False, False, False]),
+        ({"within": "of"}, [True, False, True, False]),
+        ({"group_by": "of"}, [True, True, False, False]),
+    ]:
+        found = [verdict.kept for _, verdict in cento.dedup(items, **options)]
+        assert found == kept, options
+
+
 @pytest.mark.parametrize(
     ("options", "what"),
     [
@@ -157,6 +172,8 @@ def test_passages_are_cut_out(made: Any) -> None:
         ({"exact": True, "min_containment": 0.5}, "`exact` drops only"),
         ({"cut_passages": 4}, "at least 5"),
         ({"min_left": 7}, "give both"),
+        ({"prefer": "longest"}, "sort the documents"),
+        ({"within": "a", "group_by": "b"}, "cannot be combined"),
         ({"cut_passages": 20, "store_text": False}, "without `store_text=False`"),
         ({"min_resemblance": 1.5}, "must be a number from 0 to 1"),
         ({"threads": -1}, "`threads` cannot be -1"),

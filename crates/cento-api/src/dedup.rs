@@ -4,6 +4,7 @@ use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::join::{Prefer, Scope};
 use crate::search::check_share;
 use crate::whole;
 
@@ -19,7 +20,7 @@ use crate::whole;
 /// let options = DedupOptions::default().min_resemblance(0.9).min_containment(0.95);
 /// assert!(!options.exact && options.cut_passages.is_none());
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, Setters)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, Setters)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
@@ -60,6 +61,29 @@ pub struct DedupOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long, requires = "against", conflicts_with = "index"))]
     pub only_against: bool,
+    /// The duplicate to keep instead of the first: `longest`; `FIELD`, the one with the least value
+    /// of this field, such as a date; `-FIELD`, the greatest; as in `cento cluster`. The documents
+    /// are then read to the end first, and written with the most preferred first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WHICH", allow_hyphen_values = true))]
+    pub prefer: Option<Prefer>,
+    /// Only documents of one group are duplicates: those with the same value of this field, or with
+    /// the same fields in their ids by a pattern, as in `cento pairs`.
+    #[setters(strip_option)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(
+        long, value_name = "FIELD|PATTERN", conflicts_with = "group_by",
+        value_parser = crate::join::group,
+    ))]
+    pub within: Option<String>,
+    /// Documents of one group are no duplicates of each other. A document without the field is a
+    /// group of its own.
+    #[setters(strip_option)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(
+        long, value_name = "FIELD|PATTERN", value_parser = crate::join::group,
+    ))]
+    pub group_by: Option<String>,
 }
 
 /// Shorter runs of tokens are common to texts that have nothing to do with each other.
@@ -89,11 +113,20 @@ impl DedupOptions {
             let what = format!("`cut_passages` must be at least {CUT_MIN}");
             return Err(Error::argument("cut_passages", what));
         }
+        self.scope()?.check()?;
         if self.min_left.is_some() && self.cut_passages.is_none() {
             let what = "`min_left` is about what `cut_passages` leaves; give both";
             return Err(Error::argument("min_left", what));
         }
         Ok(())
+    }
+
+    /// Returns the documents that may be duplicates of each other, by their groups.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if two fields are to decide.
+    pub fn scope(&self) -> Result<Scope> {
+        Scope::of(self.within.as_deref(), self.group_by.as_deref())
     }
 
     /// Returns the least resemblance of a duplicate; `None` if only equal texts are duplicates.
@@ -113,12 +146,14 @@ mod tests {
             let error = options.check().unwrap_err().to_string();
             assert!(error.contains(&format!("`{named}`")), "{error}");
         };
-        let plain = DedupOptions::default();
-        assert_eq!(plain.resemblance(), Some(0.8));
-        assert_eq!(plain.exact(true).resemblance(), None);
-        check(plain.exact(true).min_resemblance(0.9), "exact");
-        check(plain.cut_passages(4u32), "cut_passages");
-        check(plain.min_left(4u32), "min_left");
-        check(plain.min_containment(-0.1), "min_containment");
+        let plain = DedupOptions::default;
+        assert_eq!(plain().resemblance(), Some(0.8));
+        assert_eq!(plain().exact(true).resemblance(), None);
+        check(plain().exact(true).min_resemblance(0.9), "exact");
+        check(plain().cut_passages(4u32), "cut_passages");
+        check(plain().within("a").group_by("b"), "within");
+        assert!(plain().within("{*}").check().is_err(), "the pattern names no field");
+        check(plain().min_left(4u32), "min_left");
+        check(plain().min_containment(-0.1), "min_containment");
     }
 }

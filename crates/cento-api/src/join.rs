@@ -212,14 +212,7 @@ impl PairOptions {
     /// # Errors
     /// [`Error::InvalidArgument`] if two fields are to decide.
     pub fn scope(&self) -> Result<Scope> {
-        match (&self.within, &self.group_by) {
-            (None, None) => Ok(Scope::Everywhere),
-            (Some(field), None) => Ok(Scope::Within(field.clone())),
-            (None, Some(field)) => Ok(Scope::Across(field.clone())),
-            (Some(_), Some(_)) => {
-                Err(Error::argument("within", "`within` cannot be combined with `group_by`"))
-            }
-        }
+        Scope::of(self.within.as_deref(), self.group_by.as_deref())
     }
 }
 
@@ -236,6 +229,21 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// Returns the scope that one of these options sets.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if both are set.
+    pub(crate) fn of(within: Option<&str>, group_by: Option<&str>) -> Result<Scope> {
+        match (within, group_by) {
+            (None, None) => Ok(Scope::Everywhere),
+            (Some(field), None) => Ok(Scope::Within(field.to_owned())),
+            (None, Some(field)) => Ok(Scope::Across(field.to_owned())),
+            (Some(_), Some(_)) => {
+                Err(Error::argument("within", "`within` cannot be combined with `group_by`"))
+            }
+        }
+    }
+
     /// Returns the field or pattern that decides.
     #[must_use]
     pub fn by(&self) -> Option<&str> {
@@ -245,7 +253,7 @@ impl Scope {
         }
     }
 
-    fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         match self.by().filter(|by| NamePattern::is_pattern(by)) {
             Some(by) => check_group(by),
             None => Ok(()),
@@ -265,7 +273,7 @@ fn check_group(pattern: &str) -> Result<()> {
 
 /// Reads a field or a pattern from an argument.
 #[cfg(feature = "clap")]
-fn group(text: &str) -> std::result::Result<String, String> {
+pub(crate) fn group(text: &str) -> std::result::Result<String, String> {
     if NamePattern::is_pattern(text) {
         check_group(text).map_err(|error| error.to_string())?;
     }

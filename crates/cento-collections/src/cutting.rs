@@ -86,8 +86,8 @@ pub fn cut_out(document: &Document, ranges: &[(u32, u32)]) -> (String, Vec<Part>
     (cut(&document.text, &ranges), parts)
 }
 
-/// Returns what to cut for passages at these ranges, which are ascending and do not overlap, so that
-/// the rest reads as text: with their marks and blanks, and within the parts.
+/// Returns the ranges to cut for passages at these ranges, which are ascending and do not overlap,
+/// so that the rest reads as text: with their marks and blanks, and within the parts.
 #[must_use]
 pub fn clean_cuts(document: &Document, ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let Document { text, parts, .. } = document;

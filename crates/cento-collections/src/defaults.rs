@@ -89,7 +89,7 @@ impl EffectiveOptions<DedupOptions> {
         options: &DedupOptions,
         preset: Option<Preset>,
     ) -> EffectiveOptions<DedupOptions> {
-        let (mut options, mut used) = (*options, PresetUse::of(preset));
+        let (mut options, mut used) = (options.clone(), PresetUse::of(preset));
         if options.min_resemblance.is_none() && !options.exact {
             options.min_resemblance = used.dedup_min_resemblance();
         }
@@ -143,15 +143,15 @@ mod tests {
             let found = EffectiveOptions::of_dedup(&options, ocr);
             (found.options.resemblance(), least(found.defaults))
         };
-        let plain = DedupOptions::default();
+        let plain = DedupOptions::default;
         // What two pages share is no reason to drop one of them.
-        assert_eq!(dedup(plain), (Some(0.6), Some(0.6)));
+        assert_eq!(dedup(plain()), (Some(0.6), Some(0.6)));
         for preset in Preset::ALL {
             assert!(preset.dedup_min_resemblance() >= preset.min_resemblance(), "{preset}");
         }
-        assert_eq!(dedup(plain.min_resemblance(0.0)), (Some(0.0), None));
-        assert_eq!(dedup(plain.exact(true)), (None, None));
-        let without = EffectiveOptions::of_dedup(&plain, None);
+        assert_eq!(dedup(plain().min_resemblance(0.0)), (Some(0.0), None));
+        assert_eq!(dedup(plain().exact(true)), (None, None));
+        let without = EffectiveOptions::of_dedup(&plain(), None);
         assert_eq!(without.options.resemblance(), Some(0.8));
     }
 

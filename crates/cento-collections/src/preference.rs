@@ -23,7 +23,8 @@ pub(super) struct Preference {
 }
 
 /// What decides about a document; less is better.
-enum Held {
+#[derive(Debug)]
+pub(super) enum Held {
     /// The time of its addition, or its length.
     Own(i64),
     /// It does not have the field.
@@ -33,7 +34,8 @@ enum Held {
 }
 
 /// The value of a field, as it is compared with others of its kind.
-struct Field {
+#[derive(Debug)]
+pub(super) struct Field {
     number: Option<(i64, i128)>,
     /// The text of a value that is no number.
     text: String,
@@ -72,26 +74,32 @@ impl Preference {
         {
             return Err(unknown("prefer", field, &fields));
         }
-        let descends = matches!(prefer, Prefer::Greatest(_));
-        let are_dates = are_dates(ranked.iter().filter_map(|(held, ..)| match held {
-            Held::Field(field) => Some(field),
-            _ => None,
-        }));
-        ranked.sort_unstable_by(|(a, a_id, _), (b, b_id, _)| {
-            let by_value = match (a, b) {
-                (Held::Own(a), Held::Own(b)) => a.cmp(b),
-                (Held::Field(a), Held::Field(b)) => {
-                    let by_value = a.compare(b, are_dates);
-                    if descends { by_value.reverse() } else { by_value }
-                }
-                // One without the field is last in both directions.
-                (a, b) => matches!(a, Held::Nothing).cmp(&matches!(b, Held::Nothing)),
-            };
-            by_value.then_with(|| a_id.cmp(b_id))
-        });
+        sort(&mut ranked, prefer);
         let order = ranked.into_iter().map(|(_, _, number)| number).collect();
         Ok(Preference { order, without_field })
     }
+}
+
+/// Puts documents, each with its id, into the order of preference; of equals, that with the least
+/// id is first.
+pub(super) fn sort<T>(ranked: &mut [(Held, String, T)], prefer: &Prefer) {
+    let descends = matches!(prefer, Prefer::Greatest(_));
+    let are_dates = are_dates(ranked.iter().filter_map(|(held, ..)| match held {
+        Held::Field(field) => Some(field),
+        _ => None,
+    }));
+    ranked.sort_by(|(a, a_id, _), (b, b_id, _)| {
+        let by_value = match (a, b) {
+            (Held::Own(a), Held::Own(b)) => a.cmp(b),
+            (Held::Field(a), Held::Field(b)) => {
+                let by_value = a.compare(b, are_dates);
+                if descends { by_value.reverse() } else { by_value }
+            }
+            // One without the field is last in both directions.
+            (a, b) => matches!(a, Held::Nothing).cmp(&matches!(b, Held::Nothing)),
+        };
+        by_value.then_with(|| a_id.cmp(b_id))
+    });
 }
 
 /// Tells whether all of these are dates or years, and not all of them numbers.
@@ -137,16 +145,28 @@ impl Field {
     }
 }
 
+impl Held {
+    /// Returns what decides about a document of this length.
+    pub fn longest(tokens: u32) -> Held {
+        Held::Own(-i64::from(tokens))
+    }
+
+    /// Returns what decides about a document with this value of a field, if that does.
+    pub fn value(value: Option<&Value>) -> Held {
+        match value {
+            None | Some(Value::Null) => Held::Nothing,
+            Some(value) => Held::Field(Field::of(value)),
+        }
+    }
+}
+
 fn held(snapshot: &Snapshot, address: DocAddress, prefer: &Prefer) -> Result<Held> {
     let segment = snapshot.segment(address);
     Ok(match prefer {
         Prefer::Oldest => Held::Own(segment.added_micros(address.doc)?),
-        Prefer::Longest => Held::Own(-i64::from(segment.signatures.document(address.doc)?.tokens)),
+        Prefer::Longest => Held::longest(segment.signatures.document(address.doc)?.tokens),
         Prefer::Least(field) | Prefer::Greatest(field) => {
-            match field_of(&snapshot.meta(address)?, field) {
-                None | Some(Value::Null) => Held::Nothing,
-                Some(value) => Held::Field(Field::of(value)),
-            }
+            Held::value(field_of(&snapshot.meta(address)?, field))
         }
     })
 }

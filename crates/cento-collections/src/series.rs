@@ -40,8 +40,7 @@ impl Series {
             Scope::Within(field) => (true, field),
             Scope::Across(field) => (false, field),
         };
-        let pattern =
-            NamePattern::is_pattern(field).then(|| NamePattern::new(field)).transpose()?;
+        let key = GroupKey::new(field)?;
         let mut values: HashMap<String, u32> = HashMap::new();
         let mut codes = Vec::new();
         let (mut documents, mut without_field, mut fields) = (0, 0, BTreeSet::new());
@@ -54,42 +53,37 @@ impl Series {
                     continue;
                 }
                 documents += 1;
-                if let Some(pattern) = &pattern {
-                    let id = snapshot.id(address)?;
-                    match pattern.of_end(&id) {
-                        Some(fields) => {
-                            let next = values.len() as u32 + 1;
-                            let value = serde_json::to_string(&fields).unwrap_or_default();
-                            *code = *values.entry(value).or_insert(next);
+                let value = match key.is_of_ids() {
+                    true => {
+                        let id = snapshot.id(address)?;
+                        let value = key.of_id(&id);
+                        if value.is_none() && fields.is_empty() {
+                            fields.insert(id);
                         }
-                        None => {
-                            without_field += 1;
-                            if fields.is_empty() {
-                                fields.insert(id);
-                            }
+                        value
+                    }
+                    false => {
+                        let meta = snapshot.meta(address)?;
+                        let value = key.of_meta(&meta);
+                        // Needed only for the error that no document has the field.
+                        if value.is_none() && values.is_empty() && fields.len() < FIELDS_MAX {
+                            add_fields(&meta, "", &mut fields);
                         }
+                        value
                     }
-                    continue;
-                }
-                let meta = snapshot.meta(address)?;
-                if let Some(value) = field_of(&meta, field).filter(|value| !value.is_null()) {
-                    let next = values.len() as u32 + 1;
-                    *code = *values.entry(value.to_string()).or_insert(next);
-                } else {
-                    without_field += 1;
-                    // Needed only for the error that no document has the field.
-                    if values.is_empty() && fields.len() < FIELDS_MAX {
-                        add_fields(&meta, "", &mut fields);
+                };
+                match value {
+                    Some(value) => {
+                        let next = values.len() as u32 + 1;
+                        *code = *values.entry(value).or_insert(next);
                     }
+                    None => without_field += 1,
                 }
             }
             codes.push(of_snapshot);
         }
         if values.is_empty() && without_field > 0 {
-            return Err(match &pattern {
-                Some(_) => unfit(field, fields.first()),
-                None => unknown("series", field, &fields),
-            });
+            return Err(key.unknown("series", &fields));
         }
         let count = values.len() as u64 + without_field;
         let unpaired = match within {
@@ -198,6 +192,51 @@ pub fn repeated_passages(
 /// Returns the number of pairs of this number of documents.
 pub(super) fn pair_count(documents: u64) -> u64 {
     documents * documents.saturating_sub(1) / 2
+}
+
+/// What makes a group of documents: a field of `meta`, or a pattern of the ends of ids.
+#[derive(Debug, Clone)]
+pub(super) struct GroupKey {
+    field: String,
+    pattern: Option<NamePattern>,
+}
+
+impl GroupKey {
+    pub fn new(field: &str) -> Result<GroupKey> {
+        let pattern =
+            NamePattern::is_pattern(field).then(|| NamePattern::new(field)).transpose()?;
+        Ok(GroupKey { field: field.to_owned(), pattern })
+    }
+
+    /// Tells whether the ids decide, not a field.
+    pub fn is_of_ids(&self) -> bool {
+        self.pattern.is_some()
+    }
+
+    /// Returns the field or the pattern.
+    pub fn name(&self) -> &str {
+        &self.field
+    }
+
+    /// Returns what the documents of a group have in common, by its id, if that decides.
+    pub fn of_id(&self, id: &str) -> Option<String> {
+        let fields = self.pattern.as_ref()?.of_end(id)?;
+        Some(serde_json::to_string(&fields).unwrap_or_default())
+    }
+
+    /// Returns what the documents of a group have in common, by its meta object.
+    pub fn of_meta(&self, meta: &Map<String, Value>) -> Option<String> {
+        field_of(meta, &self.field).filter(|value| !value.is_null()).map(Value::to_string)
+    }
+
+    /// Makes the error that no document has the field, of these, or that no id is like the pattern,
+    /// such as the one of these fields.
+    pub fn unknown(&self, argument: &'static str, fields: &BTreeSet<String>) -> Error {
+        match self.pattern {
+            Some(_) => unfit(&self.field, fields.first()),
+            None => unknown(argument, &self.field, fields),
+        }
+    }
 }
 
 /// The maximum number of fields to collect, and to show, when one is unknown.

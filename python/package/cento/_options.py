@@ -293,6 +293,11 @@ class DedupOptions(TypedDict, total=False):
     only_against: bool | None
     """Compare only with the indexes of ``against``, and not the documents with each other. A
     document is then dropped also if such an index has it under its own id."""
+    within: str | None
+    """Only documents of one group are duplicates: those with the same value of this field of
+    ``meta``, or with the same fields in their ids by a pattern, as in :meth:`Index.pairs`."""
+    group_by: str | None
+    """Documents of one group are no duplicates of each other; without ``within``."""
     against: Sequence[str | os.PathLike[str]] | None
     """Directories of indexes to compare with, which are not changed."""
     preset: Preset | None

@@ -39,7 +39,8 @@ use tree::{TableInput, Tree};
 /// Write the documents that are not duplicates, and list the others.
 ///
 /// Compares every document with those before it, in one pass, and with other indexes. The first of
-/// several duplicates is kept. A document is no duplicate of itself. If an index has it under the
+/// several duplicates is kept, or with --prefer the most preferred. A document is no duplicate of
+/// itself. If an index has it under the
 /// same id from an earlier run, with the same text, it is kept as unchanged. If its text has
 /// changed, it replaces the old version. So you can repeat a batch, and correct it. A list names
 /// every dropped document, the reason, and the document that it duplicates. Fingerprints bring up
@@ -420,8 +421,14 @@ impl Dedup {
         Ok(Own::Planned(Box::new(config)))
     }
 
-    /// Refuses outputs whose names promise another form than is written.
+    /// Refuses outputs whose names promise another form than is written, and copies of tables in
+    /// another order.
     fn check_names(&self) -> cento::Result<()> {
+        if self.writes_tables() && self.options.prefer.is_some() {
+            let what = "a directory as --out has a copy of each Parquet file, with its rows in \
+                        their order, and --prefer writes the best first; write a file instead";
+            return Err(Error::argument("prefer", what));
+        }
         if let Some(dropped) = &self.dropped {
             check_lines(dropped, "JSON lines")?;
         }

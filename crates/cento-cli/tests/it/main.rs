@@ -36,6 +36,7 @@ mod confined;
 mod cut_passages;
 mod decontaminate;
 mod dedup;
+mod dedup_choice;
 #[cfg(feature = "office")]
 mod documents;
 mod documents_of;

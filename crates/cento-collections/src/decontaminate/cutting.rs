@@ -10,8 +10,8 @@ use cento_text::runtime::Stop;
 
 impl Benchmarks {
     /// Returns the text of a document without its passages where questions occur, of those that
-    /// `is_cut` names by their numbers, and its parts; `None` if no such question occurs. The marks,
-    /// blanks and few words that belong to a passage go with it.
+    /// `is_cut` names by their numbers, and its parts; `None` if no such question occurs. The
+    /// marks, blanks and few words that belong to a passage go with it.
     ///
     /// No question occurs in the rest: it is searched again after each cut, because words that come
     /// together can make a question.
@@ -24,8 +24,8 @@ impl Benchmarks {
     /// let question = Question { text, ..Question::default() };
     /// let benchmarks =
     ///     Benchmarks::new(vec![question], &DecontaminateOptions::default(), Stop::NEVER)?;
-    /// let page = "A quiz for you. Which planet of the solar system has the most moons? Write your \
-    ///             answer down! Again: which planet of the solar system has the most moons?";
+    /// let page = "A quiz for you. Which planet of the solar system has the most moons? Write \
+    ///             your answer down! Again: which planet of the solar system has the most moons?";
     /// let (document, mut scratch) = (Document::new("page", page), Scratch::default());
     /// let cut = benchmarks.cut_out(&document, |_| true, &mut scratch, Stop::NEVER)?;
     /// assert_eq!(cut.unwrap().0, "A quiz for you. Write your answer down!");

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::super::verify::{OWN_WORDS_OF_DUPLICATE, Own, Verifier, is_exact, of_signatures};
 use super::identity::{EarlierDocuments, StoredVersion};
 use super::recent::{Recent, RecentDocuments};
+use super::scope::Admitted;
 use super::spool::Spool;
 use super::unwritten::place_of;
 use super::verdict::{Holder, Reason};
@@ -294,17 +295,23 @@ impl Committed<'_> {
             stored.is_at(at, address) || (at == 0 && earlier.is_replaced(address))
         };
         let is_kept = stored.has_own(signed.digest);
+        let scope = self.options.scope.as_ref();
         for (at, searcher) in self.searchers().enumerate().skip(usize::from(is_kept)) {
-            let other = |address| !is_itself(at, address);
+            let admitted = Admitted::new(scope, &signed.document, searcher.snapshot());
+            let other = |address| !is_itself(at, address) && admitted.has(address);
             if let Some(id) = searcher.snapshot().find_digest_among(signed.digest, other)? {
                 reason = Reason::better(reason, Some(Reason::exact(self.holder(at, id))));
             }
+            admitted.finish()?;
         }
         for at in usize::from(is_kept)..self.verifiers.len() {
             // Nothing is better than the same text, and all documents have been searched for it.
             if reason.as_ref().is_none_or(|reason: &Reason| !reason.is_exact()) {
-                let is_itself = |address| is_itself(at, address);
-                let found = self.look_up_in(at, &mut own, &mut sources, is_itself)?;
+                let snapshot = self.verifiers[at].searched().snapshot();
+                let admitted = Admitted::new(scope, &signed.document, snapshot);
+                let admits = |address| !is_itself(at, address) && admitted.has(address);
+                let found = self.look_up_in(at, &mut own, &mut sources, admits)?;
+                admitted.finish()?;
                 reason = Reason::better(reason, found);
             }
         }
@@ -322,7 +329,7 @@ impl Committed<'_> {
         at: usize,
         own: &mut Own<'_>,
         sources: &mut Vec<(u32, Source)>,
-        is_itself: impl Fn(DocAddress) -> bool,
+        admits: impl Fn(DocAddress) -> bool,
     ) -> Result<Option<Reason>> {
         let verifier = &self.verifiers[at];
         let searcher = verifier.searched();
@@ -334,13 +341,14 @@ impl Committed<'_> {
         let mut verification = verifier.begin();
         let mut reason = None;
         for found in searcher.neighbours(keys, least, Some(NO_STOPS), None, Stop::NEVER)? {
-            if is_itself(found.address) {
-                continue;
-            }
             let of = || Ok(self.holder(at, snapshot.id(found.address)?));
             let other = verification.size(found)?;
             let overlap = found.with(size.fingerprints);
-            if self.options.may_drop(sampling, overlap, [size, other]) {
+            let may_drop = self.options.may_drop(sampling, overlap, [size, other]);
+            if !(may_drop || seeks_passages) || !admits(found.address) {
+                continue;
+            }
+            if may_drop {
                 let similarity = verification.with(own, (found, other), Stop::NEVER)?;
                 let other = Reason::of(self.options, &similarity, &of)?;
                 let runs = || verification.runs(found.address, Stop::NEVER);
@@ -366,7 +374,9 @@ impl Committed<'_> {
         recent: &RecentDocuments,
         from: usize,
     ) -> Result<Option<Reason>> {
-        if let Some(recent) = recent.find_digest(signed.digest) {
+        let group = self.options.group(&signed.document);
+        let same = self.options.text_digest(signed).and_then(|digest| recent.find_digest(digest));
+        if let Some(recent) = same.filter(|recent| self.options.keeps(group, recent.group)) {
             return Ok(Some(Reason::exact(Holder::own(&recent.id))));
         }
         let (sampling, size) = (self.sampling(), own.size);
@@ -378,7 +388,9 @@ impl Committed<'_> {
         let found = recent.neighbours(from, own.keys(), (prefix, least), admitted);
         for (number, other, shared) in found {
             let overlap = Overlap::new(shared, size.fingerprints, other.size.fingerprints);
-            if !self.options.may_drop(sampling, overlap, [size, other.size]) {
+            if !self.options.may_drop(sampling, overlap, [size, other.size])
+                || !self.options.keeps(group, other.group)
+            {
                 continue;
             }
             let similarity = self.with_recent(signed, own, (number, other), overlap)?;

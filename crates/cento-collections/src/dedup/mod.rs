@@ -30,6 +30,11 @@
 //! the run, is *unchanged* if it has the same text, and otherwise takes the place of the old
 //! version. So a batch can be repeated, and a document corrected.
 //!
+//! With `prefer`, the records are read to the end first, and the run goes over them in the order of
+//! preference: the documents that it keeps are the representatives that `cluster` finds with the
+//! same preference. With `within` and `group_by`, only documents of one group, or of different
+//! groups, are compared.
+//!
 //! With `only_against`, documents are compared with other indexes alone and not with each other,
 //! and none is itself. So a stream loses what those indexes have, such as withdrawn texts and the
 //! passages quoted from them.
@@ -37,11 +42,15 @@
 //! The verdicts depend on the order of the documents, not on threads or on the times of commits. A
 //! commit carries a note of the progress of the run, so that an interrupted one can be resumed.
 
+mod commit_note;
 mod committed;
 mod identity;
 mod passages;
+mod preferred;
 mod recent;
+mod record_fields;
 mod run;
+mod scope;
 mod spool;
 mod unwritten;
 mod verdict;
@@ -62,7 +71,9 @@ use cento_api::error::{Error, Result};
 use cento::index::{Config, Index, PresetDefaults, SignedDocument};
 use cento::search::{Boilerplate, Searcher};
 use cento_text::runtime::Stop;
+use preferred::Preferred;
 use run::Run;
+use scope::GroupScope;
 
 /// The options of a run, as it needs them.
 #[derive(Debug, Clone)]
@@ -74,6 +85,7 @@ struct Settings {
     /// The least number of words of a rest that is kept.
     min_left: usize,
     only_against: bool,
+    scope: Option<GroupScope>,
     boilerplate: Option<Arc<Boilerplate>>,
     threads: usize,
     memory_bytes: usize,
@@ -188,7 +200,7 @@ pub struct Dedup<R: Iterator> {
     settings: Settings,
     from: Progress,
     stop: Stop,
-    records: Fuse<R>,
+    records: Preferred<Fuse<R>>,
     run: Option<Run>,
     is_over: bool,
 }
@@ -259,6 +271,7 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
             cut_passages: options.cut_passages.map(|tokens| tokens as usize),
             min_left: options.min_left.unwrap_or(DedupOptions::MIN_LEFT) as usize,
             only_against: options.only_against,
+            scope: None,
             boilerplate: None,
             threads: cento::available_threads(),
             memory_bytes: MEMORY_BYTES,
@@ -268,13 +281,13 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
         };
         Dedup {
             index: index.clone(),
+            records: Preferred::new(records.into_iter().fuse(), options.prefer.clone()),
             options,
             defaults,
             against: Vec::new(),
             settings,
             from: Progress::default(),
             stop: Stop::default(),
-            records: records.into_iter().fuse(),
             run: None,
             is_over: false,
         }
@@ -355,6 +368,9 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
     fn step(&mut self) -> Result<Option<Event>> {
         if self.run.is_none() {
             self.options.check()?;
+            // A field that no document has is refused before anything is written.
+            self.records.prepare()?;
+            self.settings.scope = GroupScope::new(&self.options.scope()?)?;
             let (settings, from) = (self.settings.clone(), std::mem::take(&mut self.from));
             let against = std::mem::take(&mut self.against);
             self.run = Some(Run::new(&self.index, against, settings, from, &self.stop)?);

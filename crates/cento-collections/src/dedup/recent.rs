@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::scope::Group;
 use cento_text::hash::{BuildKeyHasher, Digest};
 use cento_text::sampling::Size;
 use cento_text::scheme::Fingerprint;
@@ -33,6 +34,8 @@ pub struct Recent {
     pub indexed: usize,
     /// Its text, if passages are looked for.
     pub text: Option<String>,
+    /// Its group, if groups decide.
+    pub group: Group,
 }
 
 impl Recent {
@@ -88,10 +91,12 @@ impl RecentDocuments {
         self.bytes
     }
 
-    /// Adds a document whose text has this digest.
-    pub fn add(&mut self, recent: Recent, digest: Digest) {
+    /// Adds a document, whose text is found by this digest.
+    pub fn add(&mut self, recent: Recent, digest: Option<Digest>) {
         let (doc, indexed) = (self.documents.len() as u32, recent.indexed);
-        self.digests.entry(digest).or_insert(doc);
+        if let Some(digest) = digest {
+            self.digests.entry(digest).or_insert(doc);
+        }
         for &key in &recent.keys[..indexed] {
             let list = self.lists.entry(key).or_insert(List { count: 0, place: doc });
             list.count += 1;
@@ -262,6 +267,7 @@ mod tests {
                 cut_passages: None,
                 min_left: 0,
                 only_against: false,
+                scope: None,
                 boilerplate: None,
                 threads: 1,
                 memory_bytes: 0,
@@ -284,9 +290,11 @@ mod tests {
                     signature: None,
                     place: None,
                     text: None,
+                    group: None,
                 };
-                whole.add(recent(both.indexed(sampling, size(keys.len()))), digest(i as u64 / 2));
-                short.add(recent(near.indexed(sampling, size(keys.len()))), digest(i as u64 / 2));
+                let own = Some(digest(i as u64 / 2));
+                whole.add(recent(both.indexed(sampling, size(keys.len()))), own);
+                short.add(recent(near.indexed(sampling, size(keys.len()))), own);
             }
             for query in queries {
                 let keys: Vec<u64> = query.iter().copied().collect();

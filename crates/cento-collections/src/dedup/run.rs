@@ -3,13 +3,14 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::commit_note::{CommitNote, Wholes};
 use super::committed::{Committed, Prepared, RecentTexts, Source, Stored};
 use super::identity::{EarlierDocuments, numbered};
 use super::passages::{CutExtent, Rest};
 use super::recent::{Prefix, Recent, RecentDocuments};
+use super::scope::GroupUse;
 use super::unwritten::Unwritten;
 use super::verdict::{Decision, Holder, Reason, Verdict};
 use super::{Event, Progress, Record, Settings, check_others, no_texts};
@@ -17,7 +18,6 @@ use crate::seam::has_words;
 use crate::verify::check_all_words;
 use cento::index::{
     Document, Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Withdrawals, Writer, WriterOptions,
-    digest_of_hex, hex_of,
 };
 use cento::search::Searcher;
 use cento_api::error::{Error, Result};
@@ -50,39 +50,6 @@ fn next_hash(hash: u64, record: &Record) -> u64 {
         Record::Failed(error) => Digest::of_parts(&[b"failed", error.to_string().as_bytes()]),
     };
     mix64(hash ^ own.low)
-}
-
-/// The note of a commit: the progress, and what a resumed run needs beside it.
-#[derive(Serialize)]
-struct CommitNote {
-    #[serde(flatten)]
-    progress: Progress,
-    #[serde(flatten)]
-    wholes: Wholes,
-}
-
-/// The digests of the whole texts of documents that passages were cut from, with their ids.
-#[derive(Default, Serialize, Deserialize)]
-struct Wholes {
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    wholes: Vec<(String, String)>,
-}
-
-impl Wholes {
-    /// Returns those of the run of the last commit of an index.
-    fn of(index: &Index) -> Result<HashMap<Digest, String>> {
-        let note = index.note()?.and_then(|note| serde_json::from_str::<Wholes>(&note).ok());
-        let wholes = note.unwrap_or_default().wholes.into_iter();
-        Ok(wholes.filter_map(|(digest, id)| Some((digest_of_hex(&digest)?, id))).collect())
-    }
-
-    /// Lists these, in an order that is the same for all runs.
-    fn listing(wholes: &HashMap<Digest, String>) -> Wholes {
-        let mut wholes: Vec<_> =
-            wholes.iter().map(|(digest, id)| (hex_of(*digest), id.clone())).collect();
-        wholes.sort_unstable();
-        Wholes { wholes }
-    }
 }
 
 /// Returns a searcher that ignores boilerplate.
@@ -121,6 +88,7 @@ pub(super) struct Run {
     /// The documents that passages were cut from, by the digests of their whole texts, which the
     /// index does not have.
     wholes: HashMap<Digest, String>,
+    group_use: GroupUse,
     /// The last number given to an id that was taken.
     numbers: HashMap<String, u32>,
     /// The progress of an interrupted run: these records are taken again and not decided again.
@@ -190,6 +158,7 @@ impl Run {
             read: 0,
             hash: 0,
             numbers: HashMap::new(),
+            group_use: GroupUse::default(),
             wholes,
             from,
             events: VecDeque::new(),
@@ -243,8 +212,11 @@ impl Run {
     /// # Errors
     /// When the records are not those of the run that is resumed, or an index cannot be read or
     /// written.
-    pub fn push(&mut self, record: Record) -> Result<()> {
+    pub fn push(&mut self, mut record: Record) -> Result<()> {
         self.read += 1;
+        if let (Some(scope), Record::Document(signed)) = (&self.options.scope, &mut record) {
+            self.group_use.meet(scope, &mut signed.document);
+        }
         if self.read <= self.from.records {
             self.hash = next_hash(self.hash, &record);
             if let Record::Document(signed) = &record {
@@ -273,6 +245,9 @@ impl Run {
         if !self.batch.is_empty() {
             // A commit may come before the last one.
             return self.decide_batch();
+        }
+        if let Some(scope) = &self.options.scope {
+            self.group_use.check(scope, self.read)?;
         }
         self.progress.done = true;
         self.events.push_back(Event::Committing);
@@ -364,7 +339,8 @@ impl Run {
             let found = committed.among_recent(&signed, &mut own, &self.recent, first)?;
             reason = Reason::better(reason, found);
         }
-        let whole = self.wholes.get(&signed.digest).filter(|_| !is_stored);
+        let whole = self.options.whole_digest(&signed).filter(|_| !is_stored);
+        let whole = whole.and_then(|digest| self.wholes.get(&digest));
         reason = Reason::better(reason, whole.map(|id| Reason::exact(Holder::own(id))));
         let itself = self.earlier.meet(&signed, stored.earlier, reason.as_ref())?;
         let kept_as = itself.clone().filter(|itself| *itself != signed.document.id);
@@ -391,8 +367,9 @@ impl Run {
         }
         let text = rest.as_ref().map_or(signed.digest, |rest| rest.digest);
         let id = self.identify(&signed.document.id, text, &stored, &mut verdict)?;
-        if rest.is_some() && !self.options.only_against {
-            self.wholes.insert(signed.digest, id.clone());
+        let whole = self.options.whole_digest(&signed);
+        if let Some(whole) = whole.filter(|_| rest.is_some() && !self.options.only_against) {
+            self.wholes.insert(whole, id.clone());
         }
         self.tell(signed.document.clone(), verdict);
         let size = rest.as_ref().map_or(size, |rest| committed.own(rest, &keys).size);
@@ -483,7 +460,9 @@ impl Run {
         let (mut rest, mut kept) = (Rest::of(document), None);
         loop {
             let all = Prefix { probed: keys.len(), needed: 1 };
-            let recent = self.recent.neighbours(0, &keys, (all, 1), |_| true);
+            let mut recent = self.recent.neighbours(0, &keys, (all, 1), |_| true);
+            let group = self.options.group(document);
+            recent.retain(|(_, recent, _)| self.options.keeps(group, recent.group));
             let texts = committed.texts(sources, recent)?;
             match rest.cut((&self.all_words, boilerplate), &texts, len_min, &self.stop)? {
                 CutExtent::Nothing => {
@@ -560,10 +539,13 @@ impl Run {
         let signature = (is_compared && !texts_decide).then(|| signed.signature.clone());
         let (id, tokens) = (signed.document.id.clone(), signed.token_count);
         let indexed = self.options.indexed(sampling, size);
-        let recent = Recent { id, keys, size, tokens, signature, place, indexed, text };
-        self.recent.add(recent, signed.digest);
+        let group = self.options.group(&signed.document);
+        let recent = Recent { id, keys, size, tokens, signature, place, indexed, text, group };
+        self.recent.add(recent, self.options.text_digest(&signed));
         if self.options.temporary {
-            self.unwritten.push(signed, self.writer.index().config().store_text, place);
+            let scope = self.options.scope.as_ref();
+            let field = scope.map(|scope| scope.field_in(&signed.document)).unwrap_or_default();
+            self.unwritten.push(signed, self.writer.index().config().store_text, place, field);
         } else {
             self.writer.add_signed(signed)?;
         }

@@ -1,4 +1,5 @@
-//! The texts of documents that a run has kept and no index stores, for comparison with later ones.
+//! The texts of documents that a run has kept and no index stores, for comparison with later ones,
+//! and documents that wait for their turn.
 //!
 //! They are appended to a temporary file, which has no name and is removed with the run. The last
 //! texts are in memory.
@@ -32,13 +33,21 @@ impl Spool {
     /// # Errors
     /// When the temporary file cannot be written.
     pub fn push(&self, text: &str) -> Result<u64> {
+        self.push_bytes(text.as_bytes())
+    }
+
+    /// Appends bytes; returns their place.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub fn push_bytes(&self, bytes: &[u8]) -> Result<u64> {
         let mut texts = self.texts();
         if texts.tail.len() >= TAIL_BYTES {
             texts.write().map_err(|error| failure("write", error))?;
         }
         let place = texts.written + texts.tail.len() as u64;
-        texts.tail.extend_from_slice(&(text.len() as u64).to_le_bytes());
-        texts.tail.extend_from_slice(text.as_bytes());
+        texts.tail.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        texts.tail.extend_from_slice(bytes);
         Ok(place)
     }
 
@@ -47,14 +56,22 @@ impl Spool {
     /// # Errors
     /// When the temporary file cannot be read.
     pub fn read(&self, place: u64) -> Result<String> {
+        String::from_utf8(self.read_bytes(place)?)
+            .map_err(|_| failure("read", io::Error::other("another program has changed the file")))
+    }
+
+    /// Reads the bytes at a place.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be read.
+    pub fn read_bytes(&self, place: u64) -> Result<Vec<u8>> {
         let mut texts = self.texts();
         let mut read = || {
             let mut len = [0; 8];
             texts.read(place, &mut len)?;
-            let mut text = vec![0; u64::from_le_bytes(len) as usize];
-            texts.read(place + 8, &mut text)?;
-            String::from_utf8(text)
-                .map_err(|_| io::Error::other("another program has changed the file"))
+            let mut bytes = vec![0; u64::from_le_bytes(len) as usize];
+            texts.read(place + 8, &mut bytes)?;
+            Ok(bytes)
         };
         read().map_err(|error| failure("read", error))
     }
@@ -92,7 +109,7 @@ impl Texts {
 }
 
 fn failure(action: &'static str, error: io::Error) -> Error {
-    Error::io(action, "the temporary file of the texts that were kept", error)
+    Error::io(action, "the temporary file of texts", error)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use cento::index::{DocAddress, Document, SignedDocument, Snapshot, Writer};
 use cento_api::error::Result;
 use cento_text::hash::{BuildKeyHasher, Digest};
+use serde_json::{Map, Value};
 
 /// Kept documents, in their order, without the parts that are never read again: meta objects,
 /// records, and texts that the index does not store.
@@ -31,15 +32,24 @@ const PLACE: &str = "spooled_at";
 /// # Errors
 /// When its meta object cannot be read.
 pub fn place_of(snapshot: &Snapshot, address: DocAddress) -> Result<Option<u64>> {
-    Ok(snapshot.meta(address)?.get(PLACE).and_then(serde_json::Value::as_u64))
+    Ok(snapshot.meta(address)?.get(PLACE).and_then(Value::as_u64))
 }
 
 impl Unwritten {
-    /// Adds a document whose id no other has; its text only if it is to be stored. `place` is the
-    /// place of the spooled text, if it is spooled.
-    pub fn push(&mut self, mut signed: SignedDocument, stores_text: bool, place: Option<u64>) {
+    /// Adds a document whose id no other has; its text only if it is to be stored, and of its meta
+    /// object the field that is its `group`. `place` is the place of the spooled text, if it is
+    /// spooled.
+    pub fn push(
+        &mut self,
+        mut signed: SignedDocument,
+        stores_text: bool,
+        place: Option<u64>,
+        group: Map<String, Value>,
+    ) {
         let Document { id, text, parts: _, meta: _, record: _, id_source: _ } = signed.document;
         signed.document = Document::new(id, if stores_text { text } else { String::new() });
+        self.bytes += if group.is_empty() { 0 } else { 200 };
+        signed.document.meta = group;
         self.ids.insert(Digest::of(signed.document.id.as_bytes()));
         self.bytes += signed.document.text.len() + 200;
         // A shared signature is counted by its other holder too.
@@ -96,6 +106,7 @@ mod tests {
                 SignedDocument::of(document.clone(), digest, 2, Vec::new()),
                 stores_text,
                 None,
+                Map::new(),
             );
             let text = if stores_text { "some text" } else { "" };
             assert_eq!(unwritten.documents[0].document, Document::new("a", text));

@@ -414,6 +414,7 @@ mod tests {
                 cut_passages: None,
                 min_left: 0,
                 only_against: false,
+                scope: None,
                 boilerplate: None,
                 threads: 1,
                 memory_bytes: 0,

@@ -1,0 +1,43 @@
+//! The note of a commit of a run.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Progress;
+use cento::index::{Index, digest_of_hex, hex_of};
+use cento_api::error::Result;
+use cento_text::hash::Digest;
+
+/// The note of a commit: the progress, and what a resumed run needs beside it.
+#[derive(Serialize)]
+pub(super) struct CommitNote {
+    #[serde(flatten)]
+    pub progress: Progress,
+    #[serde(flatten)]
+    pub wholes: Wholes,
+}
+
+/// The digests of the whole texts of documents that passages were cut from, with their ids.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Wholes {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    wholes: Vec<(String, String)>,
+}
+
+impl Wholes {
+    /// Returns those of the run of the last commit of an index.
+    pub fn of(index: &Index) -> Result<HashMap<Digest, String>> {
+        let note = index.note()?.and_then(|note| serde_json::from_str::<Wholes>(&note).ok());
+        let wholes = note.unwrap_or_default().wholes.into_iter();
+        Ok(wholes.filter_map(|(digest, id)| Some((digest_of_hex(&digest)?, id))).collect())
+    }
+
+    /// Lists these, in an order that is the same for all runs.
+    pub fn listing(wholes: &HashMap<Digest, String>) -> Wholes {
+        let mut wholes: Vec<_> =
+            wholes.iter().map(|(digest, id)| (hex_of(*digest), id.clone())).collect();
+        wholes.sort_unstable();
+        Wholes { wholes }
+    }
+}

@@ -1,0 +1,154 @@
+//! The records of a run in the order of preference.
+//!
+//! A run keeps the first of several duplicates, and the representatives of `cluster` are those that
+//! resemble none before them, in the order of preference. So a run over the documents in this order
+//! keeps the representatives. The order is known after the last record only: texts, records, meta
+//! objects and fingerprints wait in a temporary file, ids and what decides in memory.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::vec;
+
+use serde_json::{Map, Value};
+
+use super::Record;
+use super::record_fields::field_of_document;
+use super::spool::Spool;
+use crate::Prefer;
+use crate::preference::{Held, sort};
+use crate::series::{FIELDS_MAX, add_fields, unknown};
+use cento::index::{Document, SignedDocument};
+use cento_api::error::{Error, Result};
+use cento_text::scheme::Fingerprint;
+
+/// Records in the order of a run: as they come, or, once it is [prepared](Preferred::prepare), the
+/// most preferred document first.
+#[derive(Debug)]
+pub struct Preferred<R> {
+    records: R,
+    /// `None` for documents as they come.
+    prefer: Option<Prefer>,
+    /// The records that are no documents come first.
+    others: VecDeque<Record>,
+    spool: Spool,
+    /// The documents, once all have been read.
+    order: Option<vec::IntoIter<Waiting>>,
+}
+
+/// A document whose turn has not come.
+#[derive(Debug)]
+struct Waiting {
+    /// Without its text, record and meta object, and without fingerprints.
+    signed: SignedDocument,
+    text: u64,
+    record: Option<u64>,
+    meta: Option<u64>,
+    fingerprints: u64,
+}
+
+impl<R: Iterator<Item = Result<Record>>> Preferred<R> {
+    /// Puts records into the order of preference, if one is given.
+    pub fn new(records: R, prefer: Option<Prefer>) -> Preferred<R> {
+        let prefer = prefer.filter(|prefer| *prefer != Prefer::Oldest);
+        Preferred { records, prefer, others: VecDeque::new(), spool: Spool::default(), order: None }
+    }
+
+    /// Reads all records and puts them into their order, if one is given.
+    ///
+    /// # Errors
+    /// The first error of the records; that no document has the field that decides.
+    pub fn prepare(&mut self) -> Result<()> {
+        if let (Some(prefer), None) = (self.prefer.clone(), &self.order) {
+            self.order = Some(self.read(&prefer)?);
+        }
+        Ok(())
+    }
+
+    /// Reads all records.
+    fn read(&mut self, prefer: &Prefer) -> Result<vec::IntoIter<Waiting>> {
+        let mut ranked: Vec<(Held, String, Waiting)> = Vec::new();
+        let (mut has_field, mut fields) = (false, BTreeSet::new());
+        for record in self.records.by_ref() {
+            let signed = match record? {
+                Record::Document(signed) => signed,
+                other => {
+                    self.others.push_back(other);
+                    continue;
+                }
+            };
+            let held = match prefer {
+                Prefer::Least(field) | Prefer::Greatest(field) => {
+                    Held::value(field_of_document(&signed.document, field).as_deref())
+                }
+                Prefer::Longest | Prefer::Oldest => Held::longest(signed.token_count),
+            };
+            has_field |= !matches!(held, Held::Nothing);
+            // Needed only for the error that no document has the field.
+            if !has_field && fields.len() < FIELDS_MAX {
+                add_fields(&signed.document.meta, "", &mut fields);
+            }
+            ranked.push((held, signed.document.id.clone(), waiting(&self.spool, signed)?));
+        }
+        if let Prefer::Least(field) | Prefer::Greatest(field) = prefer
+            && !has_field
+            && !ranked.is_empty()
+        {
+            return Err(unknown("prefer", field, &fields));
+        }
+        sort(&mut ranked, prefer);
+        let order: Vec<Waiting> = ranked.into_iter().map(|(_, _, waiting)| waiting).collect();
+        Ok(order.into_iter())
+    }
+
+    fn take_back(&self, waiting: Waiting) -> Result<Record> {
+        let Waiting { mut signed, text, record, meta, fingerprints } = waiting;
+        signed.document.text = self.spool.read(text)?;
+        let record = record.map(|place| self.spool.read(place)).transpose()?;
+        signed.document.record = record.map(String::into_boxed_str);
+        if let Some(place) = meta {
+            let meta: Map<String, Value> = serde_json::from_str(&self.spool.read(place)?)
+                .map_err(|e| Error::internal(&signed.document.id, e.to_string()))?;
+            signed.document.meta = meta;
+        }
+        let bytes = self.spool.read_bytes(fingerprints)?;
+        let fingerprint = |(key, position): (&[u8], &[u8])| {
+            let number = |bytes: &[u8]| {
+                bytes.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte))
+            };
+            Fingerprint { key: number(key), position: number(position) as u32 }
+        };
+        let signature = bytes.chunks_exact(12).map(|own| fingerprint(own.split_at(8)));
+        signed.signature = Arc::new(signature.collect());
+        Ok(Record::Document(signed))
+    }
+}
+
+/// Writes the large parts of a document to the spool.
+fn waiting(spool: &Spool, mut signed: SignedDocument) -> Result<Waiting> {
+    let Document { text, meta, record, .. } = &mut signed.document;
+    let text = spool.push(&std::mem::take(text))?;
+    let record = record.take().map(|record| spool.push(&record)).transpose()?;
+    let meta = match std::mem::take(meta) {
+        meta if meta.is_empty() => None,
+        meta => Some(spool.push(&Value::Object(meta).to_string())?),
+    };
+    let signature = std::mem::take(&mut signed.signature);
+    let bytes = signature
+        .iter()
+        .flat_map(|of| of.key.to_le_bytes().into_iter().chain(of.position.to_le_bytes()));
+    let fingerprints = spool.push_bytes(&bytes.collect::<Vec<u8>>())?;
+    Ok(Waiting { signed, text, record, meta, fingerprints })
+}
+
+impl<R: Iterator<Item = Result<Record>>> Iterator for Preferred<R> {
+    type Item = Result<Record>;
+
+    fn next(&mut self) -> Option<Result<Record>> {
+        let Some(order) = &mut self.order else { return self.records.next() };
+        if let Some(other) = self.others.pop_front() {
+            return Some(Ok(other));
+        }
+        let waiting = order.next()?;
+        Some(self.take_back(waiting))
+    }
+}

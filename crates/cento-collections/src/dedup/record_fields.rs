@@ -1,0 +1,62 @@
+//! Fields of documents, in their meta objects or in the records that they were read from.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::series::field_of;
+use cento::index::Document;
+
+/// Returns the value of a field of a document: that of its meta object, or that of its record,
+/// whose members are no part of the meta object unless the options of the reader name them. In a
+/// table all values are texts: there a number is a text, and an empty text is no value.
+pub fn field_of_document<'a>(document: &'a Document, field: &str) -> Option<Cow<'a, Value>> {
+    if let Some(value) = field_of(&document.meta, field) {
+        return Some(Cow::Borrowed(value));
+    }
+    let record = document.record.as_deref()?;
+    let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(record).ok()?;
+    let value =
+        |name: &str| -> Option<Value> { serde_json::from_str(members.get(name)?.get()).ok() };
+    let found = value(field).or_else(|| {
+        let (first, rest) = field.split_once('.')?;
+        field_of(value(first)?.as_object()?, rest).cloned()
+    });
+    found
+        .map(|value| match value {
+            Value::String(text) if text.is_empty() => Value::Null,
+            Value::String(text) => {
+                let number = text.parse::<serde_json::Number>().ok();
+                number.map_or(Value::String(text), Value::Number)
+            }
+            value => value,
+        })
+        .map(Cow::Owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_field_is_found_in_the_meta_object_or_in_the_record() {
+        let mut document = Document::new("a", "text");
+        document.record = Some(r#"{"n":"0.90","d":"2026-01","of":{"x":[1]},"m":1,"e":""}"#.into());
+        document.meta = json!({"m": 2}).as_object().unwrap().clone();
+        for (field, expected) in [
+            ("m", Some(json!(2))),
+            ("n", Some(json!(0.9))),
+            ("d", Some(json!("2026-01"))),
+            ("of.x", Some(json!([1]))),
+            ("of.y", None),
+            ("x", None),
+            ("e", Some(Value::Null)),
+        ] {
+            let found = field_of_document(&document, field);
+            assert_eq!(found.as_deref(), expected.as_ref(), "{field}");
+        }
+    }
+}
