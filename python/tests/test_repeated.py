@@ -21,7 +21,7 @@ def test_passages_that_most_documents_have_are_found(empty: cento.Index, made: A
     (passage,) = empty.repeated_passages(0.6)
     assert (passage.documents, passage.of_documents, passage.tokens) == (6, 8, 30)
     assert passage.text == LICENCE
-    document = empty.get(passage.id)
+    document = empty.get(passage.example)
     assert document is not None
     assert document.text is not None
     assert document.text.encode()[slice(*passage.bytes)].decode() == LICENCE

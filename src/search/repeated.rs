@@ -13,7 +13,7 @@
 //! Then the runs with sufficient counters are counted exactly, and at last the longest passage is
 //! found that each belongs to.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use cento_api::{BoilerplateShare, RepeatedPassage};
@@ -59,6 +59,29 @@ pub struct RepeatedPassages {
 }
 
 impl RepeatedPassages {
+    /// Joins those of several groups of documents of one snapshot. A text that is a passage of
+    /// several groups is once among them, with the documents of the group where most have it.
+    #[must_use]
+    pub fn of_groups(groups: Vec<RepeatedPassages>) -> RepeatedPassages {
+        let mut joined = RepeatedPassages {
+            passages: Vec::new(),
+            of_documents: 0,
+            documents_min: DOCUMENTS_MIN,
+            is_by_group: false,
+            examples: Vec::new(),
+        };
+        let mut all = Vec::new();
+        for of_group in groups {
+            joined.of_documents += of_group.of_documents;
+            all.extend(of_group.passages.into_iter().zip(of_group.examples));
+        }
+        all.sort_by(|(a, _), (b, _)| in_order_of_proposal(a, b));
+        let mut seen = HashSet::new();
+        all.retain(|(passage, _)| seen.insert(Digest::of(passage.text.as_bytes())));
+        (joined.passages, joined.examples) = all.into_iter().unzip();
+        joined
+    }
+
     /// Returns boilerplate with all passages added; `snapshot` is the one that was searched. `None`
     /// stays `None` if there is no passage.
     ///
@@ -82,6 +105,12 @@ impl RepeatedPassages {
         }
         Ok(Some(boilerplate))
     }
+}
+
+/// Compares passages: those in most documents first, of these the longest.
+fn in_order_of_proposal(a: &RepeatedPassage, b: &RepeatedPassage) -> Ordering {
+    let of = |one: &RepeatedPassage| (Reverse(one.documents), Reverse(one.tokens));
+    of(a).cmp(&of(b)).then_with(|| (&a.example, a.bytes).cmp(&(&b.example, b.bytes)))
 }
 
 /// The place of a passage in a document, in tokens.
@@ -235,7 +264,7 @@ impl Snapshot {
         threads: usize,
         stop: &Stop,
     ) -> Result<RepeatedPassages> {
-        self.repeated_in(share, None, threads, stop)
+        self.repeated_in(&self.live().collect::<Vec<_>>(), share, None, threads, stop)
     }
 
     /// Finds the passages that at least this share of the groups of documents have, and at least
@@ -254,11 +283,28 @@ impl Snapshot {
         threads: usize,
         stop: &Stop,
     ) -> Result<RepeatedPassages> {
-        self.repeated_in(share, Some(group_of), threads, stop)
+        let addresses: Vec<DocAddress> = self.live().collect();
+        self.repeated_in(&addresses, share, Some(group_of), threads, stop)
+    }
+
+    /// Finds the passages that at least this share of these documents have, and at least five of
+    /// them: those of a site, say, which is a small part of a collection.
+    ///
+    /// # Errors
+    /// As [`repeated_passages`](Self::repeated_passages).
+    pub fn repeated_passages_among(
+        &self,
+        addresses: &[DocAddress],
+        share: BoilerplateShare,
+        threads: usize,
+        stop: &Stop,
+    ) -> Result<RepeatedPassages> {
+        self.repeated_in(addresses, share, None, threads, stop)
     }
 
     fn repeated_in(
         &self,
+        addresses: &[DocAddress],
         share: BoilerplateShare,
         group_of: Option<&dyn Fn(DocAddress) -> Option<u64>>,
         threads: usize,
@@ -271,7 +317,7 @@ impl Snapshot {
         }
         let k = run_tokens_of(self.config());
         let reader = &Reader { snapshot: self, k, threads, stop };
-        let (counted, mut counters) = self.count_roughly(share, group_of, reader)?;
+        let (counted, mut counters) = self.count_roughly(addresses, share, group_of, reader)?;
         let greatest = |of: fn(&Counted) -> u32| counted.iter().map(of).max().unwrap_or(0);
         let of_documents =
             u64::from(greatest(|counted| counted.group).min(greatest(|counted| counted.text)));
@@ -291,13 +337,10 @@ impl Snapshot {
         let mut counts = count_exactly(&counted, &mut counters, documents_min, reader)?;
         counts.retain(|_, count| u64::from(count.documents) >= documents_min);
         drop(counters);
-        self.place(&mut counts, reader)?;
+        self.place(addresses, &mut counts, reader)?;
         let mut passages = self.passages(&counts, of_documents, reader)?;
         // Equal ids in a union stay in the order of the indexes.
-        passages.sort_by(|(_, a), (_, b)| {
-            let of = |one: &RepeatedPassage| (Reverse(one.documents), Reverse(one.tokens));
-            of(a).cmp(&of(b)).then_with(|| (&a.id, a.bytes).cmp(&(&b.id, b.bytes)))
-        });
+        passages.sort_by(|(_, a), (_, b)| in_order_of_proposal(a, b));
         (found.examples, found.passages) = passages.into_iter().unzip();
         Ok(found)
     }
@@ -305,19 +348,20 @@ impl Snapshot {
     /// Finds the documents that count, and counts their runs; several together.
     fn count_roughly(
         &self,
+        addresses: &[DocAddress],
         share: BoilerplateShare,
         group_of: Option<&dyn Fn(DocAddress) -> Option<u64>>,
         reader: &Reader<'_>,
     ) -> Result<(Vec<Counted>, Counters)> {
         let mut tokens = 0;
         let mut all = Vec::new();
-        for address in self.live() {
+        for &address in addresses {
             tokens += u64::from(self.segment(address).signatures.document(address.doc)?.tokens);
             all.push((group_of.and_then(|group_of| group_of(address)), address));
         }
         // The documents of a group follow each other, so that it is counted once.
         all.sort_by_key(|(group, _)| *group);
-        let mut counters = Counters::new(tokens, self.documents(), share);
+        let mut counters = Counters::new(tokens, addresses.len() as u64, share);
         let (mut counted, mut seen, mut texts) = (Vec::new(), HashSet::new(), HashSet::new());
         let (mut number, mut last) = (0, None);
         let addresses: Vec<DocAddress> = all.iter().map(|&(_, address)| address).collect();
@@ -350,13 +394,17 @@ impl Snapshot {
 
     /// Finds the longest passage of each run: as many common runs in a row as there are. Of equally
     /// long ones it is that of the least id, and the first there.
-    fn place(&self, counts: &mut Counts, reader: &Reader<'_>) -> Result<()> {
+    fn place(
+        &self,
+        addresses: &[DocAddress],
+        counts: &mut Counts,
+        reader: &Reader<'_>,
+    ) -> Result<()> {
         if counts.is_empty() {
             return Ok(());
         }
         let mut ids = Ids { snapshot: self, last: None };
-        let addresses: Vec<DocAddress> = self.live().collect();
-        reader.read(&addresses, &mut |at, tokens| {
+        reader.read(addresses, &mut |at, tokens| {
             let runs: Vec<u64> = reader.runs(tokens).collect();
             for (start, runs) in common(&runs, counts) {
                 let place = Place { runs: runs.len() as u32, address: addresses[at], start };

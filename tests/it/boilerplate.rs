@@ -93,7 +93,7 @@ proptest! {
                 prop_assert_eq!(longest(&run, &texts, &common), of_first);
                 *seen.entry(run).or_default() += 1;
             }
-            let text = &texts[passage.id.parse::<usize>().unwrap()];
+            let text = &texts[passage.example.parse::<usize>().unwrap()];
             let (start, end) = passage.bytes;
             prop_assert_eq!(&text[start as usize..end as usize], &passage.text);
         }

@@ -19,8 +19,8 @@ pub struct RepeatedPassage {
     pub of_documents: u64,
     /// The length of the passage, in tokens.
     pub tokens: u32,
-    /// A document that has it.
-    pub id: String,
+    /// The id of a document that has it.
+    pub example: String,
     /// Its place in the text of that document, in bytes, half-open.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub bytes: (u32, u32),
@@ -34,11 +34,11 @@ impl RepeatedPassage {
     pub fn new(
         [documents, of_documents]: [u64; 2],
         tokens: u32,
-        id: String,
+        example: String,
         bytes: (u32, u32),
         text: String,
     ) -> RepeatedPassage {
-        RepeatedPassage { documents, of_documents, tokens, id, bytes, text }
+        RepeatedPassage { documents, of_documents, tokens, example, bytes, text }
     }
 }
 

@@ -3,14 +3,14 @@
 //! The documents of a series have the same value of a field of `meta`, or the same fields in their
 //! ids by a pattern: a newspaper, an author, a repository.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cento_api::{BoilerplateShare, NamePattern};
 use serde_json::{Map, Value};
 
 pub use super::Scope;
 use super::numbering::Numbering;
-use cento::index::Snapshot;
+use cento::index::{DocAddress, Snapshot};
 use cento::search::RepeatedPassages;
 use cento_api::error::{Error, Result};
 use cento_text::runtime::Stop;
@@ -187,6 +187,36 @@ pub fn repeated_passages(
         (code != 0).then_some(u64::from(code))
     };
     snapshot.repeated_passages_of_groups(share, &group_of, threads, stop)
+}
+
+/// Finds the passages that at least this share of the documents of a group have, and at least five
+/// of them, for each group: what most pages of a site have is on few pages of a crawl.
+///
+/// # Errors
+/// As [`repeated_passages`].
+pub fn repeated_passages_within(
+    snapshot: &Snapshot,
+    field: &str,
+    share: BoilerplateShare,
+    threads: usize,
+    stop: &Stop,
+) -> Result<RepeatedPassages> {
+    let scope = Scope::Within(field.to_owned());
+    let Some(series) = Series::read(&scope, &[snapshot])? else {
+        return snapshot.repeated_passages(share, threads, stop);
+    };
+    let numbering = Numbering::new(snapshot);
+    let mut groups: BTreeMap<u32, Vec<DocAddress>> = BTreeMap::new();
+    for address in snapshot.live() {
+        groups.entry(series.code(0, numbering.number(address))).or_default().push(address);
+    }
+    // Documents without the field are in no group.
+    groups.remove(&0);
+    let of_group = |addresses: &Vec<DocAddress>| {
+        snapshot.repeated_passages_among(addresses, share, threads, stop)
+    };
+    let groups = groups.values().map(of_group).collect::<Result<Vec<_>>>()?;
+    Ok(RepeatedPassages::of_groups(groups))
 }
 
 /// Returns the number of pairs of this number of documents.

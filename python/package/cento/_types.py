@@ -770,8 +770,8 @@ class RepeatedPassage(_Shown):
     """The number of different documents; exact copies count once."""
     tokens: int
     """Its length."""
-    id: str
-    """A document that has it."""
+    example: str
+    """The id of a document that has it."""
     bytes: tuple[int, int]
     """Its place in that document, in bytes of UTF-8."""
     text: str

@@ -24,7 +24,7 @@ use crate::{Outcome, Result};
 use cento::index::{Index, Snapshot};
 use cento::search::{BoilerplateShare, RepeatedPassage};
 use cento::{Error, Stop};
-use cento_collections::series::repeated_passages;
+use cento_collections::series::{repeated_passages, repeated_passages_within};
 use cento_collections::{PairOptions, Scope};
 use cento_source::{AddOptions, Event, SourceOptions, check_there, is_by_name};
 
@@ -34,7 +34,8 @@ use cento_source::{AddOptions, Event, SourceOptions, check_there, is_by_name};
 /// that share them. Each passage is shown with the number of documents that have it, the most
 /// frequent first. It is a proposal: what this command writes with --format json or --out can be
 /// given to the option -b of other verbs, which then ignore these passages; remove the lines of
-/// those that count. `-b auto` of these verbs accepts all of them.
+/// those that count. `-b auto` of these verbs accepts all of them. To remove the passages from a
+/// corpus, add the list to an index and give that to `cento dedup --only-against --cut-passages 5`.
 ///
 /// A passage is proposed if three of four documents have it, and at least five: what a few people
 /// have in common may be copied. Exact copies count as one document, and with --group-by the
@@ -53,6 +54,11 @@ pub struct Boilerplate {
     /// without the field is a group of its own.
     #[arg(long, value_name = "FIELD|PATTERN")]
     group_by: Option<String>,
+    /// Look for the passages of each group by itself, such as the menus of a site, which few
+    /// documents of a crawl have: a group has the same value of this field of `meta`, or the same
+    /// fields in the ends of its ids by a pattern.
+    #[arg(long, value_name = "FIELD|PATTERN", conflicts_with = "group_by")]
+    within: Option<String>,
     /// Maximum number of passages to show.
     #[arg(long, short = 'n', value_name = "N", default_value = "10")]
     limit: usize,
@@ -73,7 +79,7 @@ pub struct Boilerplate {
 }
 
 /// The columns of a table of passages.
-const COLUMNS: &[&str] = &["documents", "of_documents", "tokens", "id", "bytes", "text"];
+const COLUMNS: &[&str] = &["documents", "of_documents", "tokens", "example", "bytes", "text"];
 
 impl Boilerplate {
     pub(super) fn run(self) -> Result {
@@ -85,8 +91,11 @@ impl Boilerplate {
             self.out.as_deref().map(UnwrittenFile::create).transpose()?.unzip();
         let scope = self.scope()?;
         let (snapshot, is_any_refused) = self.snapshot(stop)?;
-        let found =
-            repeated_passages(&snapshot, &scope, self.min_share, cento::available_threads(), stop)?;
+        let (share, threads) = (self.min_share, cento::available_threads());
+        let found = match &self.within {
+            Some(field) => repeated_passages_within(&snapshot, field, share, threads, stop)?,
+            None => repeated_passages(&snapshot, &scope, share, threads, stop)?,
+        };
         unwritten.iter_mut().for_each(UnwrittenFile::keep);
         if let Some(out) = out {
             write(out, &found.passages)?;
@@ -114,7 +123,8 @@ impl Boilerplate {
 
     /// Returns the scope of pairs of different groups.
     fn scope(&self) -> cento::Result<Scope> {
-        let options = PairOptions { group_by: self.group_by.clone(), ..PairOptions::default() };
+        let (within, group_by) = (self.within.clone(), self.group_by.clone());
+        let options = PairOptions { within, group_by, ..PairOptions::default() };
         options.check()?;
         options.scope()
     }
@@ -172,12 +182,12 @@ fn print(
     unit: &str,
     is_next: bool,
 ) -> io::Result<()> {
-    let RepeatedPassage { documents, of_documents, tokens, id, text, .. } = passage;
+    let RepeatedPassage { documents, of_documents, tokens, example, text, .. } = passage;
     if is_next {
         line!(out)?;
     }
     let (documents, of) = (count(*documents), count(*of_documents));
     let units = format!("{}s", unit.trim_start_matches("different "));
-    line!(out, "in {documents} of {of} {units}, {tokens} tokens, such as {}:", Id(id))?;
+    line!(out, "in {documents} of {of} {units}, {tokens} tokens, such as {}:", Id(example))?;
     text.lines().try_for_each(|line| line!(out, "    {line}"))
 }

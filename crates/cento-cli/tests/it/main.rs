@@ -33,6 +33,7 @@ mod compressed;
     any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
 ))]
 mod confined;
+mod cut_boilerplate;
 mod cut_passages;
 mod decontaminate;
 mod dedup;
