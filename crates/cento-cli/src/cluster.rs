@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
+use super::Result;
+use super::collection::InputArgs;
 use super::join::JoinArgs;
 use super::list_format::{ListFormat, ListOut};
 use super::output::{self, count, counted, share};
 use super::progress::{Progress, stop_flag};
 use super::terminal::{Id, line, note};
-use super::{Outcome, Result};
 use cento_collections::cluster::{self, ClusterOptions, Member, Prefer};
 
 /// Find the clusters of documents that are versions of one another.
@@ -22,12 +23,16 @@ use cento_collections::cluster::{self, ClusterOptions, Member, Prefer};
 /// representative is that of the preset of the index, or 0.5.
 #[derive(Debug, Args)]
 pub struct Cluster {
-    /// Directory of the index.
-    index: PathBuf,
+    /// Directory of an index; or files, directories, and archives (.tar, .tar.gz, .tgz, .tar.zst,
+    /// .zip), which are read for this search alone.
+    #[arg(value_name = "INDEX|PATH", required = true)]
+    paths: Vec<PathBuf>,
     #[command(flatten)]
     options: ClusterOptions,
     #[command(flatten)]
     join: JoinArgs,
+    #[command(flatten)]
+    inputs: InputArgs,
     /// Output format. Rows of csv and tsv are documents with the numbers of their clusters; a row
     /// without similarity is that of the representative.
     #[arg(long, value_enum, default_value = "human")]
@@ -37,9 +42,10 @@ pub struct Cluster {
 impl Cluster {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
-        let searcher = self.join.searcher(&self.index)?;
+        let inputs = self.inputs.open_one(&self.paths, &self.join, "clusters", &stop)?;
+        let searcher = &inputs.searcher;
         let progress = Progress::new(searcher.snapshot().documents(), "documents");
-        let found = cluster::clusters(&searcher, &self.options).threads(self.join.threads());
+        let found = cluster::clusters(searcher, &self.options).threads(self.join.threads());
         let defaults = found.defaults();
         let mut found = found.stop(&stop).progress(progress.setter());
         let clusters = found.by_ref().collect::<cento::Result<Vec<_>>>();
@@ -57,7 +63,7 @@ impl Cluster {
         }
         out.flush()?;
         output::tell_defaults(defaults);
-        self.join.tell_stopped(&searcher, self.options.max_df, &stop)?;
+        self.join.tell_stopped(searcher, self.options.max_df, &stop)?;
         if self.format.is_human() {
             let documents: u64 = clusters.iter().map(|cluster| cluster.size).sum();
             let all = searcher.snapshot().documents();
@@ -68,7 +74,7 @@ impl Cluster {
                 counted(all, "document")
             );
         }
-        Ok(if clusters.is_empty() { Outcome::Nothing } else { Outcome::Found })
+        Ok(inputs.outcome(!clusters.is_empty()))
     }
 }
 

@@ -6,21 +6,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::Result;
+use super::collection::{InputArgs, Inputs, Kind};
 use super::join::{JoinArgs, stopped};
 use super::memory;
 use super::network_out::NetworkOut;
 use super::output::{counted, named, place, similarity};
 use super::progress::{Progress, stop_flag};
-use super::report_args::{self, ReportArgs};
+use super::report_args::ReportArgs;
 use super::rows_out::{CellType, RowsOut};
 use super::terminal::{Id, line, note, printable, tell};
-use super::{Outcome, Result};
-use cento::search::Searcher;
+use cento::Error;
 use cento_collections::families::{
     Carrier, Change, DirectionBy, Family, FamilyOptions, FamilySummary, families,
 };
 use cento_collections::pairs::document_count;
-use cento_report::{CarrierRow, FamiliesReport, IndexState, Run, Strip};
+use cento_report::{CarrierRow, FamiliesReport, Run, Strip};
 
 /// Find the families of passages: each reused passage once, with all documents that carry it.
 ///
@@ -31,13 +32,17 @@ use cento_report::{CarrierRow, FamiliesReport, IndexState, Run, Strip};
 /// index must store texts.
 #[derive(Debug, Args)]
 pub struct FamilyList {
-    /// Directory of the index; several are taken as one, if they have the same scheme and analyzer.
-    #[arg(value_name = "INDEX", required = true)]
-    indexes: Vec<PathBuf>,
+    /// Directories of indexes, which are taken as one and must have the same scheme and analyzer;
+    /// or files, directories, and archives (.tar, .tar.gz, .tgz, .tar.zst, .zip), which are read
+    /// for this search alone.
+    #[arg(value_name = "INDEX|PATH", required = true)]
+    paths: Vec<PathBuf>,
     #[command(flatten)]
     options: FamilyOptions,
     #[command(flatten)]
     join: JoinArgs,
+    #[command(flatten)]
+    inputs: InputArgs,
     #[command(flatten)]
     output: NetworkOut,
     #[command(flatten)]
@@ -61,12 +66,17 @@ impl FamilyList {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
         let graph = self.output.graph()?;
-        let searcher = self.join.searcher_of_all(&self.indexes)?;
+        if self.options.since.is_some() && Kind::of(&self.paths)? == Kind::Files {
+            let what = "--since is for families of indexes: files are read anew each time";
+            return Err(Error::argument("since", what).into());
+        }
+        let inputs = self.inputs.open(&self.paths, &self.join, "families", &stop)?;
+        let searcher = &inputs.searcher;
         let mut out = self.output.rows(CarrierRow::COLUMNS, cell_type)?;
         let is_narrow = self.options.document.is_some() || self.options.since.is_some();
-        let all = if is_narrow { 0 } else { document_count(&searcher) };
+        let all = if is_narrow { 0 } else { document_count(searcher) };
         let progress = Progress::new(all, "documents");
-        let mut found = families(&searcher, &self.options)
+        let mut found = families(searcher, &self.options)
             .threads(self.join.threads())
             .memory_bytes(memory::default_bytes() / 2)
             .stop(&stop)
@@ -90,26 +100,23 @@ impl FamilyList {
         graph.write(edges.iter().map(|((a, b), &(weight, by))| ((&**a, &**b, weight), by)))?;
         let summary = found.summary();
         if self.report.is_asked() {
-            self.write_report(&searcher, reported, &summary)?;
+            self.write_report(&inputs, reported, &summary)?;
         }
-        self.tell(&summary, number);
-        self.join.tell_stopped(&searcher, self.options.max_df, &stop)?;
-        Ok(if number > 0 { Outcome::Found } else { Outcome::Nothing })
+        self.tell(&summary, number, inputs.kind);
+        self.join.tell_stopped(searcher, self.options.max_df, &stop)?;
+        Ok(inputs.outcome(number > 0))
     }
 
     /// Writes the report.
     fn write_report(
         &self,
-        searcher: &Searcher,
+        inputs: &Inputs<'_>,
         families: Vec<Family>,
         summary: &FamilySummary,
     ) -> cento::Result<()> {
+        let searcher = &inputs.searcher;
         let snapshot = searcher.snapshot();
-        let index = IndexState {
-            place: report_args::listed(&self.indexes),
-            generation: Some(snapshot.generation().to_string()),
-            documents: snapshot.documents(),
-        };
+        let index = inputs.state(&self.paths);
         let run = self.report.run("families", &snapshot.config().analyzer)?;
         let run = Run { index: Some(index), ..run }.with_options(&self.options);
         let strip = match &self.options.document {
@@ -137,7 +144,7 @@ impl FamilyList {
     }
 
     /// Reports what the families lack.
-    fn tell(&self, summary: &FamilySummary, shown: u64) {
+    fn tell(&self, summary: &FamilySummary, shown: u64, kind: Kind) {
         let FamilySummary { families, cut_pairs, undated, no_date, cursor, .. } = summary;
         if *cut_pairs > 0 {
             let of = counted(*cut_pairs, "pair");
@@ -154,7 +161,10 @@ impl FamilyList {
             };
             let shown =
                 if shown == 1 { "1 family".to_owned() } else { format!("{shown} families") };
-            note!("{shown}{of}; later, new documents: --since {cursor}");
+            match kind {
+                Kind::Indexes => note!("{shown}{of}; later, new documents: --since {cursor}"),
+                Kind::Files => note!("{shown}{of}"),
+            }
         }
     }
 }

@@ -48,12 +48,6 @@ impl JoinArgs {
     }
 
     /// Returns a searcher over the indexes at `paths`, as if they were one, that ignores the
-    /// boilerplate.
-    pub fn searcher_of_all(&self, paths: &[PathBuf]) -> cento::Result<Searcher> {
-        self.searcher_of_pairs(paths, &Scope::Everywhere)
-    }
-
-    /// Returns a searcher over the indexes at `paths`, as if they were one, that ignores the
     /// boilerplate of pairs of this scope.
     pub fn searcher_of_pairs(&self, paths: &[PathBuf], scope: &Scope) -> cento::Result<Searcher> {
         let searcher = Searcher::new(union(paths, paths.iter().map(key::open))?);
@@ -62,8 +56,12 @@ impl JoinArgs {
 
     /// Returns a searcher over the index at `path` that ignores the boilerplate.
     pub fn searcher(&self, path: &Path) -> cento::Result<Searcher> {
-        let searcher = Searcher::new(key::open(path)?.snapshot()?);
-        without(searcher, &self.boilerplate, self.threads())
+        self.searcher_of(key::open(path)?.snapshot()?)
+    }
+
+    /// Returns a searcher over a snapshot that ignores the boilerplate.
+    pub fn searcher_of(&self, snapshot: Snapshot) -> cento::Result<Searcher> {
+        without(Searcher::new(snapshot), &self.boilerplate, self.threads())
     }
 }
 

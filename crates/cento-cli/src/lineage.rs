@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::Result;
+use super::collection::InputArgs;
 use super::families::tell_undated;
 use super::join::JoinArgs;
 use super::network_out::NetworkOut;
@@ -13,10 +15,9 @@ use super::progress::{Progress, stop_flag};
 use super::report_args::ReportArgs;
 use super::rows_out::CellType;
 use super::terminal::{Id, line, note, printable};
-use super::{Outcome, Result};
 use cento_collections::lineage::{Descent, DirectionBy, LineageOptions, lineage};
 use cento_collections::pairs::document_count;
-use cento_report::{IndexState, LineageReport, Run};
+use cento_report::{LineageReport, Run};
 
 /// Find the lineage of documents: versions and their ancestors.
 ///
@@ -26,12 +27,16 @@ use cento_report::{IndexState, LineageReport, Run};
 /// shown with a question mark. Documents without versions are not shown.
 #[derive(Debug, Args)]
 pub struct LineageList {
-    /// Directory of the index.
-    index: PathBuf,
+    /// Directory of an index; or files, directories, and archives (.tar, .tar.gz, .tgz, .tar.zst,
+    /// .zip), which are read for this search alone.
+    #[arg(value_name = "INDEX|PATH", required = true)]
+    paths: Vec<PathBuf>,
     #[command(flatten)]
     options: LineageOptions,
     #[command(flatten)]
     join: JoinArgs,
+    #[command(flatten)]
+    inputs: InputArgs,
     #[command(flatten)]
     output: NetworkOut,
     #[command(flatten)]
@@ -54,10 +59,11 @@ impl LineageList {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
         let graph = self.output.graph()?;
-        let searcher = self.join.searcher(&self.index)?;
+        let inputs = self.inputs.open_one(&self.paths, &self.join, "lineages", &stop)?;
+        let searcher = &inputs.searcher;
         let mut out = self.output.rows(LineageReport::COLUMNS, cell_type)?;
-        let progress = Progress::new(document_count(&searcher), "documents");
-        let mut found = lineage(&searcher, &self.options)
+        let progress = Progress::new(document_count(searcher), "documents");
+        let mut found = lineage(searcher, &self.options)
             .threads(self.join.threads())
             .stop(&stop)
             .progress(progress.setter());
@@ -84,11 +90,7 @@ impl LineageList {
         let summary = found.summary();
         if self.report.is_asked() {
             let snapshot = searcher.snapshot();
-            let index = IndexState {
-                place: self.index.display().to_string(),
-                generation: Some(snapshot.generation().to_string()),
-                documents: snapshot.documents(),
-            };
+            let index = inputs.state(&self.paths);
             let run = self.report.run("lineage", &snapshot.config().analyzer)?;
             self.report.write_lineage(&LineageReport {
                 run: Run { index: Some(index), ..run }.with_options(&self.options),
@@ -99,7 +101,7 @@ impl LineageList {
             })?;
         }
         tell_undated(self.options.date.as_deref(), summary.undated, summary.no_date.as_ref());
-        self.join.tell_stopped(&searcher, self.options.max_df, &stop)?;
+        self.join.tell_stopped(searcher, self.options.max_df, &stop)?;
         if self.output.format.is_human() {
             let (versions, trees) =
                 (counted(summary.versions, "version"), counted(summary.trees, "tree"));
@@ -110,7 +112,7 @@ impl LineageList {
             };
             note!("{versions} in {trees}{uncertain}");
         }
-        Ok(if rows > 0 { Outcome::Found } else { Outcome::Nothing })
+        Ok(inputs.outcome(rows > 0))
     }
 }
 

@@ -15,6 +15,7 @@ mod advice;
 mod boilerplate;
 mod check;
 mod cluster;
+mod collection;
 mod compact;
 mod compare;
 #[cfg(feature = "serve")]

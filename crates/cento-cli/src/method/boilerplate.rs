@@ -5,28 +5,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::add::SourceArgs;
 use crate::boilerplate::{nothing_proposed, unit};
-use crate::create::ConfigArgs;
-use crate::grouping::GroupingArgs;
+use crate::collection::{CollectionArgs, Kind};
 use crate::join::union;
 use crate::key;
-use crate::left_out::FilterArgs;
 use crate::list_format::{ListFormat, ListOut};
-use crate::memory;
 use crate::outfile::{self, OutFile};
 use crate::output::{self, count, print_json_to};
-use crate::pairs::{Kind, kind};
-use crate::progress::{AddProgress, metered, stop_flag};
+use crate::progress::stop_flag;
 use crate::terminal::{Id, line, note};
 use crate::unwritten::UnwrittenFile;
 use crate::{Outcome, Result};
-use cento::index::{Index, Snapshot};
+use cento::index::Snapshot;
 use cento::search::{BoilerplateShare, RepeatedPassage};
 use cento::{Error, Stop};
 use cento_collections::series::{repeated_passages, repeated_passages_within};
 use cento_collections::{PairOptions, Scope};
-use cento_source::{AddOptions, Event, SourceOptions, check_there, is_by_name};
 
 /// Show the passages that most documents of indexes or files repeat.
 ///
@@ -69,13 +63,7 @@ pub struct Boilerplate {
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
     #[command(flatten)]
-    grouping: GroupingArgs,
-    #[command(flatten)]
-    config: ConfigArgs,
-    #[command(flatten)]
-    filter: FilterArgs,
-    #[command(flatten)]
-    source: SourceArgs,
+    collection: CollectionArgs,
 }
 
 /// The columns of a table of passages.
@@ -131,42 +119,18 @@ impl Boilerplate {
 
     /// Returns the documents, and whether any of them was refused.
     fn snapshot(&self, stop: &Stop) -> cento::Result<(Snapshot, bool)> {
-        check_there(&self.paths)?;
-        if kind(&self.paths)? == Kind::Files {
-            return self.of_files(stop);
+        let kind = Kind::of(&self.paths)?;
+        if kind == Kind::Indexes {
+            if self.collection.grouping.is_grouped() {
+                let what = "--by is for files; the documents of an index are those that were added";
+                return Err(Error::argument("by", what));
+            }
+            return Ok((union(&self.paths, self.paths.iter().map(key::open))?, false));
         }
-        if self.grouping.is_grouped() {
-            let what = "--by is for files; the documents of an index are those that were added";
-            return Err(Error::argument("by", what));
-        }
-        Ok((union(&self.paths, self.paths.iter().map(key::open))?, false))
-    }
-
-    /// Reads files into an index that is gone when the snapshot is.
-    fn of_files(&self, stop: &Stop) -> cento::Result<(Snapshot, bool)> {
-        let dir =
-            tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
-        let filter = self.grouping.without_data(self.filter.filter()?);
-        let source = SourceOptions { filter, ..self.source.options() };
-        let config = self.config.config_of_most(&self.paths, &source)?;
-        let source = metered(&self.paths, self.grouping.grouped(&self.paths, source, stop)?);
-        let index = Index::create(dir.path().join("index"), config)?;
-        let options =
-            AddOptions { memory_bytes: memory::default_bytes(), source, ..AddOptions::default() };
-        let progress = AddProgress::new(false, &options.source);
-        let mut is_any_refused = false;
-        let added = cento_source::add(&index, &self.paths, &options, stop, &mut |event| {
-            is_any_refused |= match &event {
-                Event::Skipped(_, why) => !is_by_name(why),
-                Event::Failed(_) => true,
-                _ => false,
-            };
-            progress.tell(event);
-        });
-        progress.finish();
-        added?;
+        let temporary = self.collection.create(&self.paths, None)?;
+        let added = temporary.read(true, stop)?;
         // The snapshot holds its files open.
-        Ok((index.snapshot()?, is_any_refused))
+        Ok((temporary.index.snapshot()?, !added.not_compared.is_empty()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Pairs of files: the pairwise test of Finkel et al. (2002), section 2.6.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use clap::Args;
 use serde::Serialize;
@@ -10,36 +11,30 @@ use super::known::Known;
 use super::report::{report_bytes_max, tell_cut};
 use super::sides::{FilePair, Sides};
 use super::{Kind, Pairs, TOO_SHORT, columns, write_network, write_passages};
-use crate::add::SourceArgs;
-use crate::advice;
 use crate::boilerplate::{Named, Unread, read_noting};
-use crate::create::ConfigArgs;
-use crate::grouping::GroupingArgs;
-use crate::left_out::{FilterArgs, LeftOuts};
+use crate::collection::{Added, CollectionArgs, TemporaryIndex, tell_not_compared};
+use crate::left_out::LeftOuts;
 use crate::list_format::ListOut;
-use crate::memory;
 use crate::messages::Messages;
 use crate::output::{self, ListEnd, NotCompared, counted, similarity};
-use crate::progress::{AddProgress, metered, summary};
+use crate::progress::summary;
 use crate::report_args;
 use crate::terminal::{Id, line, note, tell};
 use crate::{Outcome, Result};
 use cento::index::{Config, Index};
 use cento::search::Searcher;
-use cento::text::code::{lacks_language, language_in};
 use cento::{Error, Stop};
 use cento_api::Sources;
 use cento_collections::hand_ins::{ComparedHandIns, HandIns};
 use cento_collections::most_similar::{MostSimilar, SymmetricPair};
 use cento_collections::pairs::{JoinSummary, PairOptions, PairReport};
 use cento_report::{Joined, Network, PairsReport, Run, shown_of};
-use cento_source::{AddOptions, Event, SourceOptions, is_by_name};
 
 /// Options that only pairs of files have.
 #[derive(Debug, Args)]
 pub struct FileArgs {
     #[command(flatten)]
-    pub(super) grouping: GroupingArgs,
+    collection: CollectionArgs,
     /// Afterwards add the documents to the index that they were compared with (--against), all in
     /// one commit; those that it has already are not added twice.
     #[arg(long, requires = "against")]
@@ -47,20 +42,11 @@ pub struct FileArgs {
     /// Also show which documents the shown pairs connect; with --group-by, which groups.
     #[arg(long)]
     clusters: bool,
-    #[command(flatten)]
-    config: ConfigArgs,
-    #[command(flatten)]
-    filter: FilterArgs,
-    #[command(flatten)]
-    source: SourceArgs,
 }
 
 /// The line below shares that may be too small.
 const INCOMPLETE: &str =
     "* the search for passages was cut short: more of the new text may be known or shared";
-
-/// Why a document is not compared if a later one has its id.
-const REPLACED: &str = "a later document has the same id, and was compared in its place";
 
 /// A pair as JSON.
 #[derive(Serialize)]
@@ -75,14 +61,6 @@ struct Shown<'a> {
     files_total: Option<usize>,
 }
 
-/// The inputs that are compared, and those that are not.
-struct Added {
-    left_out: LeftOuts,
-    documents: u64,
-    not_compared: Vec<NotCompared>,
-    warnings: Vec<NotCompared>,
-}
-
 impl Pairs {
     /// Finds the most similar pairs of files, and of files and the documents of an index.
     pub(super) fn run_files(self, stop: &Stop) -> Result {
@@ -92,27 +70,35 @@ impl Pairs {
                         are numbers of documents, or use --format json";
             return Err(Error::argument("clusters", what).into());
         }
-        let known = self.against.as_deref().map(|path| Known::open(path, self.files.add));
-        let known = known.transpose()?;
-        let dir =
-            tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
-        let (config, source) = self.config_and_source(known.as_ref())?;
-        let index = Index::create(dir.path().join("index"), config)?;
+        let of_index = self.against.as_deref().filter(|path| self.files.add || !is_of_files(path));
+        let known = of_index.map(|path| Known::open(path, self.files.add)).transpose()?;
+        if known.is_some() && self.files.collection.is_config_given() {
+            let what = "the index given by --against signs the files as its own documents; omit \
+                        --for, --scheme, --analyzer and --frequencies";
+            return Err(Error::argument("against", what).into());
+        }
+        let collection =
+            self.files.collection.create(&self.paths, known.as_ref().map(Known::config))?;
+        let index = &collection.index;
         let mut unread = Unread::default();
         let named = Named::of(&self.join.boilerplate)?;
         let boilerplate = read_noting(&named.paths, index.config(), &mut unread)?;
         let mut not_compared = unread.list;
-        let mut added = self.add(&index, &source, stop)?;
-        if added.documents == 0 && source.filter.asks_language() {
-            // No program has a name in this language.
-            let filter = source.filter.in_any_language();
-            added = self.add(&index, &SourceOptions { filter, ..source }, stop)?;
-        }
+        // Of a document without text the comparison reports the reason.
+        let added = collection.read(false, stop)?;
         let Added { left_out, warnings, .. } = added;
-        left_out.tell();
-        let documents_min = if known.is_some() { 1 } else { 2 };
+        let documents_min = if self.against.is_some() { 1 } else { 2 };
         check_enough(added.documents, documents_min)?;
         not_compared.extend(added.not_compared);
+        // Removed after the comparison.
+        let archive = self.archive(known.is_none(), index.config())?;
+        let known = match &archive {
+            Some(archive) => {
+                not_compared.extend(archive.read(true, stop)?.not_compared);
+                Some(Known::of_files(&archive.index, self.against.as_deref())?)
+            }
+            None => known,
+        };
         let new = index.snapshot()?;
         let mut options = self.options.clone();
         // An edge needs a passage, if there are texts to have one.
@@ -192,6 +178,18 @@ impl Pairs {
         Ok(if is_empty { Outcome::Nothing } else { Outcome::Found })
     }
 
+    /// Creates the index of the files that the new ones are compared with, if they are compared
+    /// with files; it signs as theirs.
+    fn archive(
+        &self,
+        is_of_files: bool,
+        config: &Config,
+    ) -> cento::Result<Option<TemporaryIndex<'_>>> {
+        let against = self.against.as_ref().filter(|_| is_of_files);
+        let paths = against.map(std::slice::from_ref);
+        paths.map(|paths| self.files.collection.create(paths, Some(config))).transpose()
+    }
+
     /// Returns the run for the foot of the report.
     fn described(
         &self,
@@ -207,8 +205,8 @@ impl Pairs {
         if let Some((count, names)) = left_out.summary() {
             run = run.with_names("left out by name", format!("{count}: {names}"), count);
         }
-        if self.files.grouping.is_grouped() {
-            run = run.with("by", self.files.grouping.by());
+        if self.files.collection.grouping.is_grouped() {
+            run = run.with("by", self.files.collection.grouping.by());
         }
         if let Some(against) = &self.against {
             run = run.with_names("against", against.display(), "an index");
@@ -251,72 +249,6 @@ impl Pairs {
         self.report.write_pairs(&PairsReport::new(run, joined, self.anonymous))
     }
 
-    /// Returns the configuration, that of the index if there is one, and the options for reading
-    /// files: libraries and, of programs, files in other languages are left out by their names, and
-    /// of documents of several files also data.
-    fn config_and_source(&self, known: Option<&Known>) -> cento::Result<(Config, SourceOptions)> {
-        let analyzer = match known {
-            Some(known) => known.config().analyzer.to_string(),
-            None => self.files.config.analyzer().to_owned(),
-        };
-        let is_grouped = self.files.grouping.is_grouped();
-        let infers = lacks_language(&analyzer);
-        let is_program = infers || language_in(&analyzer).is_some();
-        let filter = self.files.filter.filter()?;
-        let filter = filter.without_libraries(is_grouped, is_grouped || is_program);
-        let filter = if is_grouped { filter.without_data() } else { filter };
-        let options = SourceOptions { filter, tells_unseen: true, ..self.files.source.options() };
-        let config = match known {
-            Some(_) if self.files.config.is_given() => {
-                let what = "the index given by --against signs the files as its own documents; \
-                            omit --for, --scheme, --analyzer and --frequencies";
-                return Err(Error::argument("against", what));
-            }
-            Some(known) => known.config().clone(),
-            None => self.files.config.config_of_most(&self.paths, &options)?,
-        };
-        let filter = match language_in(&config.analyzer.to_string()) {
-            Some(language) => options.filter.in_language(language, infers),
-            None => options.filter,
-        };
-        Ok((config, SourceOptions { filter, ..options }))
-    }
-
-    fn add(&self, index: &Index, source: &SourceOptions, stop: &Stop) -> Result<Added> {
-        let source = &self.files.grouping.grouped(&self.paths, source.clone(), stop)?;
-        let options = AddOptions {
-            memory_bytes: memory::default_bytes(),
-            source: metered(&self.paths, source.clone()),
-            ..AddOptions::default()
-        };
-        let progress = AddProgress::new(false, &options.source);
-        let (mut not_compared, mut warnings) = (Vec::new(), Vec::new());
-        let mut left_out = LeftOuts::default();
-        let messages = Messages::default();
-        let added = cento_source::add(index, &self.paths, &options, stop, &mut |event| {
-            match &event {
-                Event::Skipped(place, why) if is_by_name(why) => {
-                    return left_out.note(place, why, &self.paths, &source.filter);
-                }
-                Event::Skipped(place, why) => not_compared.push(advice::left_out(*place, why)),
-                Event::Failed(error) => not_compared.push(output::not_compared(error)),
-                // The comparison finds it, and reports the reason.
-                Event::Empty(_) => return,
-                Event::Replaced(id) => {
-                    messages.tell(id, REPLACED);
-                    not_compared.push(NotCompared::new(*id, REPLACED));
-                }
-                Event::Unseen(id, unseen) => warnings.extend(output::warnings(id, unseen)),
-                Event::Progress(_) => {}
-            }
-            progress.tell(event);
-        });
-        progress.finish();
-        messages.finish();
-        let documents = added?.added;
-        Ok(Added { documents, not_compared, left_out, warnings })
-    }
-
     fn write(
         &self,
         MostSimilar { pairs: best, .. }: &MostSimilar,
@@ -344,7 +276,7 @@ impl Pairs {
                 line!(out, "{TOO_SHORT}")?;
                 is_apart = true;
             }
-            let is_grouped = self.files.grouping.is_grouped();
+            let is_grouped = self.files.collection.grouping.is_grouped();
             let files = is_grouped.then(|| sides.files(pair)).transpose()?;
             let (files, files_total) = files.unzip();
             let shown = Shown { pair: found, files, files_total };
@@ -392,6 +324,11 @@ impl Pairs {
         }
         Ok(())
     }
+}
+
+/// Returns whether there are files, and no index.
+fn is_of_files(path: &Path) -> bool {
+    path.exists() && !Index::exists(path)
 }
 
 /// Describes the pairs that were compared by their fingerprints alone; nothing if there are no
@@ -445,20 +382,15 @@ fn print(
     if has_passages { write_passages(out, pair) } else { Ok(()) }
 }
 
-/// Reports the number of inputs that were not compared; returns whether there are any.
-fn tell_not_compared(list: &[NotCompared]) -> bool {
-    if !list.is_empty() {
-        tell!("cento: {} not compared, or only in part", counted(list.len() as u64, "text"));
-    }
-    !list.is_empty()
-}
-
 /// Refuses to compare fewer documents.
 fn check_enough(documents: u64, least: u64) -> cento::Result<()> {
     if documents >= least {
         return Ok(());
     }
     let least = if least == 1 { "one is" } else { "two are" };
-    let what = format!("{} to compare; at least {least} needed", counted(documents, "document"));
+    let what = format!(
+        "{} to compare; at least {least} needed: name more files, or the folder that they are in",
+        counted(documents, "document")
+    );
     Err(Error::argument("paths", what))
 }

@@ -8,8 +8,8 @@ use crate::memory;
 use crate::output::counted;
 use crate::terminal::note;
 use cento::index::{
-    AddReport, Config, DocAddress, Document, DocumentSigner, IdSource, Outcome, SignedDocument,
-    Snapshot, Writer, WriterOptions,
+    AddReport, Config, DocAddress, Document, DocumentSigner, IdSource, Index, Outcome,
+    SignedDocument, Snapshot, Writer, WriterOptions,
 };
 use cento::{Error, Stop};
 use cento_collections::hand_ins::HandIns;
@@ -37,6 +37,15 @@ impl Known {
             None => index.snapshot()?,
         };
         Ok(Known { place: path.display().to_string(), snapshot, writer })
+    }
+
+    /// Takes an index of the files at this place; nothing is added to it.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of_files(index: &Index, place: Option<&Path>) -> cento::Result<Known> {
+        let place = place.map(|place| place.display().to_string()).unwrap_or_default();
+        Ok(Known { place, snapshot: index.snapshot()?, writer: None })
     }
 
     /// Returns how it signs.

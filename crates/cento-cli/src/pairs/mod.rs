@@ -11,11 +11,11 @@ mod sides;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::Result;
+use super::collection::{Given, Kind};
 use super::join::JoinArgs;
 use super::list_format::ListFormat;
 use super::output::{self as shown, counted, similarity};
@@ -29,7 +29,6 @@ use cento::runtime::replace;
 use cento_api::NamePattern;
 use cento_collections::pairs::{JoinSummary, PairOptions, PairReport};
 use cento_report::{Edge, Network};
-use cento_source::check_there;
 use files::FileArgs;
 use indexes::IndexArgs;
 
@@ -79,8 +78,9 @@ pub struct Pairs {
     /// Only pairs with a document of this other index. Of INDEX, which must have the same scheme
     /// and analyzer: those of a document of either. Of files, which are signed as those of the
     /// index: their pairs with one another and with the documents of the index, best first, and
-    /// what each of them has from where.
-    #[arg(long, value_name = "INDEX")]
+    /// what each of them has from where. Files are also compared with other files, such as the
+    /// directory of last year's hand-ins.
+    #[arg(long, value_name = "INDEX|PATH")]
     against: Option<PathBuf>,
     /// Also write the shown pairs as a network to this file: .graphml or .dot.
     #[arg(
@@ -104,36 +104,6 @@ pub struct Pairs {
     /// Output format. The columns of csv and tsv are the fields of JSON.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
-}
-
-/// The ids of the options on the command line.
-#[derive(Debug)]
-struct Given(Vec<String>);
-
-impl FromArgMatches for Given {
-    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Given, clap::Error> {
-        let is_given =
-            |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
-        Ok(Given(matches.ids().filter(is_given).map(ToString::to_string).collect()))
-    }
-
-    fn update_from_arg_matches(
-        &mut self,
-        matches: &ArgMatches,
-    ) -> std::result::Result<(), clap::Error> {
-        *self = Given::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-impl Args for Given {
-    fn augment_args(command: Command) -> Command {
-        command
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        command
-    }
 }
 
 /// The line before the pairs with a program that is too short.
@@ -179,17 +149,9 @@ fn columns(kind: Kind) -> &'static [&'static str] {
     }
 }
 
-/// The kind of the inputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Indexes,
-    Files,
-}
-
 impl Pairs {
     pub(super) fn run(self) -> Result {
-        check_there(&self.paths)?;
-        let kind = kind(&self.paths)?;
+        let kind = Kind::of(&self.paths)?;
         self.check_options(kind)?;
         let stop = stop_flag();
         match kind {
@@ -200,19 +162,17 @@ impl Pairs {
 
     /// Refuses options that do not apply to pairs of this kind.
     fn check_options(&self, kind: Kind) -> cento::Result<()> {
-        let (others, only) = match kind {
-            Kind::Indexes => (FileArgs::augment_args(Command::new("")), "files"),
-            Kind::Files => (IndexArgs::augment_args(Command::new("")), "indexes"),
-        };
-        let first = self.paths[0].display();
-        let is = match kind {
-            Kind::Indexes => format!("{first} is an index"),
-            Kind::Files => format!("{first} is no index"),
-        };
-        let is_other = |id: &&String| others.get_arguments().any(|arg| arg.get_id() == id.as_str());
-        if let Some(id) = self.given.0.iter().find(is_other) {
-            let what = format!("--{} is for pairs of {only}, and {is}", id.replace('_', "-"));
-            return Err(Error::arguments(what));
+        self.given.check::<IndexArgs, FileArgs>(kind, &self.paths, "pairs")?;
+        if let (Kind::Indexes, Some(against)) = (kind, &self.against)
+            && against.exists()
+            && !Index::exists(against)
+        {
+            let (first, against) = (self.paths[0].display(), against.display());
+            let what = format!(
+                "{first} is an index, and {against} is none: add its files to an index with `cento \
+                 add x.idx {against}`, which must have the same scheme and analyzer"
+            );
+            return Err(Error::argument("against", what));
         }
         if kind == Kind::Indexes && self.against.is_some() && !self.join.boilerplate.is_empty() {
             let what = "--boilerplate cannot be used with --against, where indexes are compared";
@@ -228,28 +188,6 @@ impl Pairs {
                     format!("--{ranked} cannot be used with --out, where pairs are in their order");
                 Err(Error::argument(ranked, what))
             }
-        }
-    }
-}
-
-/// Returns the common kind of all of these paths.
-///
-/// # Errors
-/// When there are both.
-pub fn kind(paths: &[PathBuf]) -> cento::Result<Kind> {
-    let (indexes, files): (Vec<&Path>, Vec<&Path>) =
-        paths.iter().map(PathBuf::as_path).partition(|path| Index::exists(path));
-    match (indexes.first(), files.first()) {
-        (Some(_), None) => Ok(Kind::Indexes),
-        (None, _) => Ok(Kind::Files),
-        (Some(index), Some(file)) => {
-            let what = format!(
-                "{} is an index, and {} is not; name only indexes, or only files, or add the files \
-                 to an index with `cento add`",
-                index.display(),
-                file.display()
-            );
-            Err(Error::argument("paths", what))
         }
     }
 }

@@ -63,6 +63,7 @@ mod nginx_page;
 mod node_page;
 #[cfg(all(feature = "remote", target_os = "linux"))]
 mod observed;
+mod of_files;
 mod outputs;
 mod preference;
 mod presets;
