@@ -144,6 +144,16 @@ pub fn is_program(path: &Path) -> bool {
     has_extension(path, &PROGRAMS)
 }
 
+/// Returns whether most files below a directory are programs, by their names.
+pub fn is_mostly_programs(root: &Path) -> bool {
+    let files = WalkBuilder::new(root).build().flatten();
+    let files = files.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let (programs, all) = files.fold((0u64, 0u64), |(programs, all), entry| {
+        (programs + u64::from(is_program(entry.path())), all + 1)
+    });
+    2 * programs > all
+}
+
 /// Returns whether a file, or a directory above it, has a name that every project has.
 fn is_repeated(path: &Path) -> bool {
     path.components().any(|part| {

@@ -4,14 +4,15 @@ mod files;
 mod next;
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, FromArgMatches};
 
-use self::files::{Files, is_program, package, repository, shown};
+use self::files::{Files, is_mostly_programs, is_program, package, repository, shown};
 use self::next::Next;
 use super::memory;
 use super::output::{bytes, count, counted};
@@ -19,7 +20,7 @@ use super::parse::parse_bytes;
 use super::progress::{AddProgress, stop_flag};
 use super::side_by_side::SideBySide;
 use super::terminal::{line, tell};
-use super::{Outcome, Result};
+use super::{Cento, Outcome, Result};
 use cento::index::{Config, Index};
 use cento::scheme::DEFAULT_SPEC;
 use cento::search::{Query, Searcher};
@@ -27,17 +28,27 @@ use cento::{Error, Passage};
 use cento_report::{Counting, IndexState, Place, ReuseReport, ReuseSource, Run, Searched, percent};
 use cento_source::{AddOptions, check_there};
 
-/// Demonstrate cento on text that is already on this machine.
+/// Compare all files in a folder with each other, and write a report.
 ///
-/// Without a directory, compares the sources that Cargo has downloaded: which packages have text or
+/// Does what `cento pairs FOLDER --report FILE` does, with --for code if most of the files are
+/// programs, and says where the report is. With --against the files are compared with earlier ones
+/// too, which are not compared with each other.
+///
+/// Without a folder, compares the sources that Cargo has downloaded: which packages have text or
 /// code of each other? Skips files that every project repeats: licences, manifests, changelogs and
 /// generated files. Uses no network. The index is temporary; the report stays.
 #[derive(Debug, Args)]
 pub struct Demo {
-    /// Directory with text or programs.
+    /// Folder, file or archive with the texts to compare.
     dir: Option<PathBuf>,
-    /// Maximum amount of text to use.
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_bytes)]
+    /// Also compare them with these earlier texts: a folder, file or archive, or an index.
+    #[arg(long, value_name = "INDEX|PATH", requires = "dir")]
+    against: Option<PathBuf>,
+    /// Maximum amount of text to use of the sources that Cargo has downloaded.
+    #[arg(
+        long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_bytes,
+        conflicts_with = "dir"
+    )]
     bytes: usize,
     /// Open the report with the program that the system has for it.
     #[arg(long)]
@@ -61,17 +72,16 @@ const PASSAGE_WORDS: usize = 60;
 
 impl Demo {
     pub(super) fn run(self) -> Result {
-        let Some(root) = self.dir.clone().or_else(cargo_sources) else {
+        if let Some(dir) = &self.dir {
+            return self.run_pairs(dir);
+        }
+        let Some(root) = cargo_sources() else {
             tell!(
-                "cento: Cargo has not downloaded any sources on this machine; name a directory \
-                 with text, as in `cento demo ~/Documents`"
+                "cento: Cargo has not downloaded any sources on this machine; name a folder with \
+                 text, as in `cento demo ~/Documents`"
             );
             return Ok(Outcome::Bad);
         };
-        check_there([&root])?;
-        if !root.is_dir() {
-            return Err(Error::input(root.display().to_string(), "it is no directory").into());
-        }
         // The commands at the end are for any directory.
         let root = std::path::absolute(&root).map_err(|e| Error::io("find", &root, e))?;
         let mut out = io::stdout().lock();
@@ -95,38 +105,57 @@ impl Demo {
         }
         let temporary = tempfile::tempdir().map_err(|e| Error::io("create", "a directory", e))?;
         let searcher = index(&temporary.path().join("index"), &files.paths, &mut out)?;
-        let pairs = striking_pairs(&searcher, &root, self.dir.is_none(), &mut out)?;
+        let pairs = striking_pairs(&searcher, &root, &mut out)?;
         if pairs.is_empty() {
             line!(out, "No two of them are near-duplicates.")?;
             return Ok(Outcome::Nothing);
         }
         let compared = compare(&searcher, pairs)?;
-        let of = self.groups(&compared);
-        show_pairs(&compared, &root, of, &mut out)?;
+        show_pairs(&compared, &root, &mut out)?;
         show_edited_passage(&compared, &root, &mut out)?;
         search_passage(&searcher, &compared[0], &root, &mut out)?;
         let next = Next::new(&compared[0].pair, &root);
-        let report = write_report(&searcher, compared, &root, of)?;
+        let report = write_report(&searcher, compared, &root)?;
         line!(out)?;
         line!(out, "Report, with these passages side by side: {}", report.display())?;
         next.write(&mut out)?;
-        if self.open {
-            let failed = |error| Error::io("open", &report, io::Error::other(error));
-            opener::open(&report).map_err(failed)?;
-        }
+        self.open(&report)?;
         Ok(Outcome::Found)
     }
 
-    /// Names the groups of files that every pair has files of two of; `None` if some pair has files
-    /// of one directory.
-    fn groups(&self, compared: &[Compared]) -> Option<&'static str> {
-        let directory = |id: &str| Path::new(id).parent().map(Path::to_owned);
-        let is_apart =
-            |compared: &Compared| directory(&compared.pair.a) != directory(&compared.pair.b);
-        match self.dir {
-            None => Some("packages"),
-            Some(_) => compared.iter().all(is_apart).then_some("directories"),
+    /// Compares the files at a path by the verb for it.
+    fn run_pairs(&self, dir: &Path) -> Result {
+        check_there([&dir.to_owned()])?;
+        let report = new_report(b"")?;
+        let mut line: Vec<OsString> = vec!["cento".into(), "pairs".into()];
+        line.extend(["--report".into(), report.clone().into()]);
+        if is_mostly_programs(dir) && !Index::exists(dir) {
+            line.extend(["--for", "code"].map(OsString::from));
         }
+        if let Some(against) = &self.against {
+            line.extend(["--against".into(), against.into()]);
+        }
+        line.extend(["--".into(), dir.into()]);
+        let matches = crate::command().try_get_matches_from(line).expect("it is a command line");
+        let pairs = Cento::from_arg_matches(&matches).expect("it was parsed").verb.run();
+        if pairs.is_err() || report.metadata().is_ok_and(|file| file.len() == 0) {
+            let _ = std::fs::remove_file(&report);
+            return pairs;
+        }
+        let mut out = io::stdout().lock();
+        line!(out)?;
+        line!(out, "Report, with the passages side by side: {}", report.display())?;
+        drop(out);
+        self.open(&report)?;
+        pairs
+    }
+
+    fn open(&self, report: &Path) -> Result<()> {
+        if self.open {
+            let failed = |error| Error::io("open", report, io::Error::other(error));
+            opener::open(report).map_err(failed)?;
+        }
+        Ok(())
     }
 }
 
@@ -194,12 +223,7 @@ struct Compared {
 
 /// Returns the pairs that share most, one for each two directories. Leaves out identical files, and
 /// files of one package or repository, which are expected to resemble each other.
-fn striking_pairs(
-    searcher: &Searcher,
-    root: &Path,
-    is_of_packages: bool,
-    out: &mut impl Write,
-) -> Result<Vec<Pair>> {
+fn striking_pairs(searcher: &Searcher, root: &Path, out: &mut impl Write) -> Result<Vec<Pair>> {
     let begun = Instant::now();
     let documents = searcher.snapshot().documents();
     let step = (documents as usize).div_ceil(SAMPLE_DOCUMENTS).max(1);
@@ -240,9 +264,6 @@ fn striking_pairs(
         let ids = [&pair.a, &pair.b];
         let mut packages = ids.map(|id| package(&shown(Path::new(id), root)));
         packages.sort();
-        if !is_of_packages {
-            return seen.insert(packages.join("/"));
-        }
         // Each package once, and each file with its copies: those of one file would fill the table.
         let is_new = packages.iter().all(|package| !seen.contains(package))
             && ids.iter().all(|id| !copies.contains(id.as_str()));
@@ -257,15 +278,9 @@ fn striking_pairs(
     Ok(pairs)
 }
 
-fn show_pairs(
-    compared: &[Compared],
-    root: &Path,
-    of: Option<&str>,
-    out: &mut impl Write,
-) -> Result<()> {
-    let of = of.map_or(String::new(), |of| format!(" of different {of}"));
+fn show_pairs(compared: &[Compared], root: &Path, out: &mut impl Write) -> Result<()> {
     line!(out)?;
-    line!(out, "Files{of} that share most text, and are not identical:")?;
+    line!(out, "Files of different packages that share most text, and are not identical:")?;
     line!(out)?;
     line!(out, "  text in common")?;
     for Compared { pair, .. } in compared {
@@ -378,15 +393,10 @@ fn search_passage(
 }
 
 /// Writes the report of the pairs to a new file, which stays.
-fn write_report(
-    searcher: &Searcher,
-    compared: Vec<Compared>,
-    root: &Path,
-    of: Option<&str>,
-) -> Result<PathBuf> {
+fn write_report(searcher: &Searcher, compared: Vec<Compared>, root: &Path) -> Result<PathBuf> {
     let documents = searcher.snapshot().documents();
     let index = IndexState { place: root.display().to_string(), generation: None, documents };
-    let title = Some(format!("Text that different {} share", of.unwrap_or("files")));
+    let title = Some("Text that different packages share".to_owned());
     let programs = compared.iter().filter(|compared| is_program(Path::new(&compared.pair.a)));
     let is_code = 2 * programs.count() >= compared.len();
     let run = Run { title, index: Some(index), is_code, ..Run::new("demo") };
@@ -409,11 +419,16 @@ fn write_report(
     });
     let html =
         ReuseReport::new(run, searched.collect(), cento_report::Exclusions::default())?.html();
+    new_report(html.as_bytes())
+}
+
+/// Writes a new file in the temporary directory, which stays.
+fn new_report(html: &[u8]) -> Result<PathBuf> {
     let named = tempfile::Builder::new().prefix("cento-demo-").suffix(".html").tempfile();
     let failed =
         |error: io::Error| Error::io("write", "a report in the temporary directory", error);
     let mut file = named.map_err(failed)?;
-    file.write_all(html.as_bytes()).map_err(failed)?;
+    file.write_all(html).map_err(failed)?;
     let (_, path) = file.keep().map_err(|error| failed(error.error))?;
     Ok(path)
 }

@@ -39,6 +39,10 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "pairs",
         &[
+            (
+                "cento pairs class --report class.html",
+                "the essays of a class that share most text, with a report",
+            ),
             ("cento pairs corpus.idx --min-resemblance 0.8", "all near-duplicates in an index"),
             (
                 "cento pairs handed-in --by directory --for code -b template",
@@ -198,8 +202,9 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "demo",
         &[
+            ("cento demo class --open", "which files of a folder share text, with a report"),
+            ("cento demo class --against last-year", "the same, with the texts of last year"),
             ("cento demo", "cento on text that is already on this machine"),
-            ("cento demo /usr/share/doc", "cento on the text in a directory"),
         ],
     ),
     (
