@@ -211,5 +211,5 @@ fn is_share(number: f64) -> bool {
 #[cfg(feature = "clap")]
 pub(crate) fn share(text: &str) -> std::result::Result<f64, String> {
     let share = text.parse().ok().filter(|share| is_share(*share));
-    share.ok_or_else(|| "expected a number from 0 to 1".into())
+    share.ok_or_else(|| "expected a number from 0 to 1, such as 0.5 for 50 %".into())
 }

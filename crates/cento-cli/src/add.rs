@@ -271,6 +271,12 @@ impl Add {
             let what = "no input; name files or directories, or - for standard input";
             return Err(Error::argument("paths", what).into());
         }
+        if let Target::Index(path) = &target
+            && path.is_file()
+        {
+            let what = "there is no index here";
+            return Err(Error::index(path, cento::Reason::NotFound, what).into());
+        }
         check_there(&self.paths)?;
         // A service has memory of its own.
         let memory = match &target {

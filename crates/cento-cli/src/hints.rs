@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io::ErrorKind;
+use std::path::PathBuf;
 
-use clap::builder::StyledStr;
-use clap::error::{ContextKind, ContextValue};
-
+use super::output::counted;
 use cento::{ConflictKind, Corruption, Error, Reason};
 
 /// An error with the hint for it, if there is any, as one line.
@@ -16,6 +16,14 @@ pub struct Explained<'a>(pub &'a Error);
 
 impl fmt::Display for Explained<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Error::Input { place, what, .. } = self.0
+            && (place.as_str(), what.as_str()) == ("-", cento_source::EMPTY)
+        {
+            return f.write_str("standard input is empty; name a file, or `-` after a pipe");
+        }
+        if let Some(said) = not_an_index(self.0) {
+            return f.write_str(&said);
+        }
         write!(f, "{}", self.0)?;
         match hint(self.0) {
             Some(hint) => write!(f, "; {hint}"),
@@ -24,34 +32,29 @@ impl fmt::Display for Explained<'_> {
     }
 }
 
-/// Verbs that have moved, and the command lines that do their work.
-const MOVED: [(&str, &str); 14] = [
-    ("analyze", "cento method analyze"),
-    ("boilerplate", "cento method boilerplate"),
-    ("completions", "cento info completions"),
-    ("fingerprint", "cento method fingerprint"),
-    ("health", "cento info health"),
-    ("history", "cento store history"),
-    ("man", "cento info man"),
-    ("passages", "cento pairs --min-passage 20 --context 40"),
-    ("pull", "cento store pull"),
-    ("push", "cento store push"),
-    ("restore", "cento store restore"),
-    ("train", "cento method train"),
-    ("tune", "cento method tune"),
-    ("web", "cento-web"),
-];
-
-/// Adds the new place of a verb that has moved to the error about its old name.
-pub fn with_moved(mut error: clap::Error) -> clap::Error {
-    if let Some(ContextValue::String(verb)) = error.get(ContextKind::InvalidSubcommand)
-        && let Some((old, new)) = MOVED.iter().find(|(old, _)| old == verb)
-    {
-        let tip = StyledStr::from(format!("`cento {old}` is `{new}` now"));
-        error.remove(ContextKind::SuggestedSubcommand);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+/// Says what is at the path of an index that is not there, if there are files.
+fn not_an_index(error: &Error) -> Option<String> {
+    let Error::Index { path, reason: Reason::NotFound, .. } = error else { return None };
+    let name = path.display();
+    if path.is_file() {
+        return Some(format!(
+            "{name} is a file, not an index; the index comes first, as in `cento search x.idx \
+             {name}`, and `cento add x.idx {name}` makes one"
+        ));
     }
-    error
+    let entries: Vec<_> = path.read_dir().ok()?.flatten().map(|entry| entry.path()).collect();
+    // What is left of an index is not taken for documents.
+    let is_of_index = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "sig");
+    if entries.is_empty() || entries.iter().any(is_of_index) {
+        return None;
+    }
+    let files = entries.iter().filter(|path| path.is_file()).count() as u64;
+    let of_files =
+        if files > 0 { format!(" of {}", counted(files, "file")) } else { String::new() };
+    Some(format!(
+        "{name} is a folder{of_files}, not an index; index it first with `cento add x.idx {name}`, \
+         or compare its files with `cento pairs {name}`"
+    ))
 }
 
 /// The hint for a connection that failed because of a certificate.
@@ -64,6 +67,9 @@ pub fn hint(error: &Error) -> Option<Cow<'static, str>> {
         Error::Corrupt(found) => on_damage(found),
         // A service has other options than this command.
         Error::Service { .. } => return on_service(error.reason()).map(Cow::Borrowed),
+        Error::Io { action, source, .. } if error.reason() == Reason::Io => {
+            on_system(action, source.kind())?
+        }
         error => match error.reason() {
             Reason::Unsupported { feature } => {
                 return Some(format!("install cento-cli with `--features {feature}`").into());
@@ -74,9 +80,34 @@ pub fn hint(error: &Error) -> Option<Cow<'static, str>> {
     Some(hint.into())
 }
 
+/// Returns the hint about an action that the system refused.
+fn on_system(action: &str, kind: ErrorKind) -> Option<&'static str> {
+    Some(match (action, kind) {
+        ("connect to", _) => "is `cento serve` running there?",
+        ("listen on", ErrorKind::AddrInUse) => {
+            "another program listens there, perhaps another `cento serve`; --listen names another \
+             port, and with :0 a free one is taken"
+        }
+        ("listen on", ErrorKind::PermissionDenied) => {
+            "ports below 1024 are for administrators; --listen names another"
+        }
+        (_, ErrorKind::PermissionDenied) => {
+            "this user has no permission for it; `ls -l` shows who has"
+        }
+        ("read", ErrorKind::IsADirectory) => {
+            "a file is expected here; `cento pairs` compares the files of folders"
+        }
+        _ => return None,
+    })
+}
+
 fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
     Some(match reason {
         Reason::NotFound => "`cento create` or `cento add` creates one",
+        Reason::NotEmpty => {
+            "the index comes first and the files after it, as in `cento add x.idx FILES`"
+        }
+        Reason::UnknownId => "`cento list INDEX` shows the ids",
         Reason::NoStore => "`cento store push` puts one",
         Reason::NoManifest => "`cento store history` lists those that there are",
         Reason::Locked => "if a service runs on the index, use --url",
@@ -164,8 +195,6 @@ mod tests {
     use std::fs;
     use std::path::Path;
     use std::sync::Arc;
-
-    use clap::error::ErrorKind;
 
     use cento::index::Index;
     use cento::index::{Config, Training};
@@ -275,22 +304,6 @@ mod tests {
         assert!(shown.len() == 1 && shown[0].contains("--memory"), "{shown:?}");
         fs::write(dir.path().join(".gitignore"), "{".repeat(1000)).unwrap();
         check(failure(dir.path(), 1 << 20), "omit --ignore-files");
-    }
-
-    #[test]
-    fn a_verb_that_has_moved_is_told_with_its_new_place() {
-        for (old, new) in MOVED {
-            let error = crate::command().try_get_matches_from(["cento", old]).unwrap_err();
-            let shown = with_moved(error).to_string();
-            assert!(shown.contains(&format!("`cento {old}` is `{new}` now")), "{shown}");
-            assert!(!shown.contains("similar"), "{shown}");
-            // The new place is one.
-            let help = new.split(' ').take_while(|word| !word.starts_with("--")).chain(["--help"]);
-            let kind = crate::command().try_get_matches_from(help).unwrap_err().kind();
-            assert!(new == "cento-web" || kind == ErrorKind::DisplayHelp, "{new}: {kind}");
-        }
-        let error = crate::command().try_get_matches_from(["cento", "serch"]).unwrap_err();
-        assert!(with_moved(error).to_string().contains("'search'"));
     }
 
     #[test]

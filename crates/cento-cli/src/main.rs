@@ -68,6 +68,7 @@ mod terminal;
 #[cfg(feature = "serve")]
 mod tokens;
 mod unwritten;
+mod usage;
 mod watch;
 mod whole;
 mod withdraw;
@@ -226,7 +227,7 @@ fn parse() -> std::result::Result<(Cento, Option<PathBuf>), ExitCode> {
         let matches = command.clone().try_get_matches_from(&given.arguments);
         let matches = matches.map_err(|error| match given.explain(&command, &error) {
             Some(explained) => failed(&explained),
-            None => hints::with_moved(error).exit(),
+            None => usage::advised(error, &command, &given.arguments).exit(),
         })?;
         if let Some(text) = given.printed(&command, &matches) {
             use std::io::Write;
@@ -236,9 +237,9 @@ fn parse() -> std::result::Result<(Cento, Option<PathBuf>), ExitCode> {
         matches
     };
     #[cfg(not(feature = "serve"))]
-    let matches = command.try_get_matches_from(given);
+    let matches = command.clone().try_get_matches_from(&given);
     #[cfg(not(feature = "serve"))]
-    let matches = matches.unwrap_or_else(|error| hints::with_moved(error).exit());
+    let matches = matches.unwrap_or_else(|error| usage::advised(error, &command, &given).exit());
     let key_file = key::file(&matches);
     Ok((Cento::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()), key_file))
 }

@@ -497,7 +497,11 @@ impl Client {
             ureq::Error::Io(error) => error,
             other => io::Error::other(other),
         };
-        Error::io("ask", &self.url, source)
+        let action = match source.kind() {
+            io::ErrorKind::ConnectionRefused => "connect to",
+            _ => "ask",
+        };
+        Error::io(action, &self.url, source)
     }
 
     /// Returns the error in the body of an answer.

@@ -58,6 +58,7 @@ mod kinds_of_reuse;
 mod limits;
 mod lineage;
 mod lists;
+mod mistakes;
 mod nginx;
 mod nginx_page;
 mod node_page;

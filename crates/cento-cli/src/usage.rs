@@ -1,0 +1,297 @@
+//! Advice about command lines that the parser refuses.
+//!
+//! The parser suggests names that are spelled alike. This module knows the verbs and options of
+//! other programs for the same work, and looks at paths in the place of a verb.
+
+use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
+use std::path::Path;
+
+use clap::Command;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use cento::index::Index;
+
+/// Verbs that have moved, and the command lines that do their work.
+const MOVED: [(&str, &str); 14] = [
+    ("analyze", "cento method analyze"),
+    ("boilerplate", "cento method boilerplate"),
+    ("completions", "cento info completions"),
+    ("fingerprint", "cento method fingerprint"),
+    ("health", "cento info health"),
+    ("history", "cento store history"),
+    ("man", "cento info man"),
+    ("passages", "cento pairs --min-passage 20 --context 40"),
+    ("pull", "cento store pull"),
+    ("push", "cento store push"),
+    ("restore", "cento store restore"),
+    ("train", "cento method train"),
+    ("tune", "cento method tune"),
+    ("web", "cento-web"),
+];
+
+/// Verbs of other programs, and the command line for each group.
+const VERBS_OF_OTHERS: &[(&[&str], &str)] = &[
+    (&["find", "query", "grep", "lookup", "match", "ask"], "cento search INDEX FILE"),
+    (&["index", "import", "insert", "update", "ingest", "load", "build"], "cento add INDEX PATH"),
+    (&["init", "new"], "cento create INDEX"),
+    (&["ls", "documents", "docs"], "cento list INDEX"),
+    (&["diff", "cmp", "align"], "cento compare FILE FILE"),
+    (&["version"], "cento --version"),
+    (&["delete", "rm", "del"], "cento remove INDEX ID"),
+    (&["get", "cat", "view", "print"], "cento show INDEX ID"),
+    (&["dump", "backup"], "cento export INDEX"),
+    (&["similar", "similarity", "plagiarism", "scan", "detect"], "cento pairs PATH"),
+    (&["duplicates", "dupes", "deduplicate", "dedupe", "unique", "uniq"], "cento dedup PATH"),
+    (&["clusters", "groups", "group"], "cento cluster INDEX"),
+    (&["status", "count", "size"], "cento stats INDEX"),
+    (&["verify", "validate", "fsck", "test"], "cento check INDEX"),
+    (&["optimize", "optimise", "vacuum", "gc"], "cento compact INDEX"),
+    (&["server", "start", "run", "listen", "ui"], "cento serve INDEX"),
+    (&["report", "html"], "cento pairs PATH --report report.html"),
+    (&["contamination", "leakage"], "cento decontaminate CORPUS --against BENCHMARK"),
+    (&["formats", "schemes", "presets"], "cento info"),
+];
+
+/// Options of other programs; the option of cento, which the verb must have; and how it is used.
+const OPTIONS_OF_OTHERS: &[(&[&str], &str, &str)] = &[
+    (&["--top", "--top-k", "--k", "-k", "--max", "--count", "--num"], "limit", "--limit N"),
+    (
+        &["--threshold", "--min", "--similarity", "--cutoff", "-t"],
+        "min-resemblance",
+        "--min-resemblance X or --min-containment X, from 0 to 1",
+    ),
+    (&["--json"], "format", "--format json"),
+    (&["--csv"], "format", "--format csv"),
+    (&["--tsv"], "format", "--format tsv"),
+    (&["--output", "-o", "--save"], "out", "--out FILE"),
+    (&["--output", "-o", "--save"], "report", "--report FILE.html"),
+    (&["--port", "--host", "--bind", "-p"], "listen", "--listen 127.0.0.1:7227"),
+    (&["--language", "--lang"], "analyzer", "--analyzer 'code(language=java)'"),
+    (&["--ignore", "--skip"], "exclude", "--exclude GLOB"),
+    (&["--template"], "boilerplate", "--boilerplate PATH"),
+    (&["--archive", "--old", "--reference"], "against", "--against PATH"),
+    (&["--column", "--field", "--text"], "text-field", "--text-field FIELD"),
+];
+
+/// A command line, and the verb that it names.
+struct Line<'a> {
+    verb: &'a Command,
+    /// The names of the verb, after that of the program.
+    names: Vec<&'a str>,
+    /// The arguments after the verb.
+    rest: &'a [OsString],
+}
+
+impl<'a> Line<'a> {
+    fn of(command: &'a Command, given: &'a [OsString]) -> Line<'a> {
+        let mut line = Line { verb: command, names: Vec::new(), rest: &[] };
+        for (at, argument) in given.iter().enumerate().skip(1) {
+            match argument.to_str().and_then(|name| line.verb.find_subcommand(name)) {
+                Some(verb) => {
+                    line.verb = verb;
+                    line.names.push(verb.get_name());
+                    line.rest = &given[at + 1..];
+                }
+                None if argument.to_string_lossy().starts_with('-') => {}
+                None => break,
+            }
+        }
+        line
+    }
+
+    fn has(&self, long: &str) -> bool {
+        self.verb.get_arguments().any(|arg| arg.get_long() == Some(long))
+    }
+
+    /// The verb as it is typed.
+    fn typed(&self) -> String {
+        ["cento"].iter().chain(&self.names).copied().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Adds advice to the error about a command line.
+pub fn advised(error: clap::Error, command: &Command, given: &[OsString]) -> clap::Error {
+    let line = Line::of(command, given);
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let advice = match error.kind() {
+        ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand)
+            .and_then(|typed| if line.names.is_empty() { verb(typed) } else { own(typed, &line) }),
+        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
+            .and_then(|typed| option(typed, &line, error.get(ContextKind::SuggestedArg).is_some())),
+        ErrorKind::MissingRequiredArgument => missing(&line),
+        ErrorKind::InvalidValue if text(ContextKind::InvalidArg) == Some("--html <HTML>") => {
+            Some("`--report FILE.html` writes a report; --html is about the HTML pages read".into())
+        }
+        ErrorKind::ValueValidation => return number(error),
+        _ => None,
+    };
+    match advice {
+        Some(advice) => with_tip(error, advice),
+        None => error,
+    }
+}
+
+/// Replaces the suggestions of the parser.
+fn with_tip(mut error: clap::Error, tip: String) -> clap::Error {
+    for kind in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg] {
+        error.remove(kind);
+    }
+    let tips = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
+    error.insert(ContextKind::Suggested, tips);
+    error
+}
+
+/// Returns what to type instead of this verb.
+fn verb(typed: &str) -> Option<String> {
+    if let Some((old, new)) = MOVED.iter().find(|(old, _)| *old == typed) {
+        return Some(format!("`cento {old}` is `{new}` now"));
+    }
+    let path = Path::new(typed);
+    if Index::exists(path) {
+        let what = "is an index; a verb comes before it, such as";
+        return Some(format!(
+            "{typed} {what} `cento search {typed} FILE` or `cento stats {typed}`"
+        ));
+    }
+    if path.is_dir() {
+        return Some(format!("`cento demo {typed}` compares all files in this folder"));
+    }
+    if path.is_file() {
+        let what = "is a file; a verb comes before it, such as";
+        return Some(format!("{typed} {what} `cento compare {typed} FILE`"));
+    }
+    let of_others = VERBS_OF_OTHERS.iter().find(|(names, _)| names.contains(&typed));
+    of_others.map(|(_, line)| format!("`{line}` does that"))
+}
+
+/// Returns what to type after a verb that has verbs of its own.
+fn own(typed: &str, line: &Line<'_>) -> Option<String> {
+    let names = line.verb.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let names: Vec<&str> = names.map(Command::get_name).filter(|name| *name != "help").collect();
+    let list = format!("after `{}` comes one of {}", line.typed(), names.join(", "));
+    match line.names[..] {
+        ["info"] if Index::exists(Path::new(typed)) => {
+            Some(format!("`cento stats {typed}` describes an index; {list}"))
+        }
+        _ => Some(list),
+    }
+}
+
+/// Returns what to type instead of this option.
+fn option(typed: &str, line: &Line<'_>, is_similar: bool) -> Option<String> {
+    if typed.parse::<f64>().is_ok() {
+        return Some("a value is not negative here".into());
+    }
+    let mut of_others = OPTIONS_OF_OTHERS.iter().filter(|(names, ..)| names.contains(&typed));
+    if let Some((.., usage)) = of_others.find(|(_, long, _)| line.has(long)) {
+        return Some(format!("`{usage}` does that"));
+    }
+    if typed == "-r" || typed == "--recursive" {
+        return Some("folders are read with all folders in them".into());
+    }
+    let list = || format!("`{} --help` lists all options", line.typed());
+    (!is_similar && typed.starts_with("--")).then(list)
+}
+
+/// Returns the missing argument, if the only one is no index.
+fn missing(line: &Line<'_>) -> Option<String> {
+    let (["add"], [only]) = (&line.names[..], line.rest) else { return None };
+    let path = Path::new(only);
+    (path.exists() && !Index::exists(path)).then(|| {
+        let name = path.display();
+        format!("the index comes before the files: `cento add x.idx {name}`")
+    })
+}
+
+/// Says in plain words which numbers an option takes.
+fn number(error: clap::Error) -> clap::Error {
+    use std::error::Error;
+    let text = |kind| error.get(kind).map(ToString::to_string);
+    let (Some(option), Some(value), Some(cause)) =
+        (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue), error.source())
+    else {
+        return error;
+    };
+    let option = option.split([' ', '=']).next().unwrap_or_default();
+    let expected = if let Some(cause) = cause.downcast_ref::<ParseIntError>() {
+        match cause.kind() {
+            IntErrorKind::PosOverflow => "a smaller number",
+            _ => "a whole number",
+        }
+        .to_owned()
+    } else if cause.is::<ParseFloatError>() {
+        "a number".to_owned()
+    } else if let Some((_, range)) = cause.to_string().split_once(" is not in ") {
+        range_in_words(range)
+    } else {
+        return error;
+    };
+    let all = if value == "all" { "; a large one, such as 1000000, shows all" } else { "" };
+    let message = format!("{option} takes {expected}, not \"{value}\"{all}\n");
+    clap::Error::raw(ErrorKind::ValueValidation, message)
+}
+
+/// Describes a range of numbers such as `1..` or `2..=64`.
+fn range_in_words(range: &str) -> String {
+    match range.split_once("..") {
+        Some((least, "" | "=4294967295")) => format!("a whole number of at least {least}"),
+        Some((least, most)) => {
+            format!("a whole number from {least} to {}", most.trim_start_matches('='))
+        }
+        None => "another number".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(line: &str) -> String {
+        let given: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let error = crate::command().try_get_matches_from(&given).unwrap_err();
+        advised(error, &crate::command(), &given).to_string()
+    }
+
+    #[test]
+    fn a_verb_that_has_moved_is_told_with_its_new_place() {
+        for (old, new) in MOVED {
+            let shown = shown(&format!("cento {old}"));
+            assert!(shown.contains(&format!("`cento {old}` is `{new}` now")), "{shown}");
+            assert!(!shown.contains("similar"), "{shown}");
+        }
+        assert!(shown("cento serch").contains("'search'"));
+    }
+
+    #[test]
+    fn the_command_lines_for_the_verbs_of_others_are_ones() {
+        let mut lines: Vec<&str> = MOVED.iter().map(|(_, new)| *new).collect();
+        lines.extend(VERBS_OF_OTHERS.iter().map(|(_, line)| *line));
+        for line in lines.into_iter().filter(|line| *line != "cento-web") {
+            let is_verb = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
+            let verb = line.split(' ').take_while(is_verb).chain(["--help"]);
+            let kind = crate::command().try_get_matches_from(verb).unwrap_err().kind();
+            assert_eq!(kind, ErrorKind::DisplayHelp, "{line}");
+        }
+        for (names, line) in VERBS_OF_OTHERS {
+            for name in *names {
+                let shown = shown(&format!("cento {name} x"));
+                assert!(shown.contains(&format!("`{line}` does that")), "{name}: {shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_are_said_in_words() {
+        assert_eq!(range_in_words("1.."), "a whole number of at least 1");
+        assert_eq!(range_in_words("2..=64"), "a whole number from 2 to 64");
+        let shown = shown("cento pairs x --min-passage 0");
+        let expected = "error: --min-passage takes a whole number of at least 1, not \"0\"\n";
+        assert!(shown.starts_with("error: --min-passage takes a"), "{shown}");
+        assert_eq!(shown.lines().next(), expected.lines().next());
+    }
+}

@@ -1,0 +1,185 @@
+//! Mistakes of people who use cento for the first time: each message names the cure.
+
+use std::net::TcpListener;
+
+use crate::common::run::{Dir, corpus};
+use crate::common::words;
+
+/// Mistaken command lines by kind, and the part of the message with the cure.
+const MISTAKES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "a path of another kind",
+        &[
+            ("search class a.txt", "class is a folder of 3 files, not an index; index it first"),
+            ("search class a.txt", "`cento add x.idx class`"),
+            ("list class", "or compare its files with `cento pairs class`"),
+            ("stats class", "`cento add x.idx class`"),
+            ("serve class", "`cento add x.idx class`"),
+            ("merge new.idx idx class", "`cento add x.idx class`"),
+            ("pairs class --against old --add", "`cento add x.idx old`"),
+            ("pairs idx --against old", "`cento add x.idx old`"),
+            ("pairs class --against old.idx", "old.idx: there is no index here"),
+            ("search nothing.idx a.txt", "`cento create` or `cento add` creates one"),
+            ("search idx nothing.txt", "cannot read nothing.txt: No such file"),
+            ("add new.idx nothing", "nothing: No such file"),
+            ("create class", "as in `cento add x.idx FILES`"),
+            ("compare class old", "`cento pairs` compares the files of folders"),
+            ("compare idx idx", "a file is expected here"),
+            ("pairs idx class", "name only indexes, or only files"),
+            ("cluster idx class", "name only indexes, or only files"),
+            ("demo a.txt", "name more files, or the folder that they are in"),
+            ("families empty", "there is no document in them"),
+            ("pairs a.txt", "name more files, or the folder that they are in"),
+        ],
+    ),
+    (
+        "arguments in another order, or too few",
+        &[
+            ("search a.txt idx", "a.txt is a file, not an index; the index comes first"),
+            ("add corpus.jsonl idx", "`cento add x.idx corpus.jsonl`"),
+            ("add class a.txt", "the index comes first and the files after it"),
+            ("add class", "the index comes before the files: `cento add x.idx class`"),
+            ("add a.txt", "`cento add x.idx a.txt`"),
+            ("search idx", "standard input is empty; name a file"),
+            ("search", "<INDEX>"),
+            ("show idx", "<ID>"),
+            ("show idx zzz", "`cento list INDEX` shows the ids"),
+            ("remove idx zzz", "no document has the id `zzz`"),
+            ("decontaminate corpus.jsonl a.txt", "--against <PATH>"),
+            ("info idx", "`cento stats idx` describes an index"),
+            ("watch idx", "after `cento watch` comes one of add,"),
+            ("method class", "after `cento method` comes one of tune,"),
+            ("class", "`cento demo class` compares all files in this folder"),
+            ("idx", "`cento search idx FILE` or `cento stats idx`"),
+            ("a.txt", "`cento compare a.txt FILE`"),
+        ],
+    ),
+    (
+        "verbs of other programs, and typos",
+        &[
+            ("find idx a.txt", "`cento search INDEX FILE`"),
+            ("query idx a.txt", "`cento search INDEX FILE`"),
+            ("index class", "`cento add INDEX PATH`"),
+            ("ls idx", "`cento list INDEX`"),
+            ("diff a.txt a.txt", "`cento compare FILE FILE`"),
+            ("version", "`cento --version`"),
+            ("delete idx a", "`cento remove INDEX ID`"),
+            ("cat idx a", "`cento show INDEX ID`"),
+            ("plagiarism class", "`cento pairs PATH`"),
+            ("duplicates corpus.jsonl", "`cento dedup PATH`"),
+            ("server idx", "`cento serve INDEX`"),
+            ("serach idx a.txt", "'search'"),
+            ("pair class", "'pairs'"),
+        ],
+    ),
+    (
+        "options of other programs, and typos",
+        &[
+            ("search idx a.txt --limt 5", "'--limit'"),
+            ("search idx a.txt --top 5", "`--limit N`"),
+            ("search idx a.txt --threshold 0.5", "`--min-resemblance X or --min-containment X"),
+            ("pairs class --threshold 0.5", "`--min-resemblance X or --min-containment X"),
+            ("pairs class --json", "`--format json`"),
+            ("pairs class --output x.csv", "`--out FILE`"),
+            ("search idx a.txt --output x.html", "`--report FILE.html`"),
+            ("pairs class --html x.html", "`--report FILE.html`"),
+            ("serve idx --port 80", "`--listen 127.0.0.1:7227`"),
+            ("pairs class --recursive", "folders are read with all folders in them"),
+            ("pairs class --zzz", "`cento pairs --help` lists all options"),
+        ],
+    ),
+    (
+        "values",
+        &[
+            ("search idx a.txt --limit all", "--limit takes a whole number, not \"all\""),
+            ("pairs class --limit ten", "--limit takes a whole number, not \"ten\""),
+            ("pairs class --min-passage 0", "--min-passage takes a whole number of at least 1"),
+            ("pairs class --limit -1", "a value is not negative here"),
+            ("pairs class --min-resemblance 50%", "from 0 to 1, such as 0.5 for 50 %"),
+            ("cluster idx --min-resemblance high", "from 0 to 1, such as 0.5 for 50 %"),
+            ("pairs class --format xml", "human, json, csv, tsv"),
+            ("pairs class --for essay", "'essays'"),
+            ("pairs class --report x.pdf", "ends in .html, .json or .csv"),
+            ("pairs class --report no/x.html", "no: No such file"),
+            ("pairs class --threads many", "a number of threads from 1 to 1024"),
+            ("pairs class --scheme minhas", "did you mean `minhash`?"),
+            ("pairs class --scheme winnow(k=5,w=x)", "`w` must be a whole number from 1 to 512"),
+            ("pairs class --analyzer word", "did you mean `words`?"),
+            ("pairs class --analyzer code", "name the language"),
+            ("add new.idx corpus.jsonl --memory lots", "such as 512MiB or 1GB"),
+        ],
+    ),
+    (
+        "fields",
+        &[
+            (
+                "add new.idx rows.jsonl",
+                "its fields are `name`, `body`; --text-field names the field",
+            ),
+            ("dedup rows.jsonl", "its fields are `name`, `body`; --text-field names the field"),
+            ("cluster rows.jsonl", "its fields are `name`, `body`; --text-field names the field"),
+            ("search idx a.txt --filter yaer:2019", "did you mean `year`?"),
+            ("search idx a.txt --filter year=2019", "write `FIELD:VALUE`"),
+            ("families idx --date published", "the fields there are `lang`, `year`"),
+        ],
+    ),
+    (
+        "a service",
+        &[
+            ("search --url http://127.0.0.1:1 a.txt", "is `cento serve` running there?"),
+            ("stats --url localhost:7227", "such as http://127.0.0.1:7227"),
+            ("serve idx --listen 127.0.0.1:PORT", "another program listens there"),
+            ("serve idx --listen PORT", "expected an address and a port"),
+        ],
+    ),
+];
+
+/// What a message never says.
+const NEVER: [&str; 4] = ["invalid digit", "invalid float", "is not in 1..", "as a value, use '--"];
+
+#[test]
+fn the_message_about_a_mistake_names_the_cure() {
+    let dir = Dir::new();
+    for folder in ["class", "old", "empty"] {
+        std::fs::create_dir(dir.path(folder)).unwrap();
+    }
+    dir.write("corpus.jsonl", corpus());
+    dir.write("a.txt", words(1, 80));
+    dir.write("rows.jsonl", "{\"name\": \"a\", \"body\": \"one two three four five\"}\n");
+    dir.write("old/a.txt", words(1, 80));
+    for name in ["class/a.txt", "class/b.txt", "class/c.txt"] {
+        dir.write(name, words(1, 80));
+    }
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let (mut number, mut wrong) = (0, Vec::new());
+    for (kind, mistakes) in MISTAKES {
+        for (line, cure) in *mistakes {
+            let line = line.replace("PORT", &port);
+            let run = dir.run(&line.split(' ').collect::<Vec<_>>());
+            number += 1;
+            let is_refused = run.status == 2 || line.starts_with("remove ");
+            let says_never = NEVER.iter().any(|never| run.err.contains(never));
+            if !is_refused || says_never || !run.err.contains(cure) {
+                wrong.push(format!("{kind}: cento {line}\nnot {cure:?} but {}", run.err));
+            }
+        }
+    }
+    assert!(number >= 80, "{number}");
+    assert!(wrong.is_empty(), "{} of {number}\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_limit_of_zero_says_that_there_is_more() {
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    let run = dir.run(&["search", "idx", "--text", &words(1, 80), "--limit", "0"]);
+    assert!(run.out.contains("0 hits shown, there are more; raise --limit"), "{}", run.out);
+    for name in ["a.txt", "b.txt"] {
+        dir.write(name, words(1, 80));
+    }
+    let run = dir.run(&["pairs", "a.txt", "b.txt", "--limit", "0"]);
+    assert!(run.err.contains("0 of 1 pairs shown; --limit 1 shows all"), "{}", run.err);
+}
