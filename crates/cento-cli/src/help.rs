@@ -1,4 +1,4 @@
-//! Arrangement of the help: groups of verbs, headings of options, examples.
+//! Arrangement of the help: groups of verbs, headings of options, short help, examples.
 //!
 //! Structs define options where they are used; this module decides, for all verbs, which part the
 //! help shows first.
@@ -9,6 +9,7 @@ use clap::{Arg, Command};
 use super::key;
 
 pub use examples::EXAMPLES;
+use short::{SHORT, Short};
 
 /// The verbs by purpose, in the usual order of use.
 pub const GROUPS: [(&str, &[&str]); 5] = [
@@ -123,88 +124,17 @@ const HEADINGS: [(&str, &[&str]); 7] = [
     ("Time and memory", &["threads", "memory", "candidates", "parallel", "timeout"]),
 ];
 
-/// Options that only the long help shows: few need them.
-const RARE: &[&str] = &[
-    "max_df",
-    "threads",
-    "memory",
-    "candidates",
-    "meta_field",
-    "id_field",
-    "encoding",
-    "max_record_bytes",
-    "ignore_files",
-    "html",
-    "title",
-    "anonymous",
-    "min_weighted_containment",
-    "min_weighted_resemblance",
-    "min_overlap",
-    "signatures",
-    "parallel",
-    "readers",
-    "token",
-    "scheme",
-    "frequencies",
-    "replace",
-    "counts_only",
-    "signature",
-    "jsonl",
-    "verify",
-    "min_similarity",
-    "exclude_id",
-    "follow_links",
-    "follow_interval",
-    "cache_size",
-    "max_lag",
-    "no_tokens",
-    "compact_at",
-    "max_body",
-    "max_batch",
-    "max_requests",
-    "max_connections",
-    "idle_timeout",
-    "cors_origins",
-    "trusted_proxies",
-    "webhook_networks",
-    "log_requests",
-    "log",
-    "print_config",
-    "commit_every",
-    "all",
-    "graph",
-    "clusters",
-    "weighted",
-    "resume",
-    "within",
-    "restart",
-    "only_against",
-    "annotate",
-    "min_margin",
-    "text_field",
-    "no_text",
-    "meta",
-    "group_by",
-    "add",
-    "key_file",
-    "benchmark_field",
-    "question_id_field",
-    "common",
-    "run",
-    "context",
-];
-
 /// The place of options of every verb: after the others of their heading.
 const LAST: usize = 900;
 
 /// Returns the command, with its verbs in groups and its options under headings, with examples.
 pub fn arranged(command: Command) -> Command {
-    let groups = groups(&command);
     // Options of every verb, which only the long help of each shows.
     let common = command.get_arguments().filter(|arg| arg.is_global_set()).cloned();
     let common: Vec<Arg> =
         common.map(|arg| arg.hide_short_help(true).display_order(LAST)).collect();
     let arranged = verbs(command, "", &common);
+    let groups = groups(&arranged);
     arranged.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}\nOptions:\n{{options}}\n\n\
          `cento VERB -h` shows the options of a verb, --help all of them with examples.\n"
@@ -241,18 +171,50 @@ fn verbs(command: Command, words: &str, common: &[Arg]) -> Command {
     })
 }
 
-/// Puts the options of a verb under headings.
+/// Gives a verb its short help, and puts its options under headings.
 fn verb(command: Command, name: &str) -> Command {
-    let command = command.mut_args(|arg| option(adapted(name, arg)));
-    match EXAMPLES.iter().find(|(verb, _)| *verb == name) {
-        Some((_, examples)) => command.after_long_help(shown(examples)),
+    let command = command.mut_args(|arg| under_heading(adapted(name, arg)));
+    let examples = EXAMPLES.iter().find(|(verb, _)| *verb == name).map(|(_, examples)| *examples);
+    let command = match examples {
+        Some(examples) => command.after_long_help(shown("Examples", examples)),
+        None => command,
+    };
+    match SHORT.iter().find(|short| short.verb == name) {
+        Some(short) => with_short(command, short, examples),
         None => command,
     }
 }
 
-fn shown(examples: &[(&str, &str)]) -> String {
+/// Gives a verb its short help; the long one stays.
+fn with_short(command: Command, short: &Short, examples: Option<&[(&str, &str)]>) -> Command {
+    let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
+    let command = command.about(short.about).long_about(about);
+    let is_hidden = |id: &str| !short.arguments.iter().any(|(shown, _)| *shown == id);
+    let ids = command.get_arguments().map(|arg| arg.get_id().as_str());
+    let hidden = ids.filter(|id| *id != "help" && is_hidden(id)).count();
+    let command = command.mut_args(|arg| {
+        let id = arg.get_id().to_string();
+        let Some((_, text)) = short.arguments.iter().find(|(shown, _)| *shown == id) else {
+            return arg.hide_short_help(true);
+        };
+        let long = arg.get_long_help().or(arg.get_help()).cloned().unwrap_or_default();
+        arg.help(*text).long_help(long)
+    });
+    match examples.and_then(|examples| examples.first()) {
+        Some(example) => {
+            let example = shown("Example", &[*example]);
+            let name = short.verb;
+            command.after_help(format!(
+                "{example}\n\n`cento {name} --help` shows {hidden} more options."
+            ))
+        }
+        None => command,
+    }
+}
+
+fn shown(heading: &str, examples: &[(&str, &str)]) -> String {
     let lines = examples.iter().map(|(line, what)| format!("  {line}\n      {what}"));
-    format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n"))
+    format!("{heading}:\n{}", lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// Verbs without a query.
@@ -272,8 +234,8 @@ fn adapted(verb: &str, arg: Arg) -> Arg {
     }
 }
 
-/// Puts an option under its heading; the short help has its first sentence.
-fn option(arg: Arg) -> Arg {
+/// Puts an option under its heading.
+fn under_heading(arg: Arg) -> Arg {
     let id = arg.get_id().to_string();
     let heading = HEADINGS.iter().find(|(_, ids)| ids.contains(&id.as_str()));
     let arg = match heading {
@@ -284,20 +246,17 @@ fn option(arg: Arg) -> Arg {
     };
     // The one option that sets several others comes before all of them.
     let arg = if id == "for" { arg.display_order(0) } else { arg };
-    let arg = if RARE.contains(&id.as_str()) { arg.hide_short_help(true) } else { arg };
-    let Some(help) = arg.get_help().map(StyledStr::to_string) else { return arg };
-    let long = arg.get_long_help().map_or(help.clone(), StyledStr::to_string);
-    arg.help(first_sentence(&help)).long_help(long)
+    without_full_stop(arg)
 }
 
-/// Returns the first sentence of a text, without its full stop, its examples and the explanation
-/// after a semicolon.
-fn first_sentence(text: &str) -> String {
-    let ends = [". ", ".\n", "; ", ", such as ", ", which "];
-    let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
-    text[..end].trim_end_matches('.').to_owned()
+/// Returns an option whose texts end without a full stop, as those of the parser do.
+fn without_full_stop(arg: Arg) -> Arg {
+    let Some(help) = arg.get_help().map(StyledStr::to_string) else { return arg };
+    let long = arg.get_long_help().map_or(help.clone(), StyledStr::to_string);
+    arg.help(help.trim_end_matches('.').to_owned()).long_help(long)
 }
 
 mod examples;
+mod short;
 #[cfg(test)]
 mod tests;
