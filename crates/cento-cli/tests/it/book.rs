@@ -224,6 +224,31 @@ fn check(dir: &str) {
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }
 
+/// The rows of the table of jobs in a page.
+fn jobs(page: &str) -> Vec<String> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = fs::read_to_string(docs.join(page)).unwrap();
+    let table = text.lines().skip_while(|line| !line.starts_with("| you have |"));
+    table.skip(2).take_while(|line| line.starts_with('|')).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_commands_for_each_job_run() {
+    let rows = jobs("docs/howto/which.md");
+    assert_eq!(rows, jobs("README.md"), "the table in README.md is another one");
+    assert_eq!(rows.len(), 8);
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let mut session = Session::new(&docs.join("samples"));
+    for row in rows {
+        let commands: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        assert_eq!(commands.len(), 2, "{row}");
+        for command in commands {
+            let written = session.run(command, false).unwrap_or_else(|why| panic!("{why}"));
+            assert!(session.found(), "{command} finds nothing: {written}");
+        }
+    }
+}
+
 #[test]
 fn examples_of_the_tutorials() {
     check("tutorials");

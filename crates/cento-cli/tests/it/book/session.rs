@@ -84,6 +84,11 @@ impl Session {
         Ok(written)
     }
 
+    /// Whether the last command found something, or did its work.
+    pub fn found(&self) -> bool {
+        self.status == 0
+    }
+
     /// A shell for a command, with the status of the command before and one stream of output.
     fn command(&self, command: &str) -> Command {
         let mut shell = Command::new("sh");
