@@ -139,7 +139,7 @@ fn each_outside_format_has_one_door() {
             ],
         ),
         ("quick_xml", &["crates/cento-source/src/xml/", "crates/cento-report/src/network.rs"]),
-        ("office_oxide", &["crates/cento-source/src/extract/office.rs"]),
+        ("office_oxide", &["crates/cento-source/src/extract/old.rs"]),
         ("hyper", &["crates/cento-serve/src/connection", "crates/cento-serve/src/answer.rs"]),
         (
             "prometheus_client",

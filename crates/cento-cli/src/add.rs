@@ -31,7 +31,7 @@ use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there
 ///
 /// A file with JSON objects (one per line, in an array, or in an array that is a member of an
 /// object) or a table (.csv, .tsv) holds one document per record. Any other file is one document,
-/// with its path as id: text, HTML, and, if this build has the feature `office`, docx, doc, odt,
+/// with its path as id: text, HTML, and, if this build has their features, docx, doc, odt,
 /// rtf, pdf, epub, pptx and odp. Files can be compressed as .gz, .zst, .bz2 or .xz, and be in .tar
 /// and .zip archives. A document that is already stored with the same text and meta is left
 /// unchanged, so you can repeat a run that was interrupted.

@@ -17,7 +17,7 @@ fn itself() -> Option<PathBuf> {
 pub fn extraction() -> Option<Extraction> {
     // One for all verbs' parts, so that processes are started once.
     static EXTRACTION: OnceLock<Option<Extraction>> = OnceLock::new();
-    let by_itself = || itself().filter(|_| cfg!(feature = "office")).map(Extraction::by);
+    let by_itself = || itself().filter(|_| cfg!(feature = "documents")).map(Extraction::by);
     EXTRACTION.get_or_init(by_itself).clone()
 }
 

@@ -32,7 +32,7 @@ impl fmt::Display for Explained<'_> {
     }
 }
 
-/// Says what is at the path of an index that is not there, if there are files.
+/// Describes the files at a path where an index is expected.
 fn not_an_index(error: &Error) -> Option<String> {
     let Error::Index { path, reason: Reason::NotFound, .. } = error else { return None };
     let name = path.display();
@@ -43,7 +43,7 @@ fn not_an_index(error: &Error) -> Option<String> {
         ));
     }
     let entries: Vec<_> = path.read_dir().ok()?.flatten().map(|entry| entry.path()).collect();
-    // What is left of an index is not taken for documents.
+    // A damaged index is no folder of documents.
     let is_of_index = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "sig");
     if entries.is_empty() || entries.iter().any(is_of_index) {
         return None;
@@ -71,8 +71,11 @@ pub fn hint(error: &Error) -> Option<Cow<'static, str>> {
             on_system(action, source.kind())?
         }
         error => match error.reason() {
+            // Documents of these kinds name it themselves: a list of those left out has no hints.
+            Reason::Unsupported { feature: "documents" | "office" | "pdf" } => return None,
             Reason::Unsupported { feature } => {
-                return Some(format!("install cento-cli with `--features {feature}`").into());
+                let line = "cargo install --locked --path crates/cento-cli --features";
+                return Some(format!("`{line} {feature}` builds a cento that has it").into());
             }
             reason => on_reason(reason)?,
         },
@@ -92,7 +95,7 @@ fn on_system(action: &str, kind: ErrorKind) -> Option<&'static str> {
             "ports below 1024 are for administrators; --listen names another"
         }
         (_, ErrorKind::PermissionDenied) => {
-            "this user has no permission for it; `ls -l` shows who has"
+            "this user has no permission for it; `ls -l` shows the permissions"
         }
         ("read", ErrorKind::IsADirectory) => {
             "a file is expected here; `cento pairs` compares the files of folders"

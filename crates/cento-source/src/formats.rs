@@ -31,7 +31,9 @@ static FORMATS: &[&FileFormat] = &[
     &format("parquet", COLUMNS, "each row of a Parquet or Arrow file", PARQUET, b"PAR1\x15\0"),
     &crate::hocr::FORMAT,
     &crate::html::FORMAT,
-    &format("office", DOCUMENTS, "the text of the document", OFFICE, b"{\\rtf1 x}"),
+    &format("documents", ZIPPED, "the text of the document", DOCUMENTS, b"PK\x03\x04"),
+    &format("pdf", &[".pdf"], "the text of the document", PDF, b"%PDF-1.4\n"),
+    &format("office", &[".doc", ".rtf"], "the text of the document", OFFICE, b"{\\rtf1 x}"),
     &crate::xml::FORMAT,
     &format(
         "mail",
@@ -65,12 +67,14 @@ static FORMATS: &[&FileFormat] = &[
 
 const ARCHIVES: (Option<&str>, bool) = (Some("archives"), cfg!(feature = "archives"));
 const MAIL: (Option<&str>, bool) = (Some("mail"), cfg!(feature = "mail"));
+const DOCUMENTS: (Option<&str>, bool) = (Some("documents"), cfg!(feature = "documents"));
+const PDF: (Option<&str>, bool) = (Some("pdf"), cfg!(feature = "pdf"));
 const OFFICE: (Option<&str>, bool) = (Some("office"), cfg!(feature = "office"));
 const PARQUET: (Option<&str>, bool) = (Some("parquet"), cfg!(feature = "parquet"));
 const ALWAYS: (Option<&str>, bool) = (None, true);
 
-const DOCUMENTS: &[&str] =
-    &[".docx", ".doc", ".odt", ".rtf", ".pdf", ".epub", ".pptx", ".ppsx", ".odp"];
+/// Documents that are zip files.
+const ZIPPED: &[&str] = &[".docx", ".odt", ".epub", ".pptx", ".ppsx", ".odp"];
 
 /// The header of a file in a tar archive, as far as it shows the format.
 const TAR: [u8; 512] = {
@@ -129,7 +133,7 @@ mod tests {
             Form::Lines => "json-lines",
             Form::Records(_) => "json",
             Form::Table(_) => "table",
-            Form::Document => "office",
+            Form::Document => "documents",
             Form::Zip => "zip",
             Form::Tar => "tar",
             Form::Warc | Form::Arc => "warc",
@@ -141,7 +145,13 @@ mod tests {
     }
 
     fn found(start: &[u8], name: &str) -> Option<&'static str> {
-        format_of(form(start, true, name, &SourceOptions::default()))
+        let form = form(start, true, name, &SourceOptions::default());
+        match form {
+            // The bytes tell the kind of a document, and the parts of a zip file whether it is one.
+            Form::Document => Some(crate::extract::feature(start).0),
+            Form::Zip if ZIPPED.iter().any(|ending| name.ends_with(ending)) => Some("documents"),
+            form => format_of(form),
+        }
     }
 
     /// The formats whose files are one text, with or without markup.

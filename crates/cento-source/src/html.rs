@@ -12,7 +12,7 @@
 //! to these bytes: literal characters, and those decoded from a reference.
 
 mod aligned;
-#[cfg(feature = "office")]
+#[cfg(feature = "documents")]
 mod body;
 mod content;
 mod encoding;
@@ -28,7 +28,7 @@ use html5gum::{Span, Token, Tokenizer};
 
 pub(crate) use aligned::decoded;
 use aligned::{Part, parts};
-#[cfg(feature = "office")]
+#[cfg(feature = "documents")]
 pub(crate) use body::body_of;
 pub(crate) use encoding::{decoded_page, decoded_xml};
 pub use format::FORMAT;

@@ -108,7 +108,7 @@ pub use train::train;
 #[must_use]
 pub fn serve_as_worker(arguments: &[OsString]) -> Option<io::Result<()>> {
     match arguments {
-        #[cfg(feature = "office")]
+        #[cfg(feature = "documents")]
         [verb] if verb == extract::WORKER_VERB => {
             Some(extract::serve(&mut io::stdin().lock(), &mut io::stdout().lock()))
         }

@@ -389,9 +389,9 @@ impl<'a> Reader<'a> {
 
     /// Reads a document of an office program, an e-book or PDF.
     fn document(&mut self, place: &Arc<str>, start: &[u8], source: Source<'_>) -> ControlFlow<()> {
-        match self.options.extraction {
-            Some(_) => self.whole(place, source, ChunkKind::Document),
-            None => self.skip_without("office", place, sniff::unread(start)),
+        match (&self.options.extraction, super::extract::feature(start)) {
+            (Some(_), (_, true)) => self.whole(place, source, ChunkKind::Document),
+            (_, (feature, _)) => self.skip_without(feature, place, sniff::unread(start)),
         }
     }
 

@@ -38,7 +38,7 @@ mod cut_passages;
 mod decontaminate;
 mod dedup;
 mod dedup_choice;
-#[cfg(feature = "office")]
+#[cfg(feature = "pdf")]
 mod documents;
 mod documents_of;
 mod doors;

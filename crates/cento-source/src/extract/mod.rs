@@ -20,12 +20,12 @@
 #[cfg(feature = "office")]
 mod model;
 #[cfg(feature = "office")]
-mod office;
-#[cfg(feature = "office")]
+mod old;
+#[cfg(feature = "pdf")]
 mod pdf;
 #[cfg(feature = "office")]
 pub(crate) mod rtf;
-#[cfg(feature = "office")]
+#[cfg(feature = "documents")]
 mod worker;
 
 use std::fmt;
@@ -40,10 +40,22 @@ use cento::Stop;
 use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
 
 use crate::extracted::Extracted;
+use crate::format::COMPOUND;
 use crate::worker::{Process, WAIT_SECONDS_MAX, by_limit};
 
-#[cfg(feature = "office")]
+#[cfg(feature = "documents")]
 pub use worker::serve;
+
+/// Returns the feature that reads a document with these first bytes, and whether this build has it.
+pub fn feature(start: &[u8]) -> (&'static str, bool) {
+    if start.starts_with(b"PK") {
+        ("documents", cfg!(feature = "documents"))
+    } else if start.starts_with(b"{\\rtf") || start.starts_with(COMPOUND) {
+        ("office", cfg!(feature = "office"))
+    } else {
+        ("pdf", cfg!(feature = "pdf"))
+    }
+}
 
 /// The verb that makes the program a worker.
 pub const WORKER_VERB: &str = "extract-worker";
@@ -231,7 +243,7 @@ fn write_request(input: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Reads the bytes of the next request; returns `None` at the end.
-#[cfg(feature = "office")]
+#[cfg(feature = "documents")]
 fn read_request(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut len = [0; 8];
     match input.read_exact(&mut len) {
@@ -241,7 +253,7 @@ fn read_request(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     read_bytes(input, u64::from_le_bytes(len)).map(Some)
 }
 
-#[cfg(feature = "office")]
+#[cfg(feature = "documents")]
 fn write_answer(output: &mut impl Write, answer: &Result<Extracted, String>) -> io::Result<()> {
     let (status, first, second, hidden) = match answer {
         Ok(Extracted { text, missing, hidden }) => {

@@ -3,8 +3,13 @@
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{Extracted, MEMORY_BYTES_MAX, TEXT_BYTES_MAX, office, pdf, read_request, write_answer};
+#[cfg(feature = "office")]
+use super::old;
+#[cfg(feature = "pdf")]
+use super::pdf;
+use super::{Extracted, MEMORY_BYTES_MAX, TEXT_BYTES_MAX, read_request, write_answer};
 use crate::worker::{confine, set_for_next};
+use crate::xml;
 
 /// Answers requests until there are no more.
 ///
@@ -36,14 +41,25 @@ fn caught(extract: impl FnOnce() -> Result<Extracted, String>) -> Result<Extract
 }
 
 fn extract(bytes: &[u8]) -> Result<Extracted, String> {
-    let extracted = match pdf::is_pdf(bytes) {
-        true => pdf::extract(bytes)?,
-        false => office::extract(bytes)?,
-    };
+    let extracted = extract_by_kind(bytes)?;
     match extracted.text.len() as u64 > TEXT_BYTES_MAX {
         true => Err(format!("its text has more than {} MiB", TEXT_BYTES_MAX >> 20)),
         false => Ok(extracted),
     }
+}
+
+fn extract_by_kind(bytes: &[u8]) -> Result<Extracted, String> {
+    if bytes.starts_with(b"PK") {
+        return xml::text_of_zip(bytes);
+    }
+    #[cfg(feature = "pdf")]
+    if pdf::is_pdf(bytes) {
+        return pdf::extract(bytes);
+    }
+    #[cfg(feature = "office")]
+    return old::extract(bytes);
+    #[cfg(not(feature = "office"))]
+    Err("it is a document in a format that this build does not read".into())
 }
 
 #[cfg(test)]

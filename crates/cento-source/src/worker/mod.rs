@@ -4,16 +4,16 @@
 //! and ends such processes ([`Process`]), and limits and confines one from within ([`confine`]).
 //! The requests to a worker and its answers are the matter of `extract` and `columnar`.
 
-#[cfg(any(feature = "office", feature = "parquet"))]
+#[cfg(any(feature = "documents", feature = "parquet"))]
 mod confined;
-#[cfg(any(feature = "office", feature = "parquet"))]
+#[cfg(any(feature = "documents", feature = "parquet"))]
 mod limits;
 
 use std::io;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-#[cfg(any(feature = "office", feature = "parquet"))]
+#[cfg(any(feature = "documents", feature = "parquet"))]
 pub use limits::set_for_next;
 
 /// The maximum processor time of a worker for one file, or for a few rows, in seconds.
@@ -86,7 +86,7 @@ pub fn by_limit(_: ExitStatus) -> Option<String> {
 /// # Errors
 /// When the system refuses, with a reason as a clause. Then nothing from elsewhere should be
 /// parsed.
-#[cfg(any(feature = "office", feature = "parquet"))]
+#[cfg(any(feature = "documents", feature = "parquet"))]
 pub fn confine(memory_bytes_max: u64, writes_files: bool) -> Result<(), String> {
     limits::set(memory_bytes_max, writes_files)
         .map_err(|error| format!("the process that reads it cannot be limited: {error}"))?;

@@ -88,6 +88,7 @@ fn embedded(package: &mut Package<'_>, part: &str, depth: usize) -> Result<Extra
         let text = crate::charset::decode(&bytes, None).text.into_owned();
         return Ok(Extracted { text, ..Extracted::default() });
     }
+    #[cfg(feature = "office")]
     if bytes.starts_with(b"{\\rtf") {
         return crate::extract::rtf::text_of(&bytes);
     }

@@ -7,23 +7,23 @@
 //! format by its root element and namespace. Other XML is read by where its elements are.
 
 mod alto;
-#[cfg(feature = "office")]
+#[cfg(feature = "documents")]
 mod docx;
-#[cfg(feature = "office")]
+#[cfg(feature = "documents")]
 mod epub;
 mod odf;
 mod other;
 mod out;
-#[cfg(feature = "office")]
+#[cfg(feature = "documents")]
 mod package;
 mod page;
 pub(crate) mod root;
-#[cfg(feature = "office")]
+#[cfg(feature = "documents")]
 mod slides;
 mod styles;
 mod tei;
 mod word;
-#[cfg(all(test, feature = "office"))]
+#[cfg(all(test, feature = "documents"))]
 mod zipped;
 
 use quick_xml::events::{BytesStart, Event};
@@ -110,7 +110,7 @@ impl Element<'_> {
         Some(decoded(&found.value))
     }
 
-    #[cfg(feature = "office")]
+    #[cfg(feature = "documents")]
     /// Returns the value of an attribute of a namespace, by its name without the prefix.
     pub fn prefixed(&self, name: &str) -> Option<String> {
         let mut attributes = self.tag.attributes();
@@ -165,7 +165,7 @@ fn text_of(bytes: &[u8], label: EncodingLabel<'_>) -> Result<Extracted, String> 
 ///
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
-#[cfg(feature = "office")]
+#[cfg(feature = "documents")]
 pub fn text_of_zip(bytes: &[u8]) -> Result<Extracted, String> {
     let mut package = package::Package::open(bytes)?;
     if package.has("[Content_Types].xml") || package.has("word/document.xml") {

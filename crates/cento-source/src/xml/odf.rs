@@ -57,7 +57,7 @@ pub fn text_of_file(xml: &str) -> Extracted {
 ///
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
-#[cfg(feature = "office")]
+#[cfg(feature = "documents")]
 pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
     let mut package = super::package::Package::open(bytes)?;
     let manifest = package.xml("META-INF/manifest.xml").unwrap_or_default();

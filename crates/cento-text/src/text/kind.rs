@@ -9,22 +9,24 @@
 /// The maximum number of bytes that are examined, from the beginning.
 pub const SAMPLE_BYTES: usize = 8 << 10;
 
-/// The format of such a document, and the conversion for it.
-macro_rules! office {
-    ($what:literal) => {
+/// The format of such a document, and how to get a build that reads it, by its feature.
+macro_rules! readable {
+    ($what:literal, $feature:literal) => {
         concat!(
             $what,
-            "; the packages of cento read it (feature `office`), or convert it to text first"
+            "; `cargo install --locked --path crates/cento-cli --features ",
+            $feature,
+            "` builds a cento that reads it, or convert it to text first"
         )
     };
 }
 
 /// The first bytes of documents that can be converted to text, and their formats.
 const DOCUMENTS: [(&[u8], &str); 4] = [
-    (b"%PDF-", office!("it is a PDF document")),
-    (b"{\\rtf", office!("it is an RTF document")),
+    (b"%PDF-", readable!("it is a PDF document", "pdf")),
+    (b"{\\rtf", readable!("it is an RTF document", "office")),
     (b"%!PS-Adobe", "it is a PostScript document; convert it to text first"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", office!("it is an old Office document")),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", readable!("it is an old Office document", "office")),
 ];
 
 /// The first bytes of other files, and their formats.
@@ -53,11 +55,11 @@ const OTHERS: [(&[u8], &str); 20] = [
 
 /// The documents that are zip archives with this near the beginning.
 const IN_ZIP: [(&[u8], &str); 6] = [
-    (b"word/", office!("it is a Word document (.docx)")),
-    (b"ppt/", office!("it is a PowerPoint document (.pptx)")),
+    (b"word/", readable!("it is a Word document (.docx)", "documents")),
+    (b"ppt/", readable!("it is a PowerPoint document (.pptx)", "documents")),
     (b"xl/", "it is an Excel document (.xlsx); convert it to text first"),
-    (b"vnd.oasis.opendocument", office!("it is an OpenDocument document")),
-    (b"application/epub+zip", office!("it is an e-book (EPUB)")),
+    (b"vnd.oasis.opendocument", readable!("it is an OpenDocument document", "documents")),
+    (b"application/epub+zip", readable!("it is an e-book (EPUB)", "documents")),
     (b"[Content_Types].xml", "it is an Office document; convert it to text first"),
 ];
 

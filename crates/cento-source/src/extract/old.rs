@@ -1,8 +1,7 @@
-//! Text of documents of office programs, and of e-books.
+//! Text of documents of office programs in old formats.
 //!
-//! Each format has one reader: `xml` reads zip files of XML (docx, pptx, odt, odp, epub),
-//! office_oxide reads old Word documents (doc), and anydoc reads RTF and old presentations (ppt,
-//! [`super::model`]).
+//! Each format has one reader: office_oxide reads old Word documents (doc), and anydoc reads RTF
+//! and old presentations (ppt, [`super::model`]).
 
 use std::io::Cursor;
 
@@ -13,16 +12,12 @@ use office_oxide::read_options::set_include_hidden_text;
 use super::model::{ENCRYPTED, by_anydoc, end, push_text};
 use super::{Extracted, rtf};
 use crate::format::COMPOUND;
-use crate::xml;
 
 /// Returns the text of a document.
 ///
 /// # Errors
 /// When it has no text, with the reason as a clause.
 pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
-    if bytes.starts_with(b"PK") {
-        return xml::text_of_zip(bytes);
-    }
     if bytes.starts_with(b"{\\rtf") {
         return rtf::text_of(bytes);
     }
