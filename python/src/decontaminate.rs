@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cento::{Error, Result, Stop};
 use cento_collections::decontaminate::{
-    Benchmarks as Questions, DecontaminateOptions, Finding, Question, Scratch,
+    Benchmarks as Questions, DecontaminateOptions, Finding, Question, Scratch, WordCarriers,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -17,7 +17,13 @@ use crate::run;
 
 /// The questions of benchmarks, ready to be found.
 #[pyclass(frozen, module = "cento._native")]
-pub struct Benchmarks(Questions);
+pub struct Benchmarks {
+    questions: Questions,
+    options: DecontaminateOptions,
+}
+
+/// Whether the words of a finding are common, its own share, and the documents with the words.
+type Verdict = (bool, f64, u64);
 
 /// A benchmark, the id of a question, the question, its answer.
 type QuestionTuple = (String, String, String, Option<String>);
@@ -33,12 +39,31 @@ impl Benchmarks {
         let options: DecontaminateOptions = Options(options).read(&[])?;
         let question = |(benchmark, id, text, answer)| Question { benchmark, id, text, answer };
         let questions = questions.into_iter().map(question).collect();
-        run::long(py, |stop| Questions::new(questions, &options, stop)).map(Benchmarks)
+        let questions = run::long(py, |stop| Questions::new(questions, &options, stop))?;
+        Ok(Benchmarks { questions, options })
     }
 
     /// Returns the reason why the question of this number is not searched for, if it is not.
     fn unusable(&self, question: usize) -> Option<&'static str> {
-        self.0.unusable(question).map(cento_collections::decontaminate::Unusable::why)
+        self.questions.unusable(question).map(cento_collections::decontaminate::Unusable::why)
+    }
+
+    /// Returns the verdict on each finding of each document, whose findings are in JSON.
+    fn weigh(&self, py: Python<'_>, documents: Vec<String>) -> PyResult<Vec<Vec<Verdict>>> {
+        run::long(py, |_| {
+            let read = |line: &String| {
+                serde_json::from_str::<Vec<Finding>>(line)
+                    .map_err(|error| Error::argument("found", error.to_string()))
+            };
+            let documents = documents.iter().map(read).collect::<Result<Vec<_>>>()?;
+            let mut carriers = WordCarriers::new(&self.questions);
+            documents.iter().for_each(|findings| carriers.add(findings));
+            let common = carriers.common(&self.questions, &self.options);
+            let verdict = |finding: &Finding| {
+                (common.has(finding), common.own_share(finding), common.carriers(finding))
+            };
+            Ok(documents.iter().map(|findings| findings.iter().map(verdict).collect()).collect())
+        })
     }
 
     /// Returns the findings in each text, as JSON; places are in code points unless in bytes.
@@ -73,7 +98,7 @@ impl Benchmarks {
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(text) = texts.get(at) else { return Ok(()) };
-                let findings = self.0.findings(text, &mut scratch, stop)?;
+                let findings = self.questions.findings(text, &mut scratch, stop)?;
                 if !findings.is_empty() {
                     found.lock().expect("no thread panics with it")[at] = findings;
                 }

@@ -42,6 +42,25 @@ def test_questions_are_found_with_their_places() -> None:
     assert in_bytes.place == (start + 2, end + 2)
 
 
+def test_words_that_documents_have_from_elsewhere_are_common() -> None:
+    sentence = " ".join(f"s{at}" for at in range(24))
+    question = f"who wrote this famous sentence in a letter {sentence} give the name of the author"
+    benchmarks = cento.Benchmarks([question])
+    around = [[f"w{number}x{at}" for at in range(20)] for number in range(11)]
+    texts = [sentence] * 10 + [question]
+    documents = [
+        " ".join([*words[:10], text, *words[10:]])
+        for words, text in zip(around, texts, strict=True)
+    ]
+    found = [findings for _, findings in cento.decontaminate(documents, benchmarks)]
+    assert [findings[0].common for findings in found] == [None] * 11
+    weighed = benchmarks.weigh(found)
+    assert [findings[0].common for findings in weighed] == [True] * 10 + [False]
+    assert {findings[0].carriers for findings in weighed} == {11}
+    assert weighed[10][0].own_share == 1.0
+    assert benchmarks.weigh([(), ()]) == [(), ()]
+
+
 def test_a_question_has_its_choices_as_with_the_command() -> None:
     rows: list[dict[str, Any]] = [
         {"id": None, "question": PLANET, "choices": ["Jupiter", {"t": "Saturn"}], "answer": 1},

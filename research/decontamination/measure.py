@@ -20,7 +20,8 @@ lines in another order, until the corpus has --bytes. The kinds:
                  are marks and letters beyond ASCII
     html         as source of HTML: a third of the blanks are references, such as &nbsp;, as are
                  marks and letters beyond ASCII
-    part         the first two fifths of it only: not the question
+    half         the first or the second half of it only
+    part         the first third of it only: not the question
     clean        not planted
 
 `datatrove` runs NGramsDecontFilter over the first documents, which
@@ -38,7 +39,7 @@ import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
-PLANTED = ["verbatim", "wrapped", "embedded", "upper", "marks", "typos", "many-typos", "json", "html"]
+PLANTED = ["verbatim", "wrapped", "embedded", "upper", "marks", "typos", "many-typos", "json", "html", "half"]
 KINDS = [*PLANTED, "part", "clean", "clean"]
 
 
@@ -112,7 +113,10 @@ def planted(text, kind, draw):
     if kind in ("typos", "many-typos"):
         return "\n" + " ".join(with_typos(words, 12 if kind == "typos" else 6, draw)) + "\n"
     if kind == "part":
-        return "\n" + " ".join(words[: max(1, len(words) * 2 // 5)]) + "\n"
+        return "\n" + " ".join(words[: max(1, len(words) // 3)]) + "\n"
+    if kind == "half":
+        half = len(words) // 2
+        return "\n" + " ".join(draw.choice([words[:half], words[-half:]])) + "\n"
     return "\n" + text + "\n"
 
 
@@ -239,7 +243,7 @@ def cento(args):
     shares = args.share or [None]
     for share in shares:
         least = share or 0.0
-        kept = [row for row in rows if min(row["share"], row.get("own_share", 1.0)) >= least]
+        kept = [row for row in rows if row["own_share"] >= least]
         found = {(row["document"], row["question"]) for row in kept if not row["common"]}
         print(f" share {share}" if share else " found")
         false = judge(work, found)

@@ -16,13 +16,13 @@ pub struct DecontaminationReport {
     /// The counts of corpus and benchmarks.
     #[serde(flatten)]
     pub counts: DecontaminationCounts,
-    /// The number of documents with a question that is no common phrase.
+    /// The number of documents where a question occurs.
     pub contaminated_documents: u64,
     /// The least share of a question.
     pub min_share: f64,
     /// The strongest evidence of each benchmark.
     pub strongest: Vec<QuestionEntry>,
-    /// The common phrases that most documents have.
+    /// The questions that only lend common words to documents, those with most documents first.
     pub common_phrases: Vec<QuestionEntry>,
     /// The inputs that were not read, with reasons.
     pub not_compared: Vec<NotCompared>,
@@ -42,7 +42,7 @@ pub struct QuestionEntry {
     pub answer: Option<String>,
 }
 
-/// The number of questions that are shown of a benchmark, and of common phrases.
+/// The number of questions that are shown of a benchmark, and of those with common words.
 const SHOWN_MAX: usize = 5;
 
 impl DecontaminationReport {
@@ -87,7 +87,9 @@ impl DecontaminationReport {
             strongest.extend(own.into_iter().take(SHOWN_MAX).map(entry));
         }
         let mut common: Vec<usize> = of("common").map(|(number, _)| number).collect();
-        common.sort_by_key(|number| std::cmp::Reverse(counts.questions[*number].documents));
+        common.sort_by_key(|number| {
+            std::cmp::Reverse(counts.questions[*number].documents_with_common_words)
+        });
         let common_phrases = common.into_iter().take(SHOWN_MAX).map(entry).collect();
         DecontaminationReport {
             run,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,8 +33,9 @@ class Finding(_Shown):
     """The id of the question."""
     share: float
     """The share of the tokens of the question that occur there, 0 to 1."""
-    own_share: float | None
-    """The share of the tokens that are not boilerplate of the benchmarks, if some are."""
+    own_share: float
+    """The share of the question's own words, 0 to 1: those that are hard to guess, and that no
+    other question or document shares."""
     tokens: int
     """The number of tokens of the question that occur there."""
     place: tuple[int, int]
@@ -44,6 +45,14 @@ class Finding(_Shown):
     answer: bool | None
     """Whether the answer follows; ``None`` without an answer to search for."""
     answer_place: tuple[int, int] | None
+    matched: tuple[tuple[int, int], ...]
+    """The tokens of the question that occur there: ascending ranges, half-open."""
+    common: bool | None = None
+    """Whether other documents have these words without the rest of the question, or it is a common
+    phrase; ``None`` until :meth:`Benchmarks.weigh` tells."""
+    carriers: int | None = None
+    """The number of unrelated documents that have these words, from the same method."""
+    _native: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +156,27 @@ class Benchmarks:
         found = self._native.findings(list(texts), threads, bytes)
         return [tuple(self._finding(each) for each in json.loads(line)) for line in found]
 
+    def weigh(self, found: Iterable[Sequence[Finding]]) -> list[tuple[Finding, ...]]:
+        """The findings of all documents of a corpus, each with a verdict on its words.
+
+        Documents may have words of a question from elsewhere, such as a quotation or a license.
+        Then many of them have these words, and few have the rest of the question. Such words are
+        ``common``, and contaminate no document: their ``own_share`` is less than ``min_share``.
+
+        Args:
+            found: The findings of each document, also of those without any.
+        """
+        documents = [tuple(findings) for findings in found]
+        natives = [json.dumps([finding._native for finding in each]) for each in documents]
+        verdicts = self._native.weigh(natives)
+        return [
+            tuple(
+                replace(finding, common=common, own_share=share, carriers=carriers)
+                for finding, (common, share, carriers) in zip(each, verdict, strict=True)
+            )
+            for each, verdict in zip(documents, verdicts, strict=True)
+        ]
+
     def _finding(self, found: dict[str, Any]) -> Finding:
         benchmark, question, _, _ = self._questions[found["question"]]
         answer = found.get("answer")
@@ -155,13 +185,15 @@ class Benchmarks:
             benchmark=benchmark,
             question=question,
             share=found["share"],
-            own_share=found.get("own_share"),
+            own_share=found["own_share"],
             tokens=found["tokens"],
             place=(found["bytes"][0], found["bytes"][1]),
             page=found.get("page"),
             line=found.get("line"),
             answer=answer["found"] if answer else None,
             answer_place=(place[0], place[1]) if place else None,
+            matched=tuple((start, end) for start, end in found["matched"]),
+            _native=found,
         )
 
 
@@ -213,9 +245,9 @@ def decontaminate(
 
     A question that is there several times has a finding for each place.
 
-    It holds a few hundred documents at a time. A short question that very many documents have may
-    be a common phrase, which is no evidence: count the documents of each question before you drop
-    documents for it. ``cento decontaminate`` does that (``--common``).
+    It holds a few hundred documents at a time. Many documents may have words of a question from
+    elsewhere, such as a quotation: pass the findings of all documents to :meth:`Benchmarks.weigh`
+    before you drop documents. ``cento decontaminate`` does that.
 
     Args:
         items: Texts, or mappings with a text.

@@ -328,8 +328,8 @@ class DecontaminateOptions(TypedDict, total=False):
     """What counts as a question that occurs in a document: the keywords of :class:`Benchmarks`."""
 
     min_share: float | None
-    """The least share of the tokens of a question, more than 0 to 1, that a document has in one
-    place; 0.6 if not given."""
+    """The least share of a question's own words, more than 0 to 1, that a document has in one
+    place; 0.43 if not given."""
     run: int | None
     """The number of tokens in a row that question and document must have in common for these tokens
     to count; 4 if not given."""

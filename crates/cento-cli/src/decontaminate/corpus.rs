@@ -12,7 +12,7 @@ use crate::outfile::NewFile;
 use cento::hash::Digest;
 use cento::index::Document;
 use cento::{Error, Result, Stop};
-use cento_collections::decontaminate::{Benchmarks, Scratch};
+use cento_collections::decontaminate::{Benchmarks, CommonWords, Finding, Scratch};
 use cento_collections::has_words;
 use cento_source::{Annotation, Selection, TableForm, TextField};
 
@@ -55,8 +55,8 @@ pub struct Corpus<'a> {
     pub treatment: Treatment,
     pub text_field: &'a TextField,
     pub benchmarks: &'a Benchmarks,
-    /// Tells for each question whether it is a common phrase, which stays.
-    pub is_common: &'a [bool],
+    /// The words of questions that stay.
+    pub common: &'a CommonWords<'a>,
     pub scratch: Scratch,
     pub stop: &'a Stop,
     pub written: Written,
@@ -95,19 +95,21 @@ impl Corpus<'_> {
         if found.is_some_and(|found| found.id != document.id || !fits(found, &document.text)) {
             return Err(changed());
         }
-        let cut_text = match (self.treatment, found) {
-            (Treatment::Cut { min_left }, Some(_)) => {
-                let is_cut = |question: usize| !self.is_common[question];
+        let findings = found.map(|found| &*found.findings).unwrap_or_default();
+        let (common, own): (Vec<&Finding>, Vec<&Finding>) =
+            findings.iter().partition(|finding| self.common.has(finding));
+        let is_cut = |finding: &Finding| !self.common.has(finding);
+        let cut_text = match self.treatment {
+            Treatment::Cut { min_left } if !own.is_empty() => {
                 let rest =
                     self.benchmarks.cut_out(document, is_cut, &mut self.scratch, self.stop)?;
                 rest.filter(|(text, _)| has_words(text, min_left))
             }
             _ => None,
         };
-        let is_kept =
-            found.is_none() || cut_text.is_some() || self.treatment == Treatment::Annotate;
-        let annotation =
-            (self.treatment == Treatment::Annotate).then(|| verdict(self.benchmarks, found));
+        let is_kept = own.is_empty() || cut_text.is_some() || self.treatment == Treatment::Annotate;
+        let annotation = (self.treatment == Treatment::Annotate)
+            .then(|| verdict(self.benchmarks, &own, &common));
         self.written.kept += u64::from(is_kept);
         self.written.dropped += u64::from(!is_kept);
         self.written.cut += u64::from(cut_text.is_some());
@@ -169,19 +171,23 @@ impl Corpus<'_> {
     }
 }
 
-/// Returns the verdict on a document with these questions.
-fn verdict<'a>(benchmarks: &'a Benchmarks, found: Option<&WithQuestions>) -> Verdict<'a> {
-    let findings = found.map(|found| &*found.findings).unwrap_or_default();
+/// Returns the verdict on a document where these questions occur, and which has common words of
+/// these.
+fn verdict<'a>(benchmarks: &'a Benchmarks, own: &[&Finding], common: &[&Finding]) -> Verdict<'a> {
+    let (verdict, findings) = match (own, common) {
+        ([], []) => ("clean", own),
+        ([], _) => ("common", common),
+        _ => ("contaminated", own),
+    };
     // Of equal shares the first.
     let best = findings.iter().rev().max_by(|a, b| a.share.total_cmp(&b.share));
     let question = best.map(|finding| &benchmarks.questions()[finding.question]);
     Verdict {
-        verdict: if found.is_some() { "contaminated" } else { "clean" },
+        verdict,
         benchmark: question.map(|question| &*question.benchmark),
         question: question.map(|question| &*question.id),
         share: best.map(|finding| finding.share),
-        questions: found
-            .map(|found| found.findings.chunk_by(|a, b| a.question == b.question).count()),
+        questions: best.map(|_| findings.chunk_by(|a, b| a.question == b.question).count()),
         passages: findings.iter().map(|finding| finding.bytes).collect(),
     }
 }
@@ -230,6 +236,7 @@ mod tests {
         let mut tally = Tally::new(&benchmarks);
         first.iter().for_each(|document| tally.add(&document.id, &document.text, &[]));
         let searched = (tally.documents(), tally.digest());
+        let common = tally.common(&benchmarks, &options);
         let findings = benchmarks.findings(question, &mut Scratch::default(), Stop::NEVER).unwrap();
         let found =
             WithQuestions { number: 0, id: "a".into(), findings, passages: vec![question.into()] };
@@ -241,7 +248,7 @@ mod tests {
                 treatment: Treatment::Drop,
                 text_field: &"text".into(),
                 benchmarks: &benchmarks,
-                is_common: &[false],
+                common: &common,
                 scratch: Scratch::default(),
                 stop: Stop::NEVER,
                 written: Written::default(),

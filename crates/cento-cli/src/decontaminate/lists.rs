@@ -13,7 +13,7 @@ use cento::Refusal;
 #[cfg(feature = "parquet")]
 use cento::runtime::replace;
 use cento::{Error, Result};
-use cento_collections::decontaminate::{Benchmarks, QuestionCounts};
+use cento_collections::decontaminate::{Benchmarks, CommonWords, Finding, QuestionCounts};
 use cento_report::Rows;
 #[cfg(feature = "parquet")]
 use cento_report::{CellType, ParquetRows};
@@ -25,12 +25,17 @@ pub struct DocumentRow<'a> {
     document: &'a str,
     benchmark: &'a str,
     question: &'a str,
-    /// Whether the question is a common phrase, which contaminates no document.
+    /// Whether other documents have these words without the rest of the question, or it is a
+    /// common phrase: then it contaminates no document.
     common: bool,
     share: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    own_share: Option<f64>,
+    /// The share of the question's own words.
+    own_share: f64,
     tokens: u32,
+    /// The number of unrelated documents with these words.
+    carriers: u64,
+    /// The words of the question that matched.
+    matched: String,
     start: u32,
     end: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,6 +56,8 @@ pub const DOCUMENT_COLUMNS: &[&str] = &[
     "share",
     "own_share",
     "tokens",
+    "carriers",
+    "matched",
     "start",
     "end",
     "page",
@@ -66,6 +73,7 @@ pub struct QuestionRow<'a> {
     question: &'a str,
     verdict: &'a str,
     documents: u64,
+    documents_with_common_words: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     with_answer: Option<u64>,
     tokens: u64,
@@ -90,6 +98,7 @@ pub const QUESTION_COLUMNS: &[&str] = &[
     "question",
     "verdict",
     "documents",
+    "documents_with_common_words",
     "with_answer",
     "tokens",
     "share",
@@ -106,7 +115,7 @@ impl<'a> DocumentRow<'a> {
     pub fn of(
         found: &'a WithQuestions,
         benchmarks: &'a Benchmarks,
-        is_common: &'a [bool],
+        common: &'a CommonWords<'a>,
     ) -> impl Iterator<Item = DocumentRow<'a>> {
         found.findings.iter().zip(&found.passages).map(move |(finding, passage)| {
             let question = &benchmarks.questions()[finding.question];
@@ -114,10 +123,12 @@ impl<'a> DocumentRow<'a> {
                 document: &found.id,
                 benchmark: &question.benchmark,
                 question: &question.id,
-                common: is_common[finding.question],
+                common: common.has(finding),
                 share: finding.share,
-                own_share: finding.own_share,
+                own_share: common.own_share(finding),
                 tokens: finding.tokens,
+                carriers: common.carriers(finding),
+                matched: matched(finding, &question.text),
                 start: finding.bytes.0,
                 end: finding.bytes.1,
                 page: finding.page,
@@ -127,6 +138,13 @@ impl<'a> DocumentRow<'a> {
             }
         })
     }
+}
+
+/// Returns the words of a question that are in a document, with dots where others are left out.
+fn matched(finding: &Finding, question: &str) -> String {
+    let parts =
+        finding.of_question.iter().map(|&(start, end)| &question[start as usize..end as usize]);
+    parts.collect::<Vec<_>>().join(" ... ")
 }
 
 impl<'a> QuestionRow<'a> {
@@ -139,6 +157,7 @@ impl<'a> QuestionRow<'a> {
             question: &counts.id,
             verdict: counts.verdict,
             documents: counts.documents,
+            documents_with_common_words: counts.documents_with_common_words,
             with_answer: counts.with_answer,
             tokens: counts.tokens as u64,
             share: finding.map(|finding| finding.share),
@@ -241,9 +260,15 @@ fn cell_type(column: &str) -> CellType {
     match column {
         "common" | "answer" => CellType::Truth,
         "share" | "own_share" => CellType::Real,
-        "tokens" | "start" | "end" | "page" | "line" | "documents" | "with_answer" => {
-            CellType::Integer
-        }
+        "tokens"
+        | "carriers"
+        | "start"
+        | "end"
+        | "page"
+        | "line"
+        | "documents"
+        | "documents_with_common_words"
+        | "with_answer" => CellType::Integer,
         _ => CellType::Text,
     }
 }

@@ -30,8 +30,8 @@ use cento::hash::Digest;
 use cento::text::is_white_space;
 use cento::{Error, Stop};
 use cento_collections::decontaminate::{
-    BenchmarkCounts, Benchmarks, DecontaminateOptions, DecontaminationCounts, Question, Scratch,
-    Tally,
+    BenchmarkCounts, Benchmarks, CommonWords, DecontaminateOptions, DecontaminationCounts,
+    Question, Scratch, Tally,
 };
 use cento_collections::dedup::DedupOptions;
 use cento_report::{DecontaminationReport, NotCompared, percent};
@@ -47,9 +47,10 @@ use spool::Spool;
 ///
 /// Compares each document with all questions, in one pass, and reports how much of each question
 /// occurs in the corpus, where, and in how many documents. Letter case, white space and line breaks
-/// do not count. A question is contaminated if at least --min-share of its tokens occur together in
-/// a document. With --out the corpus is read a second time and written without the contaminated
-/// documents, or as --cut-passages or --annotate say.
+/// do not count. A question is contaminated if a document has at least --min-share of its own
+/// words. Words that documents have without the rest of a question, such as a quotation, are
+/// common, and counted apart. With --out the corpus is read a second time and written without the
+/// contaminated documents, or as --cut-passages or --annotate say.
 #[derive(Debug, Args)]
 pub struct Decontaminate {
     /// Files or directories of the corpus, or - for standard input.
@@ -99,8 +100,9 @@ pub struct Decontaminate {
     /// Keep all documents, each with its verdict in a member `decontaminate`.
     #[arg(long, requires = "out")]
     annotate: bool,
-    /// List the documents where questions occur in this file, a row for each place of a question:
-    /// JSON lines, or a table or Parquet file by the ending .csv, .tsv or .parquet.
+    /// List the documents where questions occur in this file, or words of them that are common, a
+    /// row for each place of a question: JSON lines, or a table or Parquet file by the ending .csv,
+    /// .tsv or .parquet.
     #[arg(long, value_name = "FILE")]
     documents: Option<PathBuf>,
     /// List all questions in this file, each with its verdict and its strongest evidence, in the
@@ -147,12 +149,22 @@ struct Inputs {
     failed: u64,
 }
 
+/// The numbers of documents by their verdicts.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+struct Verdicts {
+    /// Those where questions occur.
+    contaminated_documents: u64,
+    /// Those that only have words of questions that other documents have without the questions.
+    documents_with_common_words: u64,
+}
+
 /// The summary as JSON.
 #[derive(Serialize)]
 struct Summary<'a> {
     #[serde(flatten)]
     counts: &'a DecontaminationCounts,
-    contaminated_documents: u64,
+    #[serde(flatten)]
+    verdicts: Verdicts,
     #[serde(flatten)]
     written: Option<Written>,
     #[serde(flatten)]
@@ -184,26 +196,21 @@ impl Decontaminate {
         let benchmarks = self.read_benchmarks(&mut left_out, &stop)?;
         let Searched { tally, mut spool, inputs, omissions, missing } =
             self.search(&benchmarks, left_out, &stop)?;
-        let is_common = tally.common(&benchmarks, &self.options);
+        let common = tally.common(&benchmarks, &self.options);
         let searched = (tally.documents(), tally.digest());
         let written = match &self.out {
             Some(out) => {
-                Some(self.write(out, &benchmarks, &mut spool, &is_common, searched, &stop)?)
+                Some(self.write(out, &benchmarks, &mut spool, &common, searched, &stop)?)
             }
             None => None,
         };
-        let counts = tally.finish(&benchmarks, &self.options);
-        let contaminated = self.write_lists(&benchmarks, &counts, &mut spool, &is_common)?;
+        let counts = tally.finish(&common, &self.options);
+        let verdicts = self.write_lists(&benchmarks, &counts, &mut spool, &common)?;
         omissions.finish();
         let not_read = omissions.into_lists();
-        self.write_report(&counts, &benchmarks, contaminated, missing)?;
-        let summary = Summary {
-            counts: &counts,
-            contaminated_documents: contaminated,
-            written,
-            inputs: &inputs,
-            not_read: &not_read,
-        };
+        self.write_report(&counts, &benchmarks, verdicts.contaminated_documents, missing)?;
+        let summary =
+            Summary { counts: &counts, verdicts, written, inputs: &inputs, not_read: &not_read };
         match self.format {
             Format::Json => output::print_json(&summary)?,
             Format::Human => {
@@ -379,7 +386,7 @@ impl Decontaminate {
         out: &Path,
         benchmarks: &Benchmarks,
         spool: &mut Spool,
-        is_common: &[bool],
+        common: &CommonWords<'_>,
         searched: (u64, Digest),
         stop: &Stop,
     ) -> cento::Result<Written> {
@@ -405,7 +412,7 @@ impl Decontaminate {
             treatment,
             text_field: &source.text_field,
             benchmarks,
-            is_common,
+            common,
             scratch: Scratch::default(),
             stop,
             written: Written::default(),
@@ -424,7 +431,6 @@ impl Decontaminate {
                     if found.is_some() {
                         next = with_questions.next().transpose()?;
                     }
-                    let found = found.and_then(|found| found.without(is_common));
                     corpus.write(&document, found.as_ref())?;
                     at_document.reached();
                 }
@@ -438,23 +444,26 @@ impl Decontaminate {
         corpus.finish(searched)
     }
 
-    /// Writes the lists that are requested; returns the number of contaminated documents.
+    /// Writes the lists that are requested; returns the verdicts on the documents.
     fn write_lists(
         &self,
         benchmarks: &Benchmarks,
         counts: &DecontaminationCounts,
         spool: &mut Spool,
-        is_common: &[bool],
-    ) -> cento::Result<u64> {
+        common: &CommonWords<'_>,
+    ) -> cento::Result<Verdicts> {
         let open = |path: &PathBuf| ListFile::create(path, DOCUMENT_COLUMNS);
         let mut documents = self.documents.as_ref().map(open).transpose()?;
-        let mut contaminated = 0;
+        let mut verdicts = Verdicts::default();
         for found in spool.read()? {
             let found = found?;
-            for row in DocumentRow::of(&found, benchmarks, is_common) {
+            for row in DocumentRow::of(&found, benchmarks, common) {
                 documents.iter_mut().try_for_each(|list| list.write(&row))?;
             }
-            contaminated += u64::from(found.without(is_common).is_some());
+            match found.is_contaminated(common) {
+                true => verdicts.contaminated_documents += 1,
+                false => verdicts.documents_with_common_words += 1,
+            }
         }
         documents.map_or(Ok(()), ListFile::finish)?;
         if let Some(path) = &self.questions {
@@ -464,7 +473,7 @@ impl Decontaminate {
             }
             list.finish()?;
         }
-        Ok(contaminated)
+        Ok(verdicts)
     }
 
     fn write_report(
@@ -524,10 +533,11 @@ impl Summary<'_> {
     fn line(&self, seconds: f64) -> String {
         let mut parts = vec![
             counted(self.counts.documents, "document"),
-            format!("{} contaminated", count(self.contaminated_documents)),
+            format!("{} contaminated", count(self.verdicts.contaminated_documents)),
         ];
         let written = self.written.unwrap_or_default();
         for (number, what) in [
+            (self.verdicts.documents_with_common_words, "with common words only"),
             (written.kept, "written"),
             (written.cut, "of these without passages"),
             (written.dropped, "dropped"),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use cento::index::Document;
 use cento::{Error, Result};
-use cento_collections::decontaminate::Finding;
+use cento_collections::decontaminate::{CommonWords, Finding};
 
 /// A document where questions occur.
 #[derive(Debug, Serialize, Deserialize)]
@@ -23,10 +23,9 @@ pub struct WithQuestions {
 }
 
 impl WithQuestions {
-    /// Keeps the findings of questions that are no common phrases.
-    pub fn without(mut self, is_common: &[bool]) -> Option<WithQuestions> {
-        self.findings.retain(|finding| !is_common[finding.question]);
-        (!self.findings.is_empty()).then_some(self)
+    /// Tells whether a question occurs in the document, not only common words.
+    pub fn is_contaminated(&self, common: &CommonWords<'_>) -> bool {
+        self.findings.iter().any(|finding| !common.has(finding))
     }
 }
 

@@ -166,6 +166,56 @@ fn each_place_of_a_question_is_cut_listed_and_annotated() {
     assert_eq!(again.status, 1, "{}", again.err);
 }
 
+/// A question that quotes a sentence, ten documents with the sentence, and one with the question.
+fn quoted() -> Dir {
+    let dir = Dir::new();
+    let (before, sentence, after) = (words(1, 6), words(2, 24), words(3, 6));
+    let question = format!("{before} {sentence} {after}");
+    dir.write("bench.jsonl", format!("{}\n", json!({"id": "q", "question": question})));
+    let documents = (0..11).map(|number| {
+        let text = if number == 10 { &question } else { &sentence };
+        let text = format!("{} {text} {}", words(10 + number, 40), words(30 + number, 40));
+        line(&format!("d{number}"), &text, json!({}))
+    });
+    dir.write("corpus.jsonl", documents.collect::<String>());
+    dir
+}
+
+#[test]
+fn words_that_documents_have_without_the_question_contaminate_none() {
+    // All documents with the sentence were contaminated.
+    let dir = quoted();
+    let args = ["decontaminate", "corpus.jsonl", "--against", "bench.jsonl"];
+    let lists = ["--documents", "found.jsonl", "--questions", "q.jsonl", "--out", "clean.jsonl"];
+    let summary = dir.json(&[&args[..], &lists].concat());
+    assert_eq!((&summary["contaminated_documents"], &summary["kept"]), (&json!(1), &json!(10)));
+    assert_eq!(summary["documents_with_common_words"], 10, "{summary}");
+    let found = lines(&dir, "found.jsonl");
+    for (number, row) in found.iter().enumerate() {
+        let is_leak = number == 10;
+        assert_eq!((&row["common"], &row["carriers"]), (&json!(!is_leak), &json!(11)), "{row}");
+        assert_eq!(row["matched"], row["passage"]);
+        assert_eq!(row["own_share"].as_f64().unwrap() == 1.0, is_leak, "{row}");
+    }
+    assert_eq!(found.len(), 11);
+    let question = &lines(&dir, "q.jsonl")[0];
+    assert_eq!(
+        (&question["documents"], &question["documents_with_common_words"]),
+        (&json!(1), &json!(10))
+    );
+    dir.json(&[&args[..], &["--cut-passages", "--out", "cut.jsonl"]].concat());
+    let (before, after) = (lines(&dir, "corpus.jsonl"), lines(&dir, "cut.jsonl"));
+    assert_eq!(before[..10], after[..10]);
+    assert!(before[10] != after[10]);
+    dir.json(&[&args[..], &["--annotate", "--out", "all.jsonl"]].concat());
+    let verdicts = lines(&dir, "all.jsonl");
+    assert_eq!(verdicts[0]["decontaminate"]["verdict"], "common");
+    assert_eq!(verdicts[10]["decontaminate"]["verdict"], "contaminated");
+    let threads = [&args[..], &["--documents", "other.jsonl", "--threads", "3"]].concat();
+    dir.json(&[&threads[..], &["--memory", "1MB"]].concat());
+    assert_eq!(lines(&dir, "other.jsonl"), found);
+}
+
 #[test]
 fn a_question_with_choices_is_found_with_the_labels_of_the_choices() {
     let dir = Dir::new();
@@ -197,9 +247,10 @@ fn a_question_with_choices_is_found_with_the_labels_of_the_choices() {
         dir.json(&[&args[..], &fields].concat());
         let found = lines(&dir, &list);
         let shown: Vec<_> = found.iter().map(|row| (&row["document"], &row["share"])).collect();
-        let whole = json!(1.0);
-        let ids = [json!("points"), json!("brackets"), json!("strokes")];
-        assert_eq!(shown, ids.iter().map(|id| (id, &whole)).collect::<Vec<_>>(), "{name}");
+        // Without its choices it is more than half of the question.
+        let ids = ["points", "brackets", "strokes", "alone"].map(|id| json!(id));
+        let shares = [1.0, 1.0, 1.0, 11.0 / 19.0].map(|share| json!(share));
+        assert_eq!(shown, ids.iter().zip(&shares).collect::<Vec<_>>(), "{name}");
     }
 }
 

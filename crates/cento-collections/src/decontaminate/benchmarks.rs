@@ -9,10 +9,11 @@ use super::labels;
 use super::stretch::{self, Region, Stretch};
 use super::unescaped::Unescaped;
 use super::wanted::Wanted;
-use super::{BOILERPLATE_QUESTIONS, DecontaminateOptions, SHORT};
+use super::weights::Weights;
+use super::{DecontaminateOptions, SHORT};
 use cento_api::error::Result;
 use cento_text::compare::place::places;
-use cento_text::hash::BuildKeyHasher;
+use cento_text::hash::{BuildKeyHasher, mix64};
 use cento_text::runtime::Stop;
 use cento_text::scheme::run_values;
 use cento_text::text::{Analyzer, Span, Tokens};
@@ -217,7 +218,7 @@ impl Benchmarks {
                 None => None,
             });
         }
-        let finders = find_boilerplate(&mut texts, k, share);
+        let finders = weigh(&mut texts, k, share);
         let runs = texts.iter().flat_map(|text| text.wanted.runs()).copied().collect();
         Ok(Benchmarks { questions, analyzer, k, texts, text_of, answers, finders, runs })
     }
@@ -232,6 +233,11 @@ impl Benchmarks {
     #[must_use]
     pub fn unusable(&self, question: usize) -> Option<Unusable> {
         self.text_of[question].err()
+    }
+
+    /// Returns the weight of each token of a question; none if it is not searched for.
+    pub(super) fn weights(&self, question: usize) -> &[u32] {
+        self.text_of[question].map_or(&[], |text| self.texts[text as usize].wanted.weights())
     }
 
     /// Returns the number of tokens of a question; 0 if it is not searched for.
@@ -337,8 +343,10 @@ impl Benchmarks {
     ) -> Result<Finding> {
         let text = self.text_of[question].expect("only texts are found");
         let wanted = &self.texts[text as usize].wanted;
-        let (matched, own) = stretch.matched;
-        let share = |count: u32, of: usize| f64::from(count) / of as f64;
+        let (matched, weight) = stretch.matched;
+        let ranges = |ranges: &[Range<usize>]| -> Vec<(u32, u32)> {
+            ranges.iter().map(|range| (range.start as u32, range.end as u32)).collect()
+        };
         let answer = match &self.answers[question] {
             Some(answer) => {
                 let found = after(answer, stretch.tokens.end, tokens, runs, self.k, stop)?;
@@ -347,19 +355,20 @@ impl Benchmarks {
             }
             None => None,
         };
-        let has_boilerplate = wanted.has_boilerplate();
         Ok(Finding {
             question,
-            share: share(matched, wanted.tokens.len()),
-            own_share: has_boilerplate.then(|| share(own, wanted.own() as usize)),
+            share: f64::from(matched) / wanted.tokens.len() as f64,
+            own_share: weight as f64 / wanted.weight() as f64,
             tokens: matched,
+            matched: ranges(&stretch.of_text),
+            surroundings: surroundings(&tokens.hashes, &stretch.tokens, self.k),
             bytes: in_bytes(&tokens.spans, &stretch.tokens),
             page: None,
             line: None,
             answer,
             of_document: stretch.of_document.iter().map(|r| in_bytes(&tokens.spans, r)).collect(),
             // In tokens, until the question has been analyzed again.
-            of_question: stretch.of_text.iter().map(|r| (r.start as u32, r.end as u32)).collect(),
+            of_question: ranges(&stretch.of_text),
         })
     }
 
@@ -377,57 +386,18 @@ impl Benchmarks {
     }
 }
 
-/// Tells boilerplate from the questions' own tokens; returns the runs that bring up each text.
-fn find_boilerplate(texts: &mut Vec<Text>, k: usize, share: f64) -> Finders {
-    let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-    for run in texts.iter().flat_map(|text| text.wanted.runs()) {
-        *counts.entry(*run).or_default() += 1;
-    }
-    let count = |run: u64| counts.get(&run).copied().unwrap_or(0);
-    let is_boilerplate = |run: u64| count(run) as usize >= BOILERPLATE_QUESTIONS;
+/// Weighs the tokens of the questions; returns the runs that bring up each text.
+fn weigh(texts: &mut [Text], k: usize, share: f64) -> Finders {
+    let weights = Weights::new(texts.iter().map(|text| &text.wanted), k);
     let mut pairs = Vec::new();
-    let mut done = Vec::with_capacity(texts.len());
-    for (number, text) in (0..).zip(texts.drain(..)) {
-        let wanted = text.wanted.without(k, share, is_boilerplate);
-        let is_plain = !wanted.runs().iter().any(|run| is_boilerplate(*run));
-        let least_places = match wanted.has_boilerplate() || is_plain {
-            // Every own token is in runs that are no boilerplate only.
-            true => {
-                let own = wanted.runs().iter().filter(|run| !is_boilerplate(**run));
-                pairs.extend(own.map(|run| (*run, number)));
-                wanted.least_places(k)
-            }
-            // Boilerplate covers all, and so counts: the rarest runs, without which too little is
-            // left.
-            false => {
-                pairs.extend(rarest(&wanted, k, &count).into_iter().map(|run| (run, number)));
-                1
-            }
-        };
-        done.push(Text { wanted, least_places, ..text });
+    for (number, text) in (0..).zip(texts.iter_mut()) {
+        let of_tokens = weights.of(&text.wanted, k);
+        text.wanted.set_weights(of_tokens, share);
+        let (runs, least_places) = text.wanted.finders(k, |run| weights.texts(run));
+        pairs.extend(runs.into_iter().map(|run| (run, number)));
+        text.least_places = least_places;
     }
-    *texts = done;
     Finders::of(pairs)
-}
-
-/// Returns the rarest runs of a text, so that all others together cover less of it than must occur
-/// in a document.
-fn rarest(wanted: &Wanted, k: usize, count: &dyn Fn(u64) -> u32) -> Vec<u64> {
-    let mut runs: Vec<u64> = wanted.runs().to_vec();
-    runs.sort_unstable_by_key(|run| (count(*run), *run));
-    let mut is_covered = vec![false; wanted.tokens.len()];
-    let mut covered = 0;
-    while let Some(run) = runs.last() {
-        let number = wanted.number_of(*run).expect("it is one of its runs");
-        for token in wanted.places(number).iter().flat_map(|&at| at as usize..at as usize + k) {
-            covered += u32::from(!std::mem::replace(&mut is_covered[token], true));
-        }
-        if covered >= wanted.least().0 {
-            break;
-        }
-        runs.pop();
-    }
-    runs
 }
 
 /// Returns whether an answer differs from other words: a letter or digit alone does not.
@@ -458,6 +428,15 @@ fn after(
     let places = end.min(runs.len())..(end + ANSWER_WITHIN + answer.window()).min(runs.len());
     let region = Region { tokens: &tokens.hashes, runs, places };
     Ok(stretch::all(answer, region, k, stop)?.into_iter().next().map(|found| found.tokens))
+}
+
+/// Returns a digest of the tokens beside a stretch, a run on each side. Copies of one page have the
+/// same ones.
+fn surroundings(tokens: &[u64], stretch: &Range<usize>, k: usize) -> u32 {
+    let before = &tokens[stretch.start.saturating_sub(k)..stretch.start];
+    let after = &tokens[stretch.end..tokens.len().min(stretch.end + k)];
+    let mixed = |digest: u64, token: &u64| mix64(digest ^ token);
+    after.iter().fold(mix64(before.iter().fold(0, mixed)), mixed) as u32
 }
 
 /// Returns the bytes of a range of tokens that is not empty.

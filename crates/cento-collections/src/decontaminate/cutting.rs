@@ -3,6 +3,7 @@
 use cento_api::Part;
 
 use super::benchmarks::{Benchmarks, Scratch};
+use super::finding::Finding;
 use crate::cutting::{around, clean_cuts, cut_out, whole_letters};
 use cento::index::Document;
 use cento_api::error::Result;
@@ -10,8 +11,8 @@ use cento_text::runtime::Stop;
 
 impl Benchmarks {
     /// Returns the text of a document without its passages where questions occur, of those that
-    /// `is_cut` names by their numbers, and its parts; `None` if no such question occurs. The
-    /// marks, blanks and few words that belong to a passage go with it.
+    /// `is_cut` names, and its parts; `None` if no such question occurs. The marks, blanks and few
+    /// words that belong to a passage go with it.
     ///
     /// No question occurs in the rest: it is searched again after each cut, because words that come
     /// together can make a question.
@@ -38,7 +39,7 @@ impl Benchmarks {
     pub fn cut_out(
         &self,
         document: &Document,
-        is_cut: impl Fn(usize) -> bool,
+        is_cut: impl Fn(&Finding) -> bool,
         scratch: &mut Scratch,
         stop: &Stop,
     ) -> Result<Option<(String, Vec<Part>)>> {
@@ -46,7 +47,7 @@ impl Benchmarks {
         for round in 0.. {
             let before = rest.as_ref().unwrap_or(document);
             let findings = self.findings(&before.text, scratch, stop)?;
-            let found = findings.iter().filter(|finding| is_cut(finding.question));
+            let found = findings.iter().filter(|finding| is_cut(finding));
             let passages = apart(found.map(|finding| finding.bytes), around(round), &before.text);
             let (text, parts) = cut_out(before, &clean_cuts(before, &passages));
             // The line feeds between parts stay, whatever is found there.

@@ -10,9 +10,9 @@ pub struct Finding {
     pub question: usize,
     /// The share of the tokens of the question that occur there.
     pub share: f64,
-    /// The share of the tokens that are not boilerplate of the benchmarks, if some are.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub own_share: Option<f64>,
+    /// The share of the question's own words: each token counts as far as it is hard to guess,
+    /// divided by the number of questions that have it.
+    pub own_share: f64,
     /// The number of tokens of the question that occur there.
     pub tokens: u32,
     /// The bytes of the document, half-open.
@@ -26,11 +26,14 @@ pub struct Finding {
     /// The answer, if the question has one that other words are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<AnswerFinding>,
+    /// The tokens of the question that occur there: ascending ranges that do not touch.
+    pub matched: Vec<(u32, u32)>,
+    /// A digest of the words beside the place: copies of one page have the same ones.
+    pub surroundings: u32,
     /// The bytes of the document in common runs.
     #[serde(skip)]
     pub of_document: Vec<(u32, u32)>,
     /// The bytes of the question in common runs.
-    #[serde(skip)]
     pub of_question: Vec<(u32, u32)>,
 }
 

@@ -8,12 +8,12 @@
 //! options in the document (`labels`).
 //!
 //! A question *occurs* in a document if a stretch of the document, at most twice as long as the
-//! question, has at least `min_share` of its tokens in runs that both have. A reader of both texts
-//! must call it the question, so two cases need more:
+//! question, has at least `min_share` of the question's own words, in runs that both have:
 //!
-//! - A run that many questions have, such as "which of the following is", is boilerplate of the
-//!   benchmarks. The other tokens are the question's *own*: the stretch must have that share of
-//!   these too. "Where is the town of Peru?" is not "Where is the town of Chad?".
+//! - A token counts as far as it is hard to guess, and the questions that have it share it
+//!   (`weights`). "Where is the town of Peru?" is not "Where is the town of Chad?".
+//! - When all documents have been read, the corpus shares it too (`carriers`): a quotation that
+//!   many documents have without the rest of the question is no leak.
 //! - At least [`SHORT`] tokens must occur there; a question with fewer must occur there word for
 //!   word.
 //!
@@ -21,11 +21,12 @@
 //! overlap. [`Benchmarks::cut_out`] leaves a text where nothing is found any more.
 //!
 //! A question shorter than a run identifies nothing, and is named ([`Benchmarks::unusable`]). One
-//! of a few tokens that many documents have is a common phrase, which the [`Tally`] tells.
+//! of a few tokens that many documents have is a common phrase, which [`CommonWords`] tells.
 //!
 //! Nothing here reads or writes files.
 
 mod benchmarks;
+mod carriers;
 mod cutting;
 mod finding;
 mod labels;
@@ -35,8 +36,10 @@ mod tally;
 mod tests;
 mod unescaped;
 mod wanted;
+mod weights;
 
 pub use benchmarks::{Benchmarks, Question, Scratch, Unusable};
+pub use carriers::{CommonWords, WordCarriers};
 pub use cento_api::DecontaminateOptions;
 pub use finding::{AnswerFinding, Finding};
 pub use tally::{BenchmarkCounts, DecontaminationCounts, Evidence, QuestionCounts, Tally};
@@ -44,7 +47,3 @@ pub use tally::{BenchmarkCounts, DecontaminationCounts, Evidence, QuestionCounts
 /// At least this number of tokens of a question must occur in a document. A question of fewer must
 /// occur there word for word: with one of seven words changed it is another question.
 pub const SHORT: usize = 8;
-
-/// A run of this number of questions with different texts, or of more, is boilerplate of the
-/// benchmarks.
-pub const BOILERPLATE_QUESTIONS: usize = 10;

@@ -14,8 +14,8 @@ use cento_text::runtime::Stop;
 pub(super) struct Stretch {
     /// The tokens of the document, from the first common run to the last.
     pub tokens: Range<usize>,
-    /// The number of tokens of the text that occur there, and of its own.
-    pub matched: (u32, u32),
+    /// The number of tokens of the text that occur there, and their weight.
+    pub matched: (u32, u64),
     /// The tokens of the document in common runs: ascending ranges that do not touch.
     pub of_document: Vec<Range<usize>>,
     /// The tokens of the text in common runs.
@@ -41,8 +41,8 @@ struct Cover<'a> {
     runs: Vec<u32>,
     /// How many of the runs cover each token.
     tokens: Vec<u32>,
-    /// The number of covered tokens, and of own ones.
-    matched: (u32, u32),
+    /// The number of covered tokens, and their weight.
+    matched: (u32, u64),
 }
 
 impl Cover<'_> {
@@ -61,7 +61,7 @@ impl Cover<'_> {
                 self.tokens[token] += 1;
                 if self.tokens[token] == 1 {
                     self.matched.0 += 1;
-                    self.matched.1 += u32::from(self.wanted.is_own(token));
+                    self.matched.1 += u64::from(self.wanted.weights()[token]);
                 }
             }
         }
@@ -77,7 +77,7 @@ impl Cover<'_> {
                 self.tokens[token] -= 1;
                 if self.tokens[token] == 0 {
                     self.matched.0 -= 1;
-                    self.matched.1 -= u32::from(self.wanted.is_own(token));
+                    self.matched.1 -= u64::from(self.wanted.weights()[token]);
                 }
             }
         }
@@ -99,8 +99,8 @@ impl Cover<'_> {
 type Common = (usize, usize);
 
 /// Returns the stretches of a region where the text occurs, which do not overlap. Any stretch where
-/// it occurs is one of them or overlaps one. The first has most of its tokens, then most of its
-/// own, then is the shortest, so that it does not begin in one copy of the text and end in the
+/// it occurs is one of them or overlaps one. The first has most of its tokens, then those of most
+/// weight, then is the shortest, so that it does not begin in one copy of the text and end in the
 /// next; of several the first.
 ///
 /// # Errors
@@ -200,11 +200,11 @@ fn strongest(
     Ok(first_end.map(begin).zip(stretch))
 }
 
-/// The numbers of covered tokens and of own ones, and the length of a stretch.
-type Strength = ((u32, u32), Reverse<usize>);
+/// The number of covered tokens and their weight, and the length of a stretch.
+type Strength = ((u32, u64), Reverse<usize>);
 
 /// Makes a stretch of these common runs.
-fn of_runs(wanted: &Wanted, common: &[Common], k: usize, matched: (u32, u32)) -> Stretch {
+fn of_runs(wanted: &Wanted, common: &[Common], k: usize, matched: (u32, u64)) -> Stretch {
     let mut cover = Cover::new(wanted, k);
     common.iter().for_each(|&(_, run)| cover.add(run));
     let of_document = joined(common.iter().map(|&(place, _)| place..place + k));
@@ -226,7 +226,7 @@ fn verbatim(wanted: &Wanted, region: Region<'_>, stop: &Stop) -> Result<Vec<Stre
             let tokens = place..place + len;
             found.push(Stretch {
                 tokens: tokens.clone(),
-                matched: (len as u32, wanted.own()),
+                matched: (len as u32, wanted.weight()),
                 of_document: vec![tokens],
                 of_text: std::iter::once(0..len).collect(),
             });

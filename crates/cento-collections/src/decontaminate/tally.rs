@@ -1,9 +1,13 @@
 //! The counts of a run over a corpus.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::DecontaminateOptions;
 use super::benchmarks::Benchmarks;
+use super::carriers::{CommonWords, WordCarriers};
 use super::finding::Finding;
 use cento_text::hash::Digest;
 use cento_text::text::is_white_space;
@@ -11,17 +15,42 @@ use cento_text::text::is_white_space;
 /// Counts the documents where each question occurs, and keeps the strongest evidence.
 #[derive(Debug, Clone)]
 pub struct Tally {
-    documents: u64,
     digest: Digest,
+    carriers: WordCarriers,
     /// For each question.
     counts: Vec<Count>,
 }
 
+/// What documents have of a question.
 #[derive(Debug, Clone, Default)]
 struct Count {
+    /// Documents with the same tokens of the question, by these tokens at each place.
+    groups: BTreeMap<Vec<Matched>, Group>,
+}
+
+/// Tokens of a question: ascending ranges.
+type Matched = Vec<(u32, u32)>;
+
+/// Documents that have the same tokens of a question.
+#[derive(Debug, Clone, Default)]
+struct Group {
     documents: u64,
     with_answer: u64,
     best: Option<Evidence>,
+}
+
+impl Group {
+    fn add(&mut self, other: &Group) {
+        self.documents += other.documents;
+        self.with_answer += other.with_answer;
+        let strength = |group: &Group| group.best.as_ref().map(|best| best.finding.strength());
+        // Of equal ones the first in the corpus.
+        let key =
+            |group: &Group| (strength(group), group.best.as_ref().map(|best| Reverse(best.number)));
+        if key(other) > key(self) {
+            self.best.clone_from(&other.best);
+        }
+    }
 }
 
 /// The strongest evidence that a question occurs in the corpus.
@@ -30,6 +59,9 @@ struct Count {
 pub struct Evidence {
     /// The document.
     pub document: String,
+    /// The number of the document in the corpus.
+    #[serde(skip)]
+    number: u64,
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
@@ -54,6 +86,8 @@ pub struct QuestionCounts {
     pub verdict: &'static str,
     /// The number of documents where it occurs.
     pub documents: u64,
+    /// The number of other documents, which have only words of it that are common.
+    pub documents_with_common_words: u64,
     /// The number of them where its answer follows, if there is one to search for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_answer: Option<u64>,
@@ -70,13 +104,13 @@ pub struct BenchmarkCounts {
     pub benchmark: String,
     /// The number of its questions.
     pub questions: u64,
-    /// Those that occur in a document and are no common phrases.
+    /// Those that occur in a document.
     pub contaminated: u64,
     /// Those of the contaminated ones whose answers follow in a document.
     pub with_answer: u64,
     /// Those with an answer that was searched for.
     pub answers: u64,
-    /// Those that are common phrases: short, and in very many documents.
+    /// Those that are common phrases, or that only lend common words to documents.
     pub common: u64,
     /// Those that are too short to be searched for.
     pub too_short: u64,
@@ -114,25 +148,28 @@ impl Tally {
     #[must_use]
     pub fn new(benchmarks: &Benchmarks) -> Tally {
         Tally {
-            documents: 0,
             digest: Digest::default(),
+            carriers: WordCarriers::new(benchmarks),
             counts: vec![Count::default(); benchmarks.questions().len()],
         }
     }
 
     /// Counts a document with its findings, in the returned order.
     pub fn add(&mut self, id: &str, text: &str, findings: &[Finding]) {
-        self.documents += 1;
+        let number = self.documents();
+        self.carriers.add(findings);
         self.digest =
             Digest::of_parts(&[&self.digest.to_le_bytes(), id.as_bytes(), text.as_bytes()]);
         for findings in findings.chunk_by(|a, b| a.question == b.question) {
             let count = &mut self.counts[findings[0].question];
-            count.documents += 1;
-            count.with_answer += u64::from(findings.iter().any(Finding::has_answer));
+            let matched = findings.iter().map(|finding| finding.matched.clone()).collect();
+            let group = count.groups.entry(matched).or_default();
+            group.documents += 1;
+            group.with_answer += u64::from(findings.iter().any(Finding::has_answer));
             for finding in findings {
                 let is_better = |best: &Evidence| finding.strength() > best.finding.strength();
-                if count.best.as_ref().is_none_or(is_better) {
-                    count.best = Some(Evidence::of(id, text, finding));
+                if group.best.as_ref().is_none_or(is_better) {
+                    group.best = Some(Evidence::of(id, text, finding, number));
                 }
             }
         }
@@ -147,40 +184,39 @@ impl Tally {
     /// Returns the number of documents so far.
     #[must_use]
     pub fn documents(&self) -> u64 {
-        self.documents
+        self.carriers.documents()
     }
 
-    /// Tells for each question whether it is a common phrase among the documents so far.
+    /// Returns the verdict on words of the questions, by the documents so far.
     #[must_use]
-    pub fn common(&self, benchmarks: &Benchmarks, options: &DecontaminateOptions) -> Vec<bool> {
-        let most = options.common_of(self.documents);
-        let is_common = |(number, count): (usize, &Count)| {
-            let tokens = benchmarks.tokens(number);
-            tokens <= DecontaminateOptions::COMMON_TOKENS_MAX as usize && count.documents > most
-        };
-        self.counts.iter().enumerate().map(is_common).collect()
+    pub fn common<'a>(
+        &self,
+        benchmarks: &'a Benchmarks,
+        options: &DecontaminateOptions,
+    ) -> CommonWords<'a> {
+        self.carriers.common(benchmarks, options)
     }
 
     /// Returns the counts.
     #[must_use]
     pub fn finish(
         self,
-        benchmarks: &Benchmarks,
+        common: &CommonWords<'_>,
         options: &DecontaminateOptions,
     ) -> DecontaminationCounts {
-        let common = self.common(benchmarks, options);
-        let documents = self.documents;
+        let (documents, benchmarks) = (self.documents(), common.benchmarks);
         let mut of_benchmarks: Vec<BenchmarkCounts> = Vec::new();
         let mut digests: Vec<Digest> = Vec::new();
         let mut place_of = std::collections::HashMap::new();
         let mut questions = Vec::with_capacity(self.counts.len());
-        for (number, (count, is_common)) in self.counts.into_iter().zip(common).enumerate() {
+        for (number, count) in self.counts.into_iter().enumerate() {
+            let (own, others) = count.groups(|matched| common.has_tokens(number, matched));
             let question = &benchmarks.questions()[number];
             let verdict = match benchmarks.unusable(number) {
                 Some(super::Unusable::Empty) => "empty",
                 Some(super::Unusable::Short) => "too_short",
-                None if is_common => "common",
-                None if count.documents > 0 => "contaminated",
+                None if own.documents > 0 => "contaminated",
+                None if others.documents > 0 => "common",
                 None => "clean",
             };
             let at = *place_of.entry(question.benchmark.clone()).or_insert_with(|| {
@@ -204,15 +240,16 @@ impl Tally {
                 "contaminated" => of.contaminated += 1,
                 _ => {}
             }
-            of.with_answer += u64::from(verdict == "contaminated" && count.with_answer > 0);
+            of.with_answer += u64::from(verdict == "contaminated" && own.with_answer > 0);
             questions.push(QuestionCounts {
                 benchmark: question.benchmark.clone(),
                 id: question.id.clone(),
                 tokens: benchmarks.tokens(number),
                 verdict,
-                documents: count.documents,
-                with_answer: has_answer.then_some(count.with_answer),
-                evidence: count.best,
+                documents: own.documents,
+                documents_with_common_words: others.documents,
+                with_answer: has_answer.then_some(own.with_answer),
+                evidence: own.best.or(others.best),
             });
         }
         for (of, digest) in of_benchmarks.iter_mut().zip(digests) {
@@ -235,8 +272,22 @@ fn shown(digest: Digest) -> String {
     format!("{:016x}{:016x}", digest.high, digest.low)
 }
 
+impl Count {
+    /// Returns the documents where the question occurs, and those that have only common words.
+    fn groups(&self, is_common: impl Fn(&Matched) -> bool) -> (Group, Group) {
+        let (mut own, mut common) = (Group::default(), Group::default());
+        for (matched, group) in &self.groups {
+            match matched.iter().all(&is_common) {
+                true => common.add(group),
+                false => own.add(group),
+            }
+        }
+        (own, common)
+    }
+}
+
 impl Evidence {
-    fn of(id: &str, text: &str, finding: &Finding) -> Evidence {
+    fn of(id: &str, text: &str, finding: &Finding, number: u64) -> Evidence {
         let (start, end) = (finding.bytes.0 as usize, finding.bytes.1 as usize);
         // To the answer, if it is near.
         let end = finding.answer.and_then(|answer| answer.bytes).map_or(end, |(_, e)| e as usize);
@@ -255,6 +306,7 @@ impl Evidence {
         };
         Evidence {
             document: id.to_owned(),
+            number,
             finding: finding.clone(),
             excerpt: text[first..last].to_owned(),
             excerpt_start: first as u32,

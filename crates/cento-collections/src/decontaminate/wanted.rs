@@ -13,16 +13,16 @@ pub(super) struct Wanted {
     /// The places of each run: those of run i are `places[starts[i]..starts[i + 1]]`.
     starts: Vec<u32>,
     places: Vec<u32>,
-    /// Whether a token counts as the text's own.
-    is_own: Vec<bool>,
-    own: u32,
-    /// The least number of its tokens that must occur together, and of its own.
-    least: (u32, u32),
+    /// The weight of each token, and of all.
+    weights: Vec<u32>,
+    weight: u64,
+    /// The least number of its tokens that must occur together, and their least weight.
+    least: (u32, u64),
 }
 
 impl Wanted {
-    /// Makes a text of at least `k` tokens ready to be found, by `share` of its tokens. All of them
-    /// are its own.
+    /// Makes a text of at least `k` tokens ready to be found, by `share` of its tokens, which weigh
+    /// the same.
     pub fn new(tokens: Vec<u64>, k: usize, share: f64) -> Wanted {
         let mut of_place: Vec<(u64, u32)> = run_values(&tokens, k).zip(0..).collect();
         of_place.sort_unstable();
@@ -35,27 +35,19 @@ impl Wanted {
         }
         starts.push(of_place.len() as u32);
         let places = of_place.into_iter().map(|(_, place)| place).collect();
-        let own = tokens.len() as u32;
-        let few = (SHORT as u32).min(own);
-        let least = (least_of(share, own).max(few), least_of(share, own));
-        let is_own = vec![true; tokens.len()];
-        Wanted { tokens, runs, starts, places, is_own, own, least }
+        let (weights, few) = (vec![1; tokens.len()], SHORT.min(tokens.len()) as u32);
+        let (weight, least) = (0, (few, 0));
+        let mut wanted =
+            Wanted { tokens, runs, starts, places, weights: Vec::new(), weight, least };
+        wanted.set_weights(weights, share);
+        wanted
     }
 
-    /// Takes the tokens of runs that are boilerplate from its own, unless none would be left.
-    pub fn without(self, k: usize, share: f64, is_boilerplate: impl Fn(u64) -> bool) -> Wanted {
-        let mut is_own = vec![true; self.tokens.len()];
-        for (place, run) in run_values(&self.tokens, k).enumerate() {
-            if is_boilerplate(run) {
-                is_own[place..place + k].fill(false);
-            }
-        }
-        let own = is_own.iter().filter(|own| **own).count() as u32;
-        if own == 0 {
-            return self;
-        }
-        let least = (self.least.0, least_of(share, own));
-        Wanted { is_own, own, least, ..self }
+    /// Sets the weights of its tokens. `share` of their sum must occur.
+    pub fn set_weights(&mut self, weights: Vec<u32>, share: f64) {
+        self.weight = weights.iter().copied().map(u64::from).sum();
+        self.least.1 = least_of(share, self.weight);
+        self.weights = weights;
     }
 
     /// Returns its distinct runs.
@@ -73,23 +65,18 @@ impl Wanted {
         &self.places[self.starts[run] as usize..self.starts[run + 1] as usize]
     }
 
-    /// Tells whether the token at this place is its own.
-    pub fn is_own(&self, place: usize) -> bool {
-        self.is_own[place]
+    /// Returns the weight of each token.
+    pub fn weights(&self) -> &[u32] {
+        &self.weights
     }
 
-    /// Returns the number of its own tokens.
-    pub fn own(&self) -> u32 {
-        self.own
+    /// Returns the weight of all tokens.
+    pub fn weight(&self) -> u64 {
+        self.weight
     }
 
-    /// Tells whether some of its tokens are boilerplate.
-    pub fn has_boilerplate(&self) -> bool {
-        (self.own as usize) < self.tokens.len()
-    }
-
-    /// Returns the least number of tokens that must occur together, and of own ones.
-    pub fn least(&self) -> (u32, u32) {
+    /// Returns the least number of tokens that must occur together, and their least weight.
+    pub fn least(&self) -> (u32, u64) {
         self.least
     }
 
@@ -98,16 +85,41 @@ impl Wanted {
         2 * self.tokens.len()
     }
 
-    /// Returns the least number of places of a stretch with a run of the text that has own tokens,
-    /// for the text to occur there.
-    pub fn least_places(&self, k: usize) -> usize {
-        let most = (0..self.runs.len()).map(|run| self.places(run).len()).max().unwrap_or(1);
-        (self.least.1 as usize).div_ceil(k * most).max(1)
+    /// Returns runs that bring up the text: its rarest, by the number of texts that have each. All
+    /// others together have at most half of the least weight. Also returns the least number of
+    /// places of a stretch with these runs, for the text to occur there.
+    pub fn finders(&self, k: usize, texts: impl Fn(u64) -> u32) -> (Vec<u64>, usize) {
+        let mut runs = self.runs.clone();
+        runs.sort_unstable_by_key(|run| (texts(*run), *run));
+        let mut is_covered = vec![false; self.tokens.len()];
+        let mut covered = 0;
+        while let Some(run) = runs.last().filter(|run| texts(**run) > 1) {
+            let others = self.tokens_of(*run, k).filter(|&token| !is_covered[token]);
+            let weight: u64 = others.map(|token| u64::from(self.weights[token])).sum();
+            if 2 * (covered + weight) > self.least.1 {
+                break;
+            }
+            covered += weight;
+            self.tokens_of(*run, k).for_each(|token| is_covered[token] = true);
+            runs.pop();
+        }
+        let weight = |run: &u64| -> u64 {
+            self.tokens_of(*run, k).map(|token| u64::from(self.weights[token])).sum()
+        };
+        let heaviest = runs.iter().map(weight).max().unwrap_or(1).max(1);
+        let places = (self.least.1 - covered).div_ceil(heaviest).max(1);
+        (runs, places as usize)
+    }
+
+    /// Returns the tokens at the places of a run; those that overlap several times.
+    fn tokens_of(&self, run: u64, k: usize) -> impl Iterator<Item = usize> {
+        let number = self.number_of(run).expect("it is one of its runs");
+        self.places(number).iter().flat_map(move |&at| at as usize..at as usize + k)
     }
 }
 
-/// Returns the least whole number that is this share of another.
-fn least_of(share: f64, of: u32) -> u32 {
-    // Rounding must not exclude a number that is exactly the share.
-    ((share * f64::from(of) - 1e-9).ceil() as u32).clamp(1, of.max(1))
+/// Returns the least weight that is this share of another.
+fn least_of(share: f64, of: u64) -> u64 {
+    // Rounding must not exclude a weight that is exactly the share.
+    ((share * of as f64 - 1e-6).ceil() as u64).clamp(1, of.max(1))
 }

@@ -33,11 +33,12 @@ pub fn body(report: &DecontaminationReport) -> Markup {
                 }
             }
             p.note {
-                "A question is contaminated if at least " (percent(report.min_share))
-                " of its words occur in one place of a document, in runs of several words that both "
-                "have. Letter case, white space and line breaks do not count. Words that many "
-                "questions have in common are not enough: as much of the others must occur there. "
-                "At least 8 words must, or all of a shorter question."
+                "A question is contaminated if a document has at least " (percent(report.min_share))
+                " of its own words, in one place and in runs of several words. Letter "
+                "case, white space and line breaks do not count. Each word counts as far as it is "
+                "hard to guess, divided among the questions that have it, and among the unrelated "
+                "documents that have it without the rest of the question. At least 8 words must occur there, "
+                "or all of a shorter question."
             }
             (not_compared_note(&report.not_compared))
         }
@@ -47,9 +48,10 @@ pub fn body(report: &DecontaminationReport) -> Markup {
         }
         @if !report.common_phrases.is_empty() {
             section {
-                h2 { "Common phrases" }
+                h2 { "Common words" }
                 p.note {
-                    "Questions of at most 12 words that occur in more than "
+                    "Questions that only lend documents words that unrelated ones share, such as a "
+                    "quotation, and questions of at most 12 words in more than "
                     (counted(counts.common_documents, "document")) ". They say nothing about where a "
                     "document comes from, and are not counted as contaminated."
                 }
@@ -62,7 +64,7 @@ pub fn body(report: &DecontaminationReport) -> Markup {
                         td { bdi { (VisibleText(&entry.counts.benchmark)) } }
                         th scope="row" { bdi { (VisibleText(&entry.counts.id)) } }
                         td { bdi { (VisibleText(&entry.text)) } }
-                        td.number { (count(entry.counts.documents)) }
+                        td.number { (count(entry.counts.documents_with_common_words)) }
                     } } }
                 }
             }
@@ -95,7 +97,7 @@ fn benchmarks(report: &DecontaminationReport) -> Markup {
                     th scope="col" { "Benchmark" } th.number scope="col" { "Questions" }
                     th.number scope="col" { "Contaminated" } th.number scope="col" { "Rate" }
                     @if answers { th.number scope="col" { "With answer" } }
-                    @if common { th.number scope="col" { "Common phrases" } }
+                    @if common { th.number scope="col" { "Common words" } }
                     @if left { th.number scope="col" { "Too short" } th.number scope="col" { "Empty" } }
                 } }
                 tbody { @for of in all { tr {
@@ -133,6 +135,9 @@ fn card(entry: &QuestionEntry) -> Markup {
             p.place {
                 (counted(counts.tokens as u64, "word")) ", " (percent(finding.share)) " of it in this document, in "
                 (counted(counts.documents, "document")) " in all"
+                @if counts.documents_with_common_words > 0 {
+                    ", " (counted(counts.documents_with_common_words, "other")) " with common words only"
+                }
                 @if let Some(answered) = counts.with_answer {
                     ", " (count(answered)) " with the answer"
                 }
