@@ -8,9 +8,11 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::compare::Passage;
 use crate::compare::background::{Background, COUNTED_TOKENS_MAX};
-use crate::compare::chance::{ChanceLaws, Scored, Sums, equal_runs};
+use crate::compare::chance::{ChanceLaws, Scored, Sums, equal_runs, space};
 use crate::compare::passages::{PASSAGE_TOKENS_MIN, Passages, Rating, tokens_in};
+use crate::compare::variants::variants;
 use crate::error::Result;
 use crate::hash::{Digest, hash_bytes, mix64};
 use crate::index::{DocAddress, Snapshot};
@@ -84,7 +86,9 @@ impl Chance {
         // not.
         sampled.sort();
         let texts: Vec<Vec<u64>> = sampled.into_iter().map(|(_, text)| text).collect();
-        let slices: Vec<&[u64]> = texts.iter().map(Vec::as_slice).collect();
+        let mut slices: Vec<&[u64]> = texts.iter().map(Vec::as_slice).collect();
+        let mut is_variant = variants(&slices).into_iter();
+        slices.retain(|_| is_variant.next() != Some(true));
         let model = Background::new(&slices);
         let laws = ChanceLaws::of_texts(&slices, &model);
         let documents = snapshots.last().map_or(0, |snapshot| snapshot.documents());
@@ -151,28 +155,28 @@ impl QueryInformation {
         };
         let sums = self.sums[counted].get_or_init(make);
         let lens = (query.hashes.len(), document.hashes.len());
+        let runs: Vec<Vec<Range<usize>>> =
+            passages.found.iter().map(|passage| matched_runs(passage, query, document)).collect();
+        let all = merged(runs.iter().flatten().cloned().collect());
+        let together = sums.score(&all, document.hashes.len());
+        // Between the passages of a copy is the text that was changed.
+        let are_versions = 2 * all.iter().map(Range::len).sum::<usize>() > lens.0.max(lens.1);
+        let of_pair = match are_versions {
+            true => chance.laws.expected_of_pair(together, lens, chance.documents),
+            false => f64::INFINITY,
+        };
+        let mut each = runs.iter();
         passages.rated(|passage, place| {
-            let in_query = |&range: &(u32, u32)| {
-                let Range { start, end } = tokens_in(query, range);
-                start as usize..end as usize
-            };
-            let mut matched: Vec<Range<usize>> = Vec::new();
-            for run in passage.matched_in_a().iter().map(in_query) {
-                match matched.last_mut() {
-                    // A comment of a program is between tokens, and has no token.
-                    Some(last) if last.end >= run.start => last.end = last.end.max(run.end),
-                    _ => matched.push(run),
-                }
-            }
-            let hit = tokens_in(document, passage.b);
-            let hit = &document.hashes[hit.start as usize..hit.end as usize];
-            if passage.similarity < 1.0 {
-                matched = equal_runs(&query.hashes, &matched, hit);
-            }
-            let score = sums.score(&matched, hit.len());
+            let matched = each.next().map_or(&[][..], Vec::as_slice);
+            let hit = tokens_in(document, passage.b).len();
+            let score = sums.score(matched, hit);
             let best_run = matched.iter().map(|run| sums.of(run)).fold(0.0, f64::max);
             let scored = Scored { score, best_run, runs: matched.len(), tokens: place.len(), lens };
-            let expected = chance.laws.expected(&scored, chance.documents);
+            let mut expected = chance.laws.expected(&scored, chance.documents);
+            // A passage that says more than where it is belongs to such a copy.
+            if score > space(lens.0, lens.1) {
+                expected = expected.min(of_pair);
+            }
             // A query of a few words asks where they are, chance or not.
             let is_all = place.len() == lens.0 && lens.0 < PASSAGE_TOKENS_MIN;
             let is_shown = is_all || expected <= expected_max;
@@ -180,6 +184,35 @@ impl QueryInformation {
             Rating { evidence, expected, is_shown }
         })
     }
+}
+
+/// Returns the tokens of the query that are equal in a passage, as ascending runs.
+fn matched_runs(passage: &Passage, query: &Tokens, document: &Tokens) -> Vec<Range<usize>> {
+    let in_query = |&range: &(u32, u32)| {
+        let Range { start, end } = tokens_in(query, range);
+        start as usize..end as usize
+    };
+    // A comment of a program is between tokens, and has no token.
+    let matched = merged(passage.matched_in_a().iter().map(in_query).collect());
+    let hit = tokens_in(document, passage.b);
+    let hit = &document.hashes[hit.start as usize..hit.end as usize];
+    match passage.similarity < 1.0 {
+        true => equal_runs(&query.hashes, &matched, hit),
+        false => matched,
+    }
+}
+
+/// Joins runs that touch, in ascending order.
+fn merged(mut runs: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    runs.sort_unstable_by_key(|run| (run.start, run.end));
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(runs.len());
+    for run in runs {
+        match merged.last_mut() {
+            Some(last) if last.end >= run.start => last.end = last.end.max(run.end),
+            _ => merged.push(run),
+        }
+    }
+    merged
 }
 
 /// The tokens that tell a text from others.
@@ -233,7 +266,7 @@ mod tests {
         let found = |searcher: &Searcher, id: &str| {
             let query = Query::id(id).limit(9).passages(true).max_expected(1e9);
             let hits = searcher.search(&query).unwrap().hits;
-            let of_hit = |passage: &cento_api::Passage| (passage.evidence, passage.expected);
+            let of_hit = |passage: &Passage| (passage.evidence, passage.expected);
             let mut found: Vec<_> = hits
                 .iter()
                 .filter(|hit| !hit.id.starts_with("a copy") && !["d0", "d4"].contains(&&*hit.id))

@@ -83,21 +83,31 @@ impl ChanceLaws {
         }
     }
 
+    /// Returns how many of `documents` unrelated texts have as much in common with one, `score`
+    /// bits in all passages together. What two texts share by chance grows with both of them, and
+    /// longer texts than those that the law was fitted to need as much more.
+    #[must_use]
+    pub fn expected_of_pair(&self, score: f64, lens: (usize, usize), documents: u64) -> f64 {
+        let Some(law) = self.of_gapped else { return documents as f64 };
+        let longer = lens.0.max(lens.1).max(1) as f64;
+        let per_token = score / longer * (CALIBRATED_TOKENS_MAX as f64 / longer).min(1.0);
+        documents as f64 * law.above(per_token)
+    }
+
     /// Returns how many of `documents` unrelated texts have a passage that says as much as this
     /// one, by its best run, or by all of its runs together.
     #[must_use]
     pub fn expected(&self, passage: &Scored, documents: u64) -> f64 {
-        let above = |law: ChanceLaw, score: f64| (score - law.mode) / law.scale;
         let space = space(passage.lens.0, passage.lens.1);
-        let mut best = above(self.of_runs, passage.best_run - space);
-        match self.of_gapped {
-            _ if passage.runs <= 1 => {}
-            Some(law) => best = best.max(above(law, passage.score / passage.tokens.max(1) as f64)),
-            None => best = best.max(above(self.of_runs, passage.score - space)),
+        let mut above = self.of_runs.above(passage.best_run - space);
+        if passage.runs > 1 {
+            let gapped = match self.of_gapped {
+                Some(law) => law.above(passage.score / passage.tokens.max(1) as f64),
+                None => self.of_runs.above(passage.score - space),
+            };
+            above = above.min(gapped);
         }
-        // 1 - exp(-exp(-x)), without the loss of digits where the second power is small.
-        let rate = exp(-best);
-        documents as f64 * if rate < 1e-9 { rate } else { 1.0 - exp(-rate) }
+        documents as f64 * above
     }
 }
 
@@ -134,6 +144,13 @@ impl Default for ChanceLaw {
 }
 
 impl ChanceLaw {
+    /// Returns the share of unrelated pairs with a greater score.
+    fn above(self, score: f64) -> f64 {
+        // 1 - exp(-exp(-x)), without the loss of digits where the second power is small.
+        let rate = exp((self.mode - score) / self.scale);
+        if rate < 1e-9 { rate } else { 1.0 - exp(-rate) }
+    }
+
     /// Fits the law to these scores of pairs; `None` if there are too few of them.
     fn of_scores(mut scores: Vec<f64>, scales: [f64; 2]) -> Option<ChanceLaw> {
         if scores.len() < PAIRS_MIN {
@@ -150,7 +167,8 @@ impl ChanceLaw {
 }
 
 /// Returns the bits that say where in two texts a run begins.
-fn space(query: usize, document: usize) -> f64 {
+#[must_use]
+pub fn space(query: usize, document: usize) -> f64 {
     log2(query.max(1) as f64) + log2(document.max(1) as f64)
 }
 

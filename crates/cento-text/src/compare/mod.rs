@@ -13,6 +13,7 @@ pub mod passages;
 pub mod place;
 pub mod programs;
 pub mod runs;
+pub mod variants;
 
 use crate::Unseen;
 use crate::error::{Error, Result};

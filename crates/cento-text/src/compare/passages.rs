@@ -139,14 +139,14 @@ impl Passages {
     /// chance, which `rate` computes from a passage and its tokens of the query. Keeps those that
     /// are shown. Where letters were aligned, equal words say too little, and the passage is kept.
     #[must_use]
-    pub fn rated(mut self, rate: impl Fn(&Passage, &Range<u32>) -> Rating) -> Passages {
+    pub fn rated(mut self, mut rate: impl FnMut(&Passage, &Range<u32>) -> Rating) -> Passages {
         let mut is_kept = Vec::with_capacity(self.found.len());
         for (passage, place) in self.found.iter_mut().zip(&self.places) {
+            let Rating { evidence, expected, is_shown } = rate(passage, place);
             if passage.by_letters {
                 is_kept.push(true);
                 continue;
             }
-            let Rating { evidence, expected, is_shown } = rate(passage, place);
             (passage.evidence, passage.expected) = (Some(evidence), Some(expected));
             is_kept.push(is_shown);
         }
