@@ -63,7 +63,9 @@ pub use cento_api::{
     Similarity, Unseen,
 };
 pub use compare::measure::Measure;
-pub use compare::{CompareOptions, Comparison, Origin, Passage, Passages, Unit, compare_by};
+pub use compare::{
+    CitedPart, CompareOptions, ComparedBy, Comparison, Origin, Passage, Passages, Unit, compare_by,
+};
 pub use hash::Digest;
 pub use index::{
     AddIndexesOptions, AddReport, AddedIndexes, Bytes, CheckReport, Compacting, Compaction, Config,

@@ -2,9 +2,7 @@
 
 use cento::{Analyzer, Answer, Error, Passage, Searcher, Subject};
 use cento_api::Part;
-use cento_report::{
-    Counting, Exclusions, PartedText, Place, ReuseReport, ReuseSource, Run, Searched,
-};
+use cento_report::{Counting, PartedText, Place, ReuseReport, ReuseSource, Run, Searched};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::Map;
@@ -44,7 +42,7 @@ pub fn of_answer(asked: &Asked, answer: &Answer) -> cento::Result<Option<String>
     let searched = Searched::new(name, text, answer, text_of, analyzer)?;
     let config = snapshot.config();
     let run = Run::new("search").with("scheme", &config.scheme).with("analyzer", &config.analyzer);
-    Ok(Some(ReuseReport::new(run, vec![searched], Exclusions::default())?.html()))
+    Ok(Some(ReuseReport::new(run, vec![searched], &[])?.html()))
 }
 
 /// The parts of a comparison of two texts as JSON that describe passages.
@@ -74,7 +72,7 @@ pub fn comparison_page(
         let counting = Counting { tokens, ..Counting::default() };
         let sources = vec![source];
         let searched = Searched { name, text, sources, counting, more: false, complete: true };
-        let report = ReuseReport::new(Run::new("compare"), vec![searched], Exclusions::default())?;
+        let report = ReuseReport::new(Run::new("compare"), vec![searched], &[])?;
         Ok(report.html())
     })
 }

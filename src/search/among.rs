@@ -35,10 +35,11 @@ impl Searcher {
         }
         let (query, _) = query.with_defaults(self.snapshot.preset());
         let query = &query.into_owned().limit(usize::MAX);
+        let searcher = self.without(&query.options.without)?;
         let mut scratch = self.spare.pop().unwrap_or_default();
-        let subject = QuerySignature::of(self, query, &mut scratch.part)?;
+        let subject = QuerySignature::of(&searcher, query, &mut scratch.part)?;
         let _ = self.spare.push(scratch);
-        let (search, candidates) = Search::among((self, query), subject, documents)?;
+        let (search, candidates) = Search::among((&searcher, query), subject, documents)?;
         let meeting = search.meeting(&candidates)?;
         Ok(search.hits(meeting)?.hits)
     }

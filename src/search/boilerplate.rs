@@ -18,14 +18,18 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use cento_api::CitedPart;
+
 use crate::compare::passages::bytes;
 use crate::compare::runs::{Place, Runs, hide};
-use crate::error::Result;
-use crate::hash::{BuildKeyHasher, Digest};
+use crate::compare::{remove_within, tokens_between};
+use crate::error::{Error, Result};
+use crate::hash::{BuildKeyHasher, Digest, hash_bytes};
 use crate::index::{Config, Snapshot};
 use crate::runtime::Stop;
 use crate::scheme::{Estimator, Fingerprint, distinct_keys};
 use crate::search::shared::terms_of;
+use crate::text::cited::cited;
 use crate::text::written::Written;
 use crate::text::{Analyzer, Tokens};
 
@@ -69,7 +73,7 @@ pub(super) fn run_tokens_of(config: &Config) -> usize {
 /// assert!(searcher.excluding(sheet, Stop::NEVER)?.search(&query)?.hits.is_empty());
 /// # Ok::<(), cento::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Boilerplate {
     config: Config,
     keys: HashSet<u64, BuildKeyHasher>,
@@ -79,6 +83,8 @@ pub struct Boilerplate {
     runs: Runs,
     /// The analyzer that finds passages, and the runs by its tokens, if it is a different one.
     of_passages: Option<(Analyzer, Runs)>,
+    /// The parts of each text that count as boilerplate there.
+    cited: Vec<CitedPart>,
 }
 
 impl Boilerplate {
@@ -97,7 +103,23 @@ impl Boilerplate {
             has_keys_alone: false,
             runs,
             of_passages,
+            cited: Vec::new(),
         })
+    }
+
+    /// Adds these parts of each text. They are boilerplate where they are cited, and nowhere else:
+    /// what one text quotes another may have copied.
+    #[must_use]
+    pub fn with_cited(mut self, parts: &[CitedPart]) -> Boilerplate {
+        self.cited.extend(parts);
+        self.cited.sort_unstable_by_key(|part| part.name());
+        self.cited.dedup();
+        self
+    }
+
+    /// Tells whether it has these parts of each text.
+    pub(super) fn has_cited(&self, parts: &[CitedPart]) -> bool {
+        parts.iter().all(|part| self.cited.contains(part))
     }
 
     /// Adds a text.
@@ -117,10 +139,10 @@ impl Boilerplate {
         let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
         self.config.analyzer.analyze(text, &mut tokens, stop)?;
         if is_as_written(&self.config) {
-            self.runs.add(tokens_between(&Written::of(text, &tokens).pieces, &bytes));
+            self.runs.add(hashes_between(&Written::of(text, &tokens).pieces, &bytes));
             return Ok(());
         }
-        let part = tokens_between(&tokens, &bytes);
+        let part = hashes_between(&tokens, &bytes);
         let scheme = &self.config.scheme;
         let mut add = |part: &[u64]| -> Result<()> {
             scheme.sign(part, &mut signature, stop)?;
@@ -134,7 +156,7 @@ impl Boilerplate {
         self.runs.add(part);
         if let Some((analyzer, runs)) = &mut self.of_passages {
             analyzer.analyze(text, &mut tokens, stop)?;
-            runs.add(tokens_between(&tokens, &bytes));
+            runs.add(hashes_between(&tokens, &bytes));
         }
         Ok(())
     }
@@ -183,7 +205,7 @@ impl Boilerplate {
     /// Tells whether it has no text and no fingerprint.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.keys.is_empty() && self.runs.is_empty()
+        self.keys.is_empty() && self.runs.is_empty() && self.cited.is_empty()
     }
 
     /// Returns its distinct fingerprints, ascending; none of programs whose texts are stored, where
@@ -216,7 +238,8 @@ impl Boilerplate {
     /// Returns the estimator of the scheme if the fingerprints that documents have left are a
     /// sample of the runs that they have left: all runs of this are known, with their fingerprints.
     pub(super) fn estimator(&self) -> Option<Estimator> {
-        sampled(&self.config).filter(|_| self.knows_runs() && !is_as_written(&self.config))
+        let is_sample = self.knows_runs() && !is_as_written(&self.config) && self.cited.is_empty();
+        sampled(&self.config).filter(|_| is_sample)
     }
 
     /// Returns a digest of its fingerprints, or of the words of programs: equal boilerplate
@@ -227,6 +250,7 @@ impl Boilerplate {
         if is_as_written(&self.config) {
             keys.extend(self.runs.sorted());
         }
+        keys.extend(self.cited.iter().map(|part| hash_bytes(part.name().as_bytes())));
         let keys: Vec<[u8; 8]> = keys.into_iter().map(u64::to_le_bytes).collect();
         Digest::of(keys.as_flattened())
     }
@@ -234,7 +258,7 @@ impl Boilerplate {
     /// Returns the tokens of a text that are boilerplate, by the analyzer of passages.
     pub fn mask(&self, text: &str, tokens: &Tokens) -> Vec<Range<usize>> {
         match &self.of_passages {
-            Some((_, runs)) => runs.mask(&tokens.hashes),
+            Some((_, runs)) => self.with_cited_in(text, tokens, runs.mask(&tokens.hashes)),
             None => self.mask_as_signed(text, tokens),
         }
     }
@@ -243,9 +267,32 @@ impl Boilerplate {
     pub fn mask_as_signed(&self, text: &str, tokens: &Tokens) -> Vec<Range<usize>> {
         if is_as_written(&self.config) {
             let written = Written::of(text, tokens);
-            return written.tokens_in(&self.runs.mask(&written.pieces.hashes));
+            let mask = written.tokens_in(&self.runs.mask(&written.pieces.hashes));
+            return self.with_cited_in(text, tokens, mask);
         }
-        self.runs.mask(&tokens.hashes)
+        self.with_cited_in(text, tokens, self.runs.mask(&tokens.hashes))
+    }
+
+    /// Adds the tokens of the parts that count as boilerplate where they are cited.
+    fn with_cited_in(
+        &self,
+        text: &str,
+        tokens: &Tokens,
+        mut mask: Vec<Range<usize>>,
+    ) -> Vec<Range<usize>> {
+        if self.cited.is_empty() {
+            return mask;
+        }
+        mask.extend(tokens_between(tokens, &cited(text, &self.cited)));
+        mask.sort_unstable_by_key(|range| (range.start, range.end));
+        let mut disjoint: Vec<Range<usize>> = Vec::with_capacity(mask.len());
+        for range in mask {
+            match disjoint.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => disjoint.push(range),
+            }
+        }
+        disjoint
     }
 
     /// Returns the tokens of a text that are boilerplate, by any analyzer.
@@ -273,8 +320,8 @@ impl Boilerplate {
         let mut tokens = Tokens::default();
         let mut signature = self.config.sign_into(text, &mut tokens, stop)?;
         signature.retain(|fingerprint| !self.has(fingerprint.key));
-        if self.leaves_out_lines() {
-            self.leave_out_lines(&mut signature, text, &tokens);
+        if self.depends_on_texts() {
+            self.leave_out_masked(&mut signature, text, &tokens);
         }
         Ok(distinct_keys(&signature))
     }
@@ -292,30 +339,27 @@ impl Boilerplate {
         stop: &Stop,
     ) -> Result<()> {
         signature.retain(|fingerprint| !self.has(fingerprint.key));
-        if !self.leaves_out_lines() {
+        if !self.depends_on_texts() {
             return Ok(());
         }
         let Some(text) = text()? else { return Ok(()) };
         let mut tokens = Tokens::default();
         self.config.analyzer.analyze(&text, &mut tokens, stop)?;
-        self.leave_out_lines(signature, &text, &tokens);
+        self.leave_out_masked(signature, &text, &tokens);
         Ok(())
     }
 
-    /// Tells whether it has lines of programs, as they are written.
-    fn leaves_out_lines(&self) -> bool {
-        is_as_written(&self.config) && !self.runs.is_empty()
+    /// Tells whether the text that a fingerprint is in decides: it has lines of programs, as they
+    /// are written, or cited parts.
+    pub(super) fn depends_on_texts(&self) -> bool {
+        is_as_written(&self.config) && !self.runs.is_empty() || !self.cited.is_empty()
     }
 
-    /// Removes the fingerprints of a program, of these tokens, that are in lines of boilerplate.
-    fn leave_out_lines(&self, signature: &mut Vec<Fingerprint>, text: &str, tokens: &Tokens) {
+    /// Removes the fingerprints of a text, of these tokens, that are all in boilerplate.
+    fn leave_out_masked(&self, signature: &mut Vec<Fingerprint>, text: &str, tokens: &Tokens) {
         let masked = self.mask_as_signed(text, tokens);
-        let len = self.config.scheme.run_tokens().unwrap_or(1).min(tokens.hashes.len());
-        signature.retain(|fingerprint| {
-            let at = fingerprint.position as usize;
-            let place = masked.partition_point(|range| range.end < at + len);
-            masked.get(place).is_none_or(|range| at < range.start)
-        });
+        let len = self.config.scheme.run_tokens().map(|len| len.min(tokens.hashes.len()));
+        remove_within(signature, &masked, len);
     }
 
     /// Hides boilerplate in tokens of the analyzer of the index: they match nothing.
@@ -377,7 +421,7 @@ fn sampled(config: &Config) -> Option<Estimator> {
 }
 
 /// Returns the hashes of the tokens between these bytes of their text.
-fn tokens_between<'a>(tokens: &'a Tokens, bytes: &Range<usize>) -> &'a [u64] {
+fn hashes_between<'a>(tokens: &'a Tokens, bytes: &Range<usize>) -> &'a [u64] {
     let spans = &tokens.spans;
     let first = spans.partition_point(|span| (span.start as usize) < bytes.start);
     let count = spans[first..].partition_point(|span| span.end as usize <= bytes.end);
@@ -399,7 +443,15 @@ impl Ignored {
     /// # Errors
     /// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn new(snapshot: &Snapshot, boilerplate: Arc<Boilerplate>, stop: &Stop) -> Result<Ignored> {
+        if !boilerplate.cited.is_empty() && !snapshot.config().store_text {
+            let what =
+                "quotations and bibliographies are found in texts, and the index stores none";
+            return Err(Error::argument("without", what));
+        }
         let keys = boilerplate.keys();
+        if keys.is_empty() {
+            return Ok(Ignored { boilerplate, counts: Vec::new() });
+        }
         let mut counts = Vec::new();
         let mut docs = Vec::new();
         for segment in snapshot.segments() {
@@ -423,7 +475,7 @@ impl Ignored {
 
     /// Returns the number of fingerprints of a document that are ignored.
     pub fn count(&self, segment: u32, doc: u32) -> u32 {
-        self.counts[segment as usize][doc as usize]
+        self.counts.get(segment as usize).map_or(0, |counts| counts[doc as usize])
     }
 }
 

@@ -72,13 +72,15 @@ impl Query {
             min_passage,
             verify,
             max_expected: _,
+            without,
             min_similarity: _,
         } = &self.options;
         let rank = rank_by(&self.options, &mut PresetUse::of(config.preset));
         let aligns_texts = *passages || min_passage.is_some() || rank == Rank::Passages;
         // A signature that is not stored is made from the whole text again.
         let signs_texts = !config.store_signatures && (!counts_only || budget.is_some());
-        let is_plain = *goal == Goal::Hits && filter.is_none() && verify.is_none();
+        let is_plain =
+            *goal == Goal::Hits && filter.is_none() && verify.is_none() && without.is_empty();
         if aligns_texts || signs_texts || !is_plain {
             return Cost::Texts;
         }

@@ -27,7 +27,8 @@ impl Searcher {
         query.check()?;
         let (query, defaults) = query.with_defaults(self.snapshot.preset());
         let query = &*query;
-        let (search, meeting) = self.find(query)?;
+        let searcher = self.without(&query.options.without)?;
+        let (search, meeting) = searcher.find(query)?;
         let Outcome { hits, extent, explained, candidates } = match query.options.goal {
             Goal::Hits => search.hits(meeting)?,
             Goal::Cover => search.cover(meeting)?,
@@ -36,7 +37,7 @@ impl Searcher {
         let Search { subject, found, .. } = &search;
         let is_complete = found.unread == 0;
         Ok(Answer {
-            query: subject.info(self, query, found)?,
+            query: subject.info(&searcher, query, found)?,
             hits,
             explained,
             candidates,

@@ -42,6 +42,8 @@ impl Pruning {
             // Change the hits that are shown, and not which these are.
             counts_only: _,
             passages: _,
+            // Texts that are left out are those of a searcher, which ignores fingerprints then.
+            without: _,
             // The least value of `verify`.
             min_similarity: _,
         } = &query.options;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use cento_api::Part;
 use cento_api::part::parts_problem;
+use cento_api::{CitedPart, Part};
 use derive_setters::Setters;
 
 use super::memory::QueryMemory;
@@ -103,6 +103,7 @@ option_methods! {
         passages: bool,
         min_passage: Option<u32>,
         max_expected: Option<f64>,
+        without: Vec<CitedPart>,
         min_similarity: Option<f64>;
 }
 

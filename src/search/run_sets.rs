@@ -3,6 +3,7 @@
 //! A text is read, split into tokens and hashed once while it is needed: the most recently used are
 //! kept.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::boilerplate::Boilerplate;
@@ -88,13 +89,11 @@ impl RunMaker {
                 Ok(self.of_tokens(text, &tokens))
             }
             None => RunSet::of_text(text, &self.analyzer, self.k, |_| false, stop),
-            Some(boilerplate) if self.has_other_tokens => {
+            Some(boilerplate) if self.has_other_tokens || boilerplate.depends_on_texts() => {
                 let mut tokens = Tokens::default();
                 self.analyzer.analyze(text, &mut tokens, stop)?;
-                let mut left_out = Runs::new(self.k);
-                for range in boilerplate.mask_of_any(text, &tokens, stop)? {
-                    left_out.add(&tokens.hashes[range]);
-                }
+                let mask = boilerplate.mask_of_any(text, &tokens, stop)?;
+                let left_out = self.runs_in(&tokens.hashes, &mask);
                 Ok(RunSet::without(&tokens.hashes, self.k, |hash| left_out.has(hash)))
             }
             Some(boilerplate) => {
@@ -102,6 +101,13 @@ impl RunMaker {
                 RunSet::of_text(text, &self.analyzer, self.k, is_left_out, stop)
             }
         }
+    }
+
+    /// Returns the runs of these tokens that are all in one of the ranges.
+    fn runs_in(&self, tokens: &[u64], ranges: &[Range<usize>]) -> Runs {
+        let mut runs = Runs::new(self.k);
+        ranges.iter().for_each(|range| runs.add(&tokens[range.clone()]));
+        runs
     }
 
     /// Makes the set of `text`, which has these tokens.
@@ -114,10 +120,14 @@ impl RunMaker {
             let program = ProgramWords { tokens: tokens.hashes.len() as u32, own };
             return RunSet::of_program(&tokens.hashes, self.k, &masked, program);
         }
-        let tokens = &tokens.hashes;
+        let hashes = &tokens.hashes;
         match &self.boilerplate {
-            None => RunSet::new(tokens, self.k),
-            Some(boilerplate) => RunSet::without(tokens, self.k, |hash| boilerplate.has_run(hash)),
+            None => RunSet::new(hashes, self.k),
+            Some(boilerplate) if boilerplate.depends_on_texts() => {
+                let left_out = self.runs_in(hashes, &boilerplate.mask_as_signed(text, tokens));
+                RunSet::without(hashes, self.k, |hash| left_out.has(hash))
+            }
+            Some(boilerplate) => RunSet::without(hashes, self.k, |hash| boilerplate.has_run(hash)),
         }
     }
 }

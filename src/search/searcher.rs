@@ -1,7 +1,9 @@
 //! The searcher: a snapshot, and the caches that its searches share.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use cento_api::CitedPart;
 use crossbeam::queue::ArrayQueue;
 
 use super::boilerplate::{Boilerplate, Ignored};
@@ -76,6 +78,23 @@ impl Searcher {
     ) -> Result<Searcher> {
         let ignored = Ignored::new(&self.snapshot, boilerplate.into(), stop)?;
         Ok(Searcher { ignored: Some(Arc::new(ignored)), ..self })
+    }
+
+    /// Returns a searcher that also excludes these parts of every text, in the same way.
+    ///
+    /// # Errors
+    /// When the index stores no texts.
+    pub fn without(&self, parts: &[CitedPart]) -> Result<Cow<'_, Searcher>> {
+        let known = self.boilerplate();
+        if known.map_or(parts.is_empty(), |known| known.has_cited(parts)) {
+            return Ok(Cow::Borrowed(self));
+        }
+        let boilerplate = match known {
+            Some(known) => Boilerplate::clone(known),
+            None => Boilerplate::new(self.snapshot.config())?,
+        };
+        let searcher = self.clone().excluding(boilerplate.with_cited(parts), Stop::NEVER)?;
+        Ok(Cow::Owned(searcher))
     }
 
     /// Returns the text to ignore, if there is any.

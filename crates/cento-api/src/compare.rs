@@ -7,7 +7,7 @@ use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::whole;
+use crate::{CitedPart, whole};
 
 /// The options of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, Setters)]
@@ -29,6 +29,11 @@ pub struct CompareOptions {
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub min_passage: Option<u32>,
+    /// Leave out this part of every text: it counts in no number and in no passage, as boilerplate
+    /// does. Measures are those of the whole texts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "PART"))]
+    pub without: Vec<CitedPart>,
 }
 
 impl CompareOptions {

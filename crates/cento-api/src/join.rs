@@ -15,7 +15,7 @@ use crate::compare::check_min_passage;
 use crate::error::{Error, Result};
 use crate::passage::check_max_expected;
 use crate::search::check_share;
-use crate::{MaxDf, NamePattern, Thresholds, whole};
+use crate::{CitedPart, MaxDf, NamePattern, Thresholds, whole};
 
 /// The options of a search for pairs.
 ///
@@ -67,6 +67,11 @@ pub struct PairOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "NUMBER"))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub max_expected: Option<f64>,
+    /// Leave out this part of every text: it counts in no number and in no passage, as boilerplate
+    /// does. The index must store texts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "PART"))]
+    pub without: Vec<CitedPart>,
     /// Show the passages that both documents share.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]

@@ -14,6 +14,7 @@
 
 mod add_report;
 mod answer;
+mod cited;
 mod compare;
 mod comparison;
 mod decontaminate;
@@ -50,6 +51,7 @@ mod withdraw;
 
 pub use add_report::AddReport;
 pub use answer::{Answer, CandidateTexts, Hit, QueryInfo, Stopped, Verified};
+pub use cited::CitedPart;
 pub use compare::CompareOptions;
 pub use comparison::Comparison;
 pub use decontaminate::DecontaminateOptions;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::compare::check_min_passage;
 use crate::error::{Error, Result};
 use crate::passage::check_max_expected;
-use crate::{MaxDf, whole};
+use crate::{CitedPart, MaxDf, whole};
 
 /// The options of a search.
 ///
@@ -105,6 +105,11 @@ pub struct SearchOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "NUMBER"))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub max_expected: Option<f64>,
+    /// Leave out this part of every text: it counts in no number and in no passage, as boilerplate
+    /// does. The index must store texts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "PART"))]
+    pub without: Vec<CitedPart>,
     /// Also measure each hit on the whole texts: resemblance, containment, levenshtein and more;
     /// the error for an unknown name lists all of them. Hits that then miss a threshold are
     /// dropped.

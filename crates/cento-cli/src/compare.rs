@@ -13,7 +13,7 @@ use super::extract::{ReaderArgs, source_options};
 use super::hints::Explained;
 use super::output::{self, Format, counted, similarity};
 use super::parse::parse_encoding;
-use super::report_args::{ExcludeArgs, ReportArgs};
+use super::report_args::ReportArgs;
 use super::side_by_side::SideBySide;
 use super::target::ServiceArgs;
 use super::terminal::{line, tell};
@@ -21,7 +21,7 @@ use super::whole::LengthArgs;
 use super::{Outcome, Result};
 use cento::Stop;
 use cento::compare::COMPARED;
-use cento::{Analyzer, CompareOptions, Comparison, Config, Error, Measure};
+use cento::{Analyzer, CompareOptions, ComparedBy, Comparison, Config, Error, Measure};
 use cento_client::api::{CompareRequest, TextOrId};
 use cento_report::{Counting, NotCompared, Place, ReuseReport, ReuseSource, Searched};
 use cento_source::{InFile, SourceOptions, read_text_in_file};
@@ -58,8 +58,6 @@ pub struct Compare {
     html: HtmlArg,
     #[command(flatten)]
     report: ReportArgs,
-    #[command(flatten)]
-    exclude: ExcludeArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -135,7 +133,7 @@ impl Compare {
         warnings: Vec<NotCompared>,
     ) -> cento::Result<()> {
         let (client, analyzer) = (self.service.client()?, self.analyzer()?);
-        let run = self.exclude.of(self.report.run("compare", &analyzer)?);
+        let run = self.report.run("compare", &analyzer)?;
         let run = match client {
             Some(client) => run.with("service", client.url()),
             None => run.with("scheme", self.config.scheme()).with("analyzer", &analyzer),
@@ -158,7 +156,7 @@ impl Compare {
             more: false,
             complete: true,
         };
-        let mut report = ReuseReport::new(run, vec![searched], self.exclude.exclusions())?;
+        let mut report = ReuseReport::new(run, vec![searched], &self.options.without)?;
         report.not_compared = missing;
         report.warnings = warnings;
         self.report.write_reuse(&report)
@@ -215,7 +213,11 @@ impl Compare {
             Measure::parse_all(&self.options.measures, table.as_ref(), &config.analyzer)?;
         // Ctrl-C ends the process: there is nothing to be put in order.
         let Config { scheme, analyzer, .. } = &config;
-        let wanted = (&measures[..], self.options.min_passage.unwrap_or(0));
+        let wanted = ComparedBy {
+            measures: &measures,
+            min_passage: self.options.min_passage.unwrap_or(0),
+            without: &self.options.without,
+        };
         let compared = cento::compare_by(scheme, analyzer, (a, b), wanted, Stop::NEVER);
         compared.map_err(|error| self.named(error))
     }

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::advice::with_advice;
-use super::report_args;
 use super::terminal::note;
+use cento::CitedPart;
 use cento_report::counted;
 use cento_source::{PathFilter, advice, place_of};
 
@@ -32,12 +32,12 @@ fn parse_glob(text: &str) -> Result<String, String> {
     Ok(pattern)
 }
 
-/// Checks that it is a pattern, and no part of a text, which other commands exclude.
+/// Checks that it is a pattern, and no part of a text, which another option leaves out.
 fn parse_excluded(text: &str) -> Result<String, String> {
-    if report_args::is_part(text) {
+    if <CitedPart as ValueEnum>::from_str(text, true).is_ok() {
         return Err(format!(
-            "here --exclude takes the names of files; parts of texts are excluded from the reports \
-             of `cento search` and `cento compare`; a file of this name is './{text}'"
+            "here --exclude takes the names of files; --without {text} leaves out parts of texts, in \
+             the verbs that compare them; a file of this name is './{text}'"
         ));
     }
     parse_glob(text)

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::Timestamp;
 
 use super::parse::in_directory;
@@ -10,8 +10,8 @@ use cento::runtime::replace;
 use cento::search::BoilerplateShare;
 use cento::{Analyzer, Error, Result};
 use cento_report::{
-    DecontaminationReport, Exclusions, FamiliesReport, LineageReport, PairsReport, ReuseReport,
-    Run, TuningReport, counted,
+    DecontaminationReport, FamiliesReport, LineageReport, PairsReport, ReuseReport, Run,
+    TuningReport, counted,
 };
 
 /// The destination of a report.
@@ -24,35 +24,6 @@ pub struct ReportArgs {
     /// Title of the report.
     #[arg(long, value_name = "TEXT", requires = "reports")]
     title: Option<String>,
-}
-
-/// The parts of a document that its report ignores.
-#[derive(Debug, Clone, Args)]
-pub struct ExcludeArgs {
-    /// Ignore this part in the report: it counts neither as reused nor as text. Can be repeated.
-    #[arg(long, value_enum, value_name = "PART", requires = "reports")]
-    exclude: Vec<Part>,
-}
-
-/// The description of [`Part::Quotations`], which lists the marks.
-const QUOTATIONS: &str = "Text in quotation marks, up to 2,000 bytes within a paragraph, and lines \
-     that begin with >. The marks: \"x\", \u{201c}x\u{201d}, \u{201d}x\u{201d}, \
-     \u{201e}x\u{201c}, \u{201e}x\u{201d}, \u{2018}x\u{2019}, \u{201a}x\u{2018}, \u{ab}x\u{bb}, \
-     \u{bb}x\u{ab}, \u{bb}x\u{bb}, \u{2039}x\u{203a}, \u{203a}x\u{2039}, \u{300c}x\u{300d}, \
-     \u{300e}x\u{300f}, \u{301d}x\u{301f}; an apostrophe does not count";
-
-/// A part of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Part {
-    #[value(help = QUOTATIONS)]
-    Quotations,
-    /// All after a heading such as "References" in the second half of the text.
-    Bibliography,
-}
-
-/// Returns whether this is the name of a part of a text.
-pub fn is_part(name: &str) -> bool {
-    Part::from_str(name, true).is_ok()
 }
 
 /// A file, and the form that is written to it.
@@ -173,24 +144,6 @@ impl ReportArgs {
             let text = report(*form)?;
             replace::file(path, text.as_bytes()).map_err(|e| Error::io("write", path, e))
         })
-    }
-}
-
-impl ExcludeArgs {
-    /// Returns the excluded parts.
-    pub fn exclusions(&self) -> Exclusions {
-        Exclusions {
-            quotations: self.exclude.contains(&Part::Quotations),
-            bibliography: self.exclude.contains(&Part::Bibliography),
-        }
-    }
-
-    /// Names the excluded parts in the foot of the report.
-    pub fn of(&self, run: Run) -> Run {
-        let Exclusions { quotations, bibliography } = self.exclusions();
-        let parts = [(quotations, "quotations"), (bibliography, "bibliography")];
-        let named: Vec<_> = parts.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
-        if named.is_empty() { run } else { run.with("exclude", named.join(", ")) }
     }
 }
 

@@ -18,7 +18,7 @@ use super::list_format::{ListFormat, ListOut};
 use super::memory;
 use super::output::{self, similarity};
 use super::parse::{parse_bytes, parse_measure};
-use super::report_args::{self, ExcludeArgs, ReportArgs};
+use super::report_args::{self, ReportArgs};
 use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
@@ -85,8 +85,6 @@ pub struct Search {
     memory: Option<usize>,
     #[command(flatten)]
     report: ReportArgs,
-    #[command(flatten)]
-    exclude: ExcludeArgs,
     #[command(flatten)]
     unit: UnitArgs,
     #[command(flatten)]
@@ -278,7 +276,7 @@ impl Search {
             let run = self.reported(&engine.analyzer()?)?;
             let run = defaults.into_iter().fold(run, |run, used| run.with("preset", used));
             let run = Run { index: Some(engine.state(&place)?), ..run };
-            let exclusions = self.exclude.exclusions();
+            let exclusions = &self.options.without;
             for said in &collected.left_out {
                 tell!("cento: {}: {}", said.name, said.reason);
             }
@@ -341,7 +339,6 @@ impl Search {
     /// Returns the run for the foot of the report: the options that decide the result.
     fn reported(&self, analyzer: &Analyzer) -> cento::Result<Run> {
         let run = self.report.run("search", analyzer)?;
-        let run = self.exclude.of(run);
         let run = run.with_options(&self.thresholds).with_options(&self.options);
         Ok(match self.boilerplate.is_empty() {
             true => run,

@@ -41,6 +41,19 @@ impl Join {
         Ok(self.chance.get_or_init(|| chance).clone())
     }
 
+    /// Leaves out the parts of texts that the options name, of all documents.
+    ///
+    /// # Errors
+    /// When an index stores no texts.
+    pub fn leave_out_parts(&mut self) -> Result<()> {
+        let parts = &self.options.without;
+        self.searcher = self.searcher.without(parts)?.into_owned();
+        if let Some(against) = &self.against {
+            self.against = Some(against.without(parts)?.into_owned());
+        }
+        Ok(())
+    }
+
     /// Returns a reader of the texts of pairs, which rates their passages.
     ///
     /// # Errors

@@ -366,7 +366,7 @@ fn components(
     let place = |address| documents.places[documents.numbering.number(address) as usize] as usize;
     let found = pairs(documents.searcher, &pair_options).threads(threads).stop(documents.stop);
     let wanted = Wanted { by_verdicts: true, ..Wanted::of(&pair_options)? };
-    for document in found.into_parts().0.start(wanted) {
+    for document in found.into_parts()?.0.start(wanted) {
         let DocumentPairs { next, pairs: found } = document?;
         for pair in found {
             if !documents.are_evident(&pair)? {

@@ -101,7 +101,7 @@ impl Pairs {
     /// # Errors
     /// Those of [`pairs`](super::pairs::pairs).
     pub fn most_similar(self) -> Result<MostSimilar> {
-        let (mut join, mut progress) = self.into_parts();
+        let (mut join, mut progress) = self.into_parts()?;
         let EffectiveOptions { options, defaults } = EffectiveOptions::of_pairs(
             &join.options,
             PairList::MostSimilar,

@@ -180,7 +180,8 @@ impl Pairs {
             let what = format!("pairs in the order of their documents cannot have a `{name}`");
             Error::argument(name, what)
         };
-        match ranked.map(refused).map_or_else(|| Wanted::of(options), Err) {
+        let wanted = ranked.map(refused).map_or_else(|| Wanted::of(options), Err);
+        match wanted.and_then(|wanted| self.join.leave_out_parts().map(|()| wanted)) {
             Ok(wanted) => self.join.start(wanted),
             Err(error) => PairsByDocument::refused(error),
         }
@@ -199,12 +200,14 @@ impl Pairs {
         self.summary
     }
 
-    pub(super) fn into_parts(self) -> (Join, Box<dyn FnMut(u64) + Send>) {
-        (self.join, self.progress.unwrap_or_else(|| Box::new(|_| {})))
+    pub(super) fn into_parts(mut self) -> Result<(Join, Box<dyn FnMut(u64) + Send>)> {
+        self.join.leave_out_parts()?;
+        Ok((self.join, self.progress.unwrap_or_else(|| Box::new(|_| {}))))
     }
 
     fn begin(&mut self) -> Result<()> {
         self.join.options = self.options();
+        self.join.leave_out_parts()?;
         let options = &self.join.options;
         self.given = match options.rank {
             None => {

@@ -50,7 +50,7 @@ impl Pairs {
     /// When no document has the field of the scope, or a file is damaged;
     /// [`Error::Cancelled`](cento::Error::Cancelled) soon after the search was stopped.
     pub fn sources(self, new: &Snapshot, listed: &[SymmetricPair]) -> Result<Vec<Sources>> {
-        let (mut join, _) = self.into_parts();
+        let (mut join, _) = self.into_parts()?;
         if !new.config().store_text {
             return Ok(Vec::new());
         }

@@ -9,10 +9,8 @@
 //! files nor the time: the caller supplies the date of a report.
 
 mod answer;
-mod bibliography;
 mod decontamination;
 mod difference;
-mod excluded;
 mod families;
 mod graph;
 mod group;
@@ -38,7 +36,6 @@ mod tuning;
 pub use answer::ReportMemory;
 pub use decontamination::{DecontaminationReport, QuestionEntry};
 pub use difference::is_of_a_script_without_spaces;
-pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
 pub use families::{CarrierRow, FamiliesReport, Strip, StripPart, StripSource};
 pub use graph::{Cluster, Edge, clusters};
 pub use group::{Group, Members};

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use cento::{Error, Origin, Passage, Result, Tokens, Unit};
+use cento::text::cited::cited;
+use cento::{CitedPart, Error, Origin, Passage, Result, Tokens, Unit};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::bibliography::bibliography;
-use crate::excluded::{self, Exclusions};
 use crate::link::link;
 use crate::omission::NotCompared;
 use crate::parted_text::PartedText;
@@ -269,8 +268,8 @@ impl ReuseReport {
     ///
     /// # Errors
     /// When a passage is not in the text of its document or source.
-    pub fn new(run: Run, searched: Vec<Searched>, exclusions: Exclusions) -> Result<ReuseReport> {
-        let report = |searched| DocumentReport::new(searched, exclusions);
+    pub fn new(run: Run, searched: Vec<Searched>, without: &[CitedPart]) -> Result<ReuseReport> {
+        let report = |searched| DocumentReport::new(searched, without);
         let documents = searched.into_iter().map(report).collect::<Result<_>>()?;
         Ok(ReuseReport { run, documents, not_compared: Vec::new(), warnings: Vec::new() })
     }
@@ -288,7 +287,7 @@ impl DocumentReport {
     ///
     /// # Errors
     /// When a passage is not in the text of its document or source.
-    pub fn new(searched: Searched, exclusions: Exclusions) -> Result<DocumentReport> {
+    pub fn new(searched: Searched, without: &[CitedPart]) -> Result<DocumentReport> {
         let Searched { name, text, sources, counting, more, complete } = searched;
         for found in &sources {
             check(&name, &text, found)?;
@@ -298,7 +297,7 @@ impl DocumentReport {
             None => CountedText::new(&text, excluded),
         };
         let boilerplate = ranges(&counting.boilerplate);
-        let (excluded, cut) = exclude(&text, &count(&[]), &boilerplate, exclusions);
+        let (excluded, cut, boilerplate) = exclude(&text, &count(&[]), &boilerplate, without);
         let counted = count(cut.as_slice());
         let unit =
             if counting.tokens.is_some() { CountUnit::Tokens } else { CountUnit::Characters };
@@ -376,29 +375,31 @@ fn check(name: &str, text: &str, found: &ReuseSource) -> Result<()> {
     Ok(())
 }
 
-/// Finds the parts that do not count, and counts their characters or tokens.
+/// Finds the parts that do not count, and counts their characters or tokens; the last ones are
+/// those of boilerplate that is not cited.
 fn exclude(
     text: &str,
     all: &CountedText,
     boilerplate: &Ranges,
-    exclusions: Exclusions,
-) -> (Excluded, Ranges) {
-    let quotations = match exclusions.quotations {
-        true => Ranges::new(excluded::quotations(text)),
+    without: &[CitedPart],
+) -> (Excluded, Ranges, Ranges) {
+    let of = |part| match without.contains(&part) {
+        true => Ranges::new(cited(text, &[part])),
         false => Ranges::default(),
     };
-    let listed = exclusions.bibliography.then(|| bibliography(text)).flatten();
-    let bibliography = Ranges::new(listed.into_iter().collect());
     let mut cut = Ranges::default();
-    let counts = [boilerplate.clone(), quotations, bibliography].map(|ranges| {
+    // A search has the cited parts among the boilerplate.
+    let parts = [of(CitedPart::Quotations), of(CitedPart::Bibliography), boilerplate.clone()];
+    let parts = parts.map(|ranges| {
         let own = ranges.without(&cut);
         cut = cut.with(&own);
-        let counted =
-            |range: &Range<u32>| u64::from(all.before(range.end) - all.before(range.start));
-        own.as_slice().iter().map(counted).sum()
+        own
     });
-    let [boilerplate, quotations, bibliography] = counts;
-    (Excluded { boilerplate, quotations, bibliography }, cut)
+    let counted = |range: &Range<u32>| u64::from(all.before(range.end) - all.before(range.start));
+    let [quotations, bibliography, of_boilerplate] =
+        [0, 1, 2].map(|part| parts[part].as_slice().iter().map(counted).sum());
+    let [.., boilerplate] = parts;
+    (Excluded { boilerplate: of_boilerplate, quotations, bibliography }, cut, boilerplate)
 }
 
 fn ranges(pairs: &[(u32, u32)]) -> Ranges {

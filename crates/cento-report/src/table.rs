@@ -311,7 +311,6 @@ fn finished(out: Writer<Vec<u8>>, written: csv::Result<()>) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Exclusions;
     use crate::pairs::tests::{joined, pair};
     use crate::reuse::tests::{found, report};
     use crate::run::Run;
@@ -364,8 +363,8 @@ mod tests {
     #[test]
     fn a_table_has_the_numbers_and_no_formulas() {
         let sources = vec![found("=1+1", &[(0, 4)]), found("a,\"b", &[(2, 6)])];
-        let mut documents = vec![report("aaaa bbbb", sources, Exclusions::default())];
-        documents.push(report("cc", Vec::new(), Exclusions::default()));
+        let mut documents = vec![report("aaaa bbbb", sources, &[])];
+        documents.push(report("cc", Vec::new(), &[]));
         let not_compared = vec![NotCompared::new("=scan.pdf", "it has no text")];
         let report =
             ReuseReport { run: Run::new("search"), documents, not_compared, warnings: Vec::new() };

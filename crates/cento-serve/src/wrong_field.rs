@@ -307,7 +307,7 @@ mod tests {
         check::<PairsRequest>(without, "documents", "`documents[1]`: missing field `id`");
         let report = format!(r#"{{"anonymous":true,"pairs":{}}}"#, pairs(r#""min_passage":-2"#));
         check::<PairsReportRequest>(&report, "min_passage", "`pairs.min_passage`: expected a");
-        let report = r#"{"search":{"text":"a","limit":-1},"exclude_quotations":true}"#;
+        let report = r#"{"search":{"text":"a","limit":-1},"name":"a"}"#;
         check::<ReportRequest>(report, "limit", "`search.limit`: expected a whole number");
         let report = r#"{"search":{"text":"a","foo":[[1]]}}"#;
         check::<ReportRequest>(report, "foo", "`search.foo`: unknown field `foo`");

@@ -15,13 +15,6 @@ pub struct ReportRequest {
     /// The name of the document for readers. Default: its id, or "Text".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Quotations, in quotation marks of any language or lines that begin with `>`, count neither
-    /// as reused nor as text.
-    #[serde(default)]
-    pub exclude_quotations: bool,
-    /// The bibliography counts neither as reused nor as text.
-    #[serde(default)]
-    pub exclude_bibliography: bool,
 }
 
 /// A comparison of documents with each other whose answer is a report: one HTML file.

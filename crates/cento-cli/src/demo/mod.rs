@@ -417,8 +417,7 @@ fn write_report(searcher: &Searcher, compared: Vec<Compared>, root: &Path) -> Re
             complete: true,
         }
     });
-    let html =
-        ReuseReport::new(run, searched.collect(), cento_report::Exclusions::default())?.html();
+    let html = ReuseReport::new(run, searched.collect(), &[])?.html();
     new_report(html.as_bytes())
 }
 

@@ -203,12 +203,69 @@ fn a_part_of_a_text_is_no_pattern_of_files() {
         for args in [&["pairs", "in"][..], &["add", "idx", "in"], &["dedup", "in", "--out", "o"]] {
             let run = dir.run(&[args, &["--exclude", part]].concat());
             assert_eq!(run.status, 2, "{}", run.err);
-            assert!(run.err.contains("reports of `cento search`"), "{}", run.err);
+            assert!(run.err.contains("--without"), "{}", run.err);
             assert!(run.err.contains(&format!("'./{part}'")), "{}", run.err);
         }
     }
     let run = dir.run(&["pairs", "in", "--exclude", "./quotations"]);
     assert_eq!((run.status, run.out.matches("in/").count()), (0, 2), "{}", run.err);
+}
+
+#[test]
+fn what_is_cited_counts_neither_in_pairs_nor_in_what_is_known() {
+    let dir = Dir::new();
+    let (quoted, list) = (words(100, 40), words(101, 60));
+    let essay = |own: u64, end: usize| {
+        let own = [words(own, 60), words(own + 10, 60)];
+        [
+            &own[0],
+            &format!("\"{quoted}\" (Smith 1990)")[..],
+            &own[1],
+            &format!("References\n{list}"),
+        ][..end]
+            .join("\n\n")
+    };
+    dir.write("in/ann.txt", essay(1, 4));
+    dir.write("in/bob.txt", essay(2, 4));
+    // What others quote he has as his own.
+    dir.write("in/eve.txt", format!("{}\n\n{quoted}", words(3, 60)));
+    dir.write("old/book.txt", format!("{}\n\n{quoted}\n\n{}", words(4, 60), words(5, 60)));
+    dir.json(&["add", "old.idx", "old"]);
+    let base = ["pairs", "in", "--against", "old.idx", "--passages", "--format", "json"];
+    let pairs = |args: &[&str]| {
+        let run = dir.run(&[&base[..], args].concat());
+        assert!(run.status <= 1, "{}", run.err);
+        jsons(&run.out)
+    };
+    let with_passage = |lines: &[Value]| -> Vec<String> {
+        let pairs =
+            lines.iter().filter(|line| line["passages"].as_array().is_some_and(|p| !p.is_empty()));
+        ids(&pairs.cloned().collect::<Vec<_>>())
+    };
+    assert_eq!(with_passage(&pairs(&[])).len(), 6);
+    let without = pairs(&["--without", "quotations", "--without", "bibliography"]);
+    assert_eq!(with_passage(&without), ["in/eve.txt old/book.txt"]);
+    let known = |name: &str| {
+        let line = without.iter().find(|line| line["document"] == name).unwrap();
+        line["known"].as_u64().unwrap()
+    };
+    assert_eq!([known("in/ann.txt"), known("in/bob.txt"), known("in/eve.txt")], [0, 0, 40]);
+    // A list alone.
+    let listed = pairs(&["--without", "bibliography"]);
+    let of_both = listed.iter().find(|line| line["a"] == "in/ann.txt" && line["b"] == "in/bob.txt");
+    assert_eq!(of_both.unwrap()["passages"][0]["tokens"], 40, "{of_both:?}");
+    // Indexes, a search, and a comparison.
+    dir.json(&["add", "new.idx", "in"]);
+    let parts = ["--without", "quotations", "--without", "bibliography"];
+    let of = |args: &[&str]| dir.run(&[args, &parts[..], &["--format", "json"]].concat());
+    assert_eq!(jsons(&of(&["pairs", "new.idx", "--passages"]).out).len(), 0);
+    let found = of(&["search", "old.idx", "in/ann.txt", "--passages"]);
+    assert_eq!(found.status, 1, "{}", found.out);
+    let compared = jsons(&of(&["compare", "in/ann.txt", "in/bob.txt"]).out);
+    assert_eq!((&compared[0]["resemblance"], &compared[0]["passages"]), (&json!(0.0), &json!([])));
+    dir.json(&["add", "bare.idx", "in", "--no-text"]);
+    let refused = of(&["pairs", "bare.idx"]);
+    assert!(refused.status == 2 && refused.err.contains("stores none"), "{}", refused.err);
 }
 
 #[test]

@@ -205,7 +205,7 @@ impl Judge for LineageJudge {
         };
         let wanted = Wanted { versions: Some(versions), ..Wanted::of(&pair_options)? };
         let all = pairs(searcher, &pair_options).threads(threads).stop(stop);
-        let (join, _) = all.into_parts();
+        let (join, _) = all.into_parts()?;
         let mut dated = Kept::by(Candidate::by_explained);
         let mut others = Kept::by(Candidate::by_resemblance);
         for found in join.start(wanted) {

@@ -334,14 +334,13 @@ fn said(value: &Value) -> String {
 mod tests {
     use super::*;
     use crate::PartedText;
-    use crate::excluded::Exclusions;
     use crate::reuse::tests::{found, report};
     use crate::reuse::{Counting, Searched};
 
     #[test]
     fn a_part_that_goes_on_in_one_colour_has_one_number() {
         let sources = vec![found("long", &[(0, 20)]), found("short", &[(5, 10)])];
-        let document = report("aaaaa bbbbb ccccc ddddd", sources, Exclusions::default());
+        let document = report("aaaaa bbbbb ccccc ddddd", sources, &[]);
         let shown = text("d1", &document, &mut Excerpts::new(false)).into_string();
         assert_eq!(shown.matches("<mark class=\"c1\"").count(), 3, "{shown}");
         assert_eq!(shown.matches(" hidden").count(), 2, "{shown}");
@@ -360,7 +359,7 @@ mod tests {
             more: false,
             complete: true,
         };
-        let document = DocumentReport::new(searched, Exclusions::default()).unwrap();
+        let document = DocumentReport::new(searched, &[]).unwrap();
         let shown = text("d1", &document, &mut Excerpts::new(false)).into_string();
         assert!(
             shown.contains(r#"<span class="excluded boilerplate">sheet</span> <mark"#),
@@ -373,7 +372,7 @@ mod tests {
         let card = card.into_string();
         assert!(card.contains(r#"<span class="excluded boilerplate">sheet</span>"#), "{card}");
         // A report without boilerplate does not mention it.
-        let document = report("sheet mine! x", Vec::new(), Exclusions::default());
+        let document = report("sheet mine! x", Vec::new(), &[]);
         assert!(!notes(&document).into_string().contains("oilerplate"));
     }
 
@@ -385,7 +384,7 @@ mod tests {
             source.passages[0].source = None;
             source
         });
-        let document = report(&"a".repeat(3001), sources.collect(), Exclusions::default());
+        let document = report(&"a".repeat(3001), sources.collect(), &[]);
         let shown = bar(&document).into_string();
         let numbers = |name: &str| -> Vec<u64> {
             let attribute = format!(" {name}=\"");
@@ -413,7 +412,7 @@ mod tests {
             more: false,
             complete: true,
         };
-        let document = DocumentReport::new(searched, Exclusions::default()).unwrap();
+        let document = DocumentReport::new(searched, &[]).unwrap();
         let shown = text("d1", &document, &mut Excerpts::new(true)).into_string();
         let headings = ["a.c", "empty.c", "b.c"];
         let at = headings.map(|name| shown.find(&format!(">{name}</span>")).unwrap());
@@ -435,8 +434,7 @@ mod tests {
 
     #[test]
     fn a_program_is_shown_by_its_lines() {
-        let document =
-            report("int a;\n\nint b;\n", vec![found("x", &[(8, 14)])], Exclusions::default());
+        let document = report("int a;\n\nint b;\n", vec![found("x", &[(8, 14)])], &[]);
         let shown = text("d1", &document, &mut Excerpts::new(true)).into_string();
         assert_eq!(shown.matches("class=\"l\"").count(), 3, "{shown}");
         assert!(shown.contains("class=\"text code\""), "{shown}");

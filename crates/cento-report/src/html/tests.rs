@@ -5,9 +5,10 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::*;
+use crate::DocumentReport;
 use crate::pairs::tests::{joined, pair};
 use crate::reuse::{Counting, Place, ReuseSource, Searched};
-use crate::{DocumentReport, Exclusions};
+use cento::CitedPart;
 
 fn hash(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text))
@@ -189,7 +190,8 @@ proptest! {
             complete: false,
         };
         let sources = sources.into_iter().map(found).collect();
-        let by = Exclusions { quotations, bibliography: true };
+        let cited = [CitedPart::Bibliography, CitedPart::Quotations];
+        let by = &cited[..1 + usize::from(quotations)];
         let run =
             Run { title: Some(name.clone()), date: Some(name.clone()), is_code, ..Run::new(&name) };
         let run = run.with(&name, &text);

@@ -29,7 +29,7 @@ pub(crate) fn found(id: &str, places: &[(u32, u32)]) -> ReuseSource {
     }
 }
 
-pub(crate) fn report(text: &str, sources: Vec<ReuseSource>, by: Exclusions) -> DocumentReport {
+pub(crate) fn report(text: &str, sources: Vec<ReuseSource>, by: &[CitedPart]) -> DocumentReport {
     report_without(text, sources, Counting::default(), by)
 }
 
@@ -37,7 +37,7 @@ fn report_without(
     text: &str,
     sources: Vec<ReuseSource>,
     counting: Counting,
-    by: Exclusions,
+    by: &[CitedPart],
 ) -> DocumentReport {
     let (name, text) = ("essay".into(), text.into());
     DocumentReport::new(Searched { name, text, sources, counting, more: false, complete: true }, by)
@@ -48,7 +48,7 @@ fn report_without(
 fn shares_in_report_add_up_and_shares_in_text_may_overlap() {
     let text = "aaaaaaaaaa bbbbbbbbbb";
     let sources = vec![found("one", &[(0, 8)]), found("two", &[(5, 21)]), found("none", &[])];
-    let report = report(text, sources, Exclusions::default());
+    let report = report(text, sources, &[]);
     let shown = |source: &Source| {
         let shares = [source.share_in_report, source.share_in_text];
         (source.number, source.id.clone(), shares.map(Share::thousandths))
@@ -68,9 +68,9 @@ fn shares_in_report_add_up_and_shares_in_text_may_overlap() {
 fn excluded_text_neither_counts_nor_is_reused() {
     let text = "aaaa \"bbbb\" cccc";
     let sources = || vec![found("quoted", &[(6, 10)]), found("both", &[(0, 11)])];
-    let all = report(text, sources(), Exclusions::default());
+    let all = report(text, sources(), &[]);
     assert_eq!((all.size, all.reused.part, all.sources.len()), (12, 8, 2));
-    let by = Exclusions { quotations: true, bibliography: false };
+    let by = &[CitedPart::Quotations];
     let less = report(text, sources(), by);
     assert_eq!((less.size, less.reused.part, less.excluded.quotations), (8, 4, 4));
     assert_eq!((less.sources.len(), less.without_passages), (1, 1));
@@ -87,7 +87,7 @@ fn a_passage_beyond_its_text_is_an_error() {
         complete: true,
     };
     for (text, place) in [("short", (0, 6)), ("\u{e9}", (1, 2))] {
-        assert!(DocumentReport::new(searched(text, place), Exclusions::default()).is_err());
+        assert!(DocumentReport::new(searched(text, place), &[]).is_err());
     }
 }
 
@@ -96,7 +96,7 @@ fn changed_words_of_a_passage_are_not_reused() {
     let text = "aaaa bbbb cccc dddd";
     let mut source = found("one", &[(0, 19)]);
     source.passages[0].matched_ranges = vec![(0, 4), (10, 14)];
-    let report = report(text, vec![source], Exclusions::default());
+    let report = report(text, vec![source], &[]);
     assert_eq!(report.reused_and_original(), (500, 500));
     assert_eq!(report.sources[0].share_in_text.part, 8);
 }
@@ -105,7 +105,7 @@ fn changed_words_of_a_passage_are_not_reused() {
 fn a_copy_without_the_signs_at_its_ends_is_reused_as_a_whole() {
     // A passage begins and ends with a word: 4 % of a whole copy were original.
     let text = "\"Contents .......... 12!\"";
-    let report = report(text, vec![found("one", &[(1, 23)])], Exclusions::default());
+    let report = report(text, vec![found("one", &[(1, 23)])], &[]);
     assert_eq!(report.reused_and_original(), (1000, 0));
 }
 
@@ -113,7 +113,7 @@ fn a_copy_without_the_signs_at_its_ends_is_reused_as_a_whole() {
 fn shares_are_of_characters_however_many_bytes_each_has() {
     // A Chinese line and an English one: the shares were of bytes, .5 here.
     let text = "\u{4eba}\u{4eba}\u{751f}\u{800c}\n twelve bytes";
-    let report = report(text, vec![found("one", &[(0, 12)])], Exclusions::default());
+    let report = report(text, vec![found("one", &[(0, 12)])], &[]);
     assert_eq!((report.size, report.reused.part), (15, 4));
     assert_eq!(report.reused.ratio(), 4.0 / 15.0);
     assert_eq!(serde_json::to_value(&report).unwrap()["unit"], "characters");
@@ -124,7 +124,7 @@ fn boilerplate_does_not_count() {
     let text = "aaaa bbbb \"cccc\" dddd";
     let sources = || vec![found("sheet", &[(0, 4)]), found("one", &[(0, 9)])];
     let counting = Counting { boilerplate: vec![(0, 4)], tokens: None };
-    let by = Exclusions { quotations: true, bibliography: false };
+    let by = &[CitedPart::Quotations];
     let report = report_without(text, sources(), counting, by);
     let Excluded { boilerplate, quotations, .. } = report.excluded;
     assert_eq!((boilerplate, quotations, report.unit), (4, 4, CountUnit::Characters));
@@ -144,7 +144,7 @@ fn tokens_of_a_program_count_whatever_their_length() {
     let text = "a + \"a long string\" // mine\n- b;";
     let counting = Counting { boilerplate: vec![(29, 30)], tokens: Some(vec![0, 2, 4, 28, 30]) };
     let sources = vec![found("one", &[(0, 19)])];
-    let report = report_without(text, sources, counting, Exclusions::default());
+    let report = report_without(text, sources, counting, &[]);
     assert_eq!((report.size, report.unit), (5, CountUnit::Tokens));
     assert_eq!((report.reused.thousandths(), report.excluded.boilerplate), (600, 0));
 }
@@ -174,9 +174,9 @@ proptest! {
             let places = sources.iter_mut().flat_map(|source| &mut source.passages);
             places.for_each(|place| place.matched_ranges = parts(&place.document));
         }
-        let by = Exclusions { quotations, bibliography: false };
+        let by = if quotations { &[CitedPart::Quotations][..] } else { &[] };
         let report = report(&text, sources, by);
-        let cut = if quotations { excluded::quotations(&text) } else { Vec::new() };
+        let cut = cited(&text, by);
         let has_words = text.contains(['a', '\u{e9}']);
         let counts: Vec<bool> = text
             .char_indices()

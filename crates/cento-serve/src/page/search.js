@@ -159,12 +159,8 @@ let shown = null;
 async function exportReport({ signal, say }) {
   const { id, text, wanted } = shown;
   say("Making the report.");
-  const file = await postForFile("v1/report", {
-    name: id,
-    search: { text, ...wanted },
-    exclude_quotations: byId("search-exclude-quotations").checked,
-    exclude_bibliography: byId("search-exclude-bibliography").checked,
-  }, signal);
+  const without = ["quotations", "bibliography"].filter((part) => byId(`search-without-${part}`).checked);
+  const file = await postForFile("v1/report", { name: id, search: { text, ...wanted, without } }, signal);
   saveFile(file, "report.html");
   byId("search-status").textContent = "The report has been saved as report.html.";
 }

@@ -17,7 +17,7 @@ use cento::index::Document;
 use cento::search::{Goal, Searcher};
 use cento::{Error, Result};
 use cento_api::http::{ReportRequest, SearchRequest};
-use cento_report::{Exclusions, IndexState, PartedText, ReuseReport, Run, Searched, warnings};
+use cento_report::{IndexState, PartedText, ReuseReport, Run, Searched, warnings};
 
 /// Report how much of a document is reused, with the sources and the places.
 ///
@@ -83,15 +83,14 @@ pub fn now() -> String {
 
 fn made(app: &App, searcher: &Searcher, request: ReportRequest, stop: Stop) -> Result<String> {
     let refused = |what: &str| Error::arguments(what);
-    let ReportRequest { mut search, name, exclude_quotations, exclude_bibliography } = request;
+    let ReportRequest { mut search, name } = request;
     if search.signature.is_some() || search.options.goal == Goal::Passage {
         return Err(refused("a report is of `text` or `id`, and not with the goal `passage`"));
     }
     search.options.passages = true;
     let search = query::with_canonical_measure(search)?;
-    let exclusions =
-        Exclusions { quotations: exclude_quotations, bibliography: exclude_bibliography };
-    let run = described(&search, searcher, exclusions);
+    let without = search.options.without.clone();
+    let run = described(&search, searcher);
     let stored = |id: &str| -> Result<Option<PartedText>> {
         let unknown = || Error::UnknownId { id: id.to_owned() };
         let snapshot = searcher.snapshot();
@@ -126,13 +125,13 @@ fn made(app: &App, searcher: &Searcher, request: ReportRequest, stop: Stop) -> R
     let analyzer = &searcher.snapshot().config().analyzer;
     let warnings = warnings(&name, &answer.query.unseen);
     let searched = Searched::new(name, text, &answer, text_of, analyzer)?;
-    let mut report = ReuseReport::new(run, vec![searched], exclusions)?;
+    let mut report = ReuseReport::new(run, vec![searched], &without)?;
     report.warnings = warnings;
     bounded(report.html())
 }
 
 /// Returns the text for the foot of the report: all options of the request that are not defaults.
-fn described(search: &SearchRequest, searcher: &Searcher, exclusions: Exclusions) -> Run {
+fn described(search: &SearchRequest, searcher: &Searcher) -> Run {
     let snapshot = searcher.snapshot();
     let run = Run {
         date: Some(now()),
@@ -150,13 +149,6 @@ fn described(search: &SearchRequest, searcher: &Searcher, exclusions: Exclusions
     run = run.with_options(&search.thresholds).with_options(&options);
     if !search.boilerplate.is_empty() {
         run = run.with("boilerplate", format!("{} texts", search.boilerplate.len()));
-    }
-    for (is, name) in
-        [(exclusions.quotations, "quotations"), (exclusions.bibliography, "bibliography")]
-    {
-        if is {
-            run = run.with(format!("exclude {name}"), "yes");
-        }
     }
     run
 }

@@ -15,18 +15,22 @@ pub mod programs;
 pub mod runs;
 pub mod variants;
 
+use std::ops::Range;
+
 use crate::Unseen;
 use crate::error::{Error, Result};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
-use crate::scheme::{Scheme, distinct_keys};
+use crate::scheme::{Fingerprint, Scheme, distinct_keys};
 use crate::similarity::Similarity;
+use crate::text::cited::cited;
 use crate::text::{Analyzer, Side, Tokens};
-pub use cento_api::{CompareOptions, Comparison, Origin, Passage, Unit};
+pub use cento_api::{CitedPart, CompareOptions, Comparison, Origin, Passage, Unit};
 pub use fingerprints::Shared;
 use measure::Measure;
+use passages::tokens_in;
 pub use passages::{Passages, in_bytes};
-use runs::RunSet;
+use runs::{Place, RunSet, Runs, hide};
 
 /// Compares two texts as the documents of an index with this scheme and analyzer would be.
 ///
@@ -51,14 +55,24 @@ use runs::RunSet;
 /// When a text is too large to be analyzed, or has no token, as a program of comments: it would
 /// seem to have nothing in common with any other.
 pub fn compare(scheme: &Scheme, analyzer: &Analyzer, a: &str, b: &str) -> Result<Comparison> {
-    compare_by(scheme, analyzer, (a, b), (&[], 0), Stop::NEVER)
+    compare_by(scheme, analyzer, (a, b), ComparedBy::default(), Stop::NEVER)
 }
 
 /// The places that errors of a comparison name, for callers who have names for the texts.
 pub const COMPARED: [&str; 2] = ["the first text", "the second text"];
 
-/// Compares like [`compare`], with additional measures, and with passages of at least `min_passage`
-/// words of the first text ([`Passages::of_at_least`]).
+/// What a comparison computes beyond that of [`compare`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ComparedBy<'a> {
+    /// Additional measures, of the whole texts.
+    pub measures: &'a [Measure],
+    /// The least length of a passage, in words of the first text ([`Passages::of_at_least`]).
+    pub min_passage: u32,
+    /// The parts of both texts that are left out.
+    pub without: &'a [CitedPart],
+}
+
+/// Compares like [`compare`], with more conditions.
 ///
 /// # Errors
 /// As [`compare`], for a text of [`COMPARED`], or for a measure that is bounded;
@@ -67,10 +81,11 @@ pub fn compare_by(
     scheme: &Scheme,
     analyzer: &Analyzer,
     (a, b): (&str, &str),
-    (measures, min_passage): (&[Measure], u32),
+    by: ComparedBy<'_>,
     stop: &Stop,
 ) -> Result<Comparison> {
-    let signed = |text| SignedText::new(scheme, analyzer, text, stop);
+    let ComparedBy { measures, min_passage, without } = by;
+    let signed = |text| SignedText::new((scheme, analyzer), text, without, stop);
     let (a_signed, b_signed) = (signed(a)?, signed(b)?);
     for (place, signed) in COMPARED.into_iter().zip([&a_signed, &b_signed]) {
         if signed.tokens.hashes.is_empty() {
@@ -80,7 +95,12 @@ pub fn compare_by(
     let overlap = Overlap::of(&a_signed.keys, &b_signed.keys);
     let similarity = match scheme.compared_run_tokens(analyzer.is_of_programs()) {
         Some(k) => {
-            let runs = |signed: &SignedText| RunSet::new(&signed.tokens.hashes, k);
+            let runs = |signed: &SignedText| {
+                let mut left_out = Runs::new(k);
+                let hashes = &signed.tokens.hashes;
+                signed.cited.iter().for_each(|range| left_out.add(&hashes[range.clone()]));
+                RunSet::without(hashes, k, |run| left_out.has(run))
+            };
             Similarity::exact(runs(&a_signed).overlap(&runs(&b_signed)))
         }
         None => Similarity::of_sketches(overlap),
@@ -95,9 +115,12 @@ pub fn compare_by(
     let of_passages = analyzer.of_passages();
     let mut others = [Tokens::default(), Tokens::default()];
     let mut sides = [a, b];
-    if of_passages != *analyzer {
-        for (side, tokens) in sides.iter_mut().zip(&mut others) {
+    if of_passages != *analyzer || !without.is_empty() {
+        let places = [Place::Query, Place::Document];
+        for ((side, tokens), place) in sides.iter_mut().zip(&mut others).zip(places) {
             *tokens = tokens_of(&of_passages, side.text, stop)?;
+            let ranges = tokens_between(tokens, &cited(side.text, without));
+            hide(&mut tokens.hashes, &ranges, place);
             side.tokens = tokens;
         }
     }
@@ -112,6 +135,30 @@ pub fn compare_by(
         complete: passages.complete,
         unseen: [a.text, b.text].map(Unseen::of),
     })
+}
+
+/// Returns the tokens that are in these ranges of bytes as a whole, without empty ranges.
+#[must_use]
+pub fn tokens_between(tokens: &Tokens, bytes: &[Range<u32>]) -> Vec<Range<usize>> {
+    let between = |bytes: &Range<u32>| {
+        let found = tokens_in(tokens, (bytes.start, bytes.end));
+        found.start as usize..found.end as usize
+    };
+    bytes.iter().map(between).filter(|range| !range.is_empty()).collect()
+}
+
+/// Removes the fingerprints of runs that are in one of these ranges of tokens as a whole.
+pub fn remove_within(
+    fingerprints: &mut Vec<Fingerprint>,
+    ranges: &[Range<usize>],
+    run_tokens: Option<usize>,
+) {
+    let len = run_tokens.unwrap_or(1);
+    fingerprints.retain(|fingerprint| {
+        let at = fingerprint.position as usize;
+        let next = ranges.partition_point(|range| range.end < at + len);
+        ranges.get(next).is_none_or(|range| at < range.start)
+    });
 }
 
 /// Analyzes a text and releases spare memory: the number of tokens was not known in advance, so
@@ -129,13 +176,22 @@ struct SignedText {
     tokens: Tokens,
     /// Its distinct keys, ascending.
     keys: Vec<u64>,
+    /// The tokens that are left out: ascending, disjoint ranges.
+    cited: Vec<Range<usize>>,
 }
 
 impl SignedText {
-    fn new(scheme: &Scheme, by: &Analyzer, text: &str, stop: &Stop) -> Result<SignedText> {
+    fn new(
+        (scheme, by): (&Scheme, &Analyzer),
+        text: &str,
+        without: &[CitedPart],
+        stop: &Stop,
+    ) -> Result<SignedText> {
         let (tokens, mut fingerprints) = (tokens_of(by, text, stop)?, Vec::new());
         scheme.sign(&tokens.hashes, &mut fingerprints, stop)?;
+        let cited = tokens_between(&tokens, &cited(text, without));
+        remove_within(&mut fingerprints, &cited, scheme.run_tokens());
         let keys = distinct_keys(&fingerprints);
-        Ok(SignedText { tokens, keys })
+        Ok(SignedText { tokens, keys, cited })
     }
 }

@@ -4,7 +4,9 @@
 
 pub mod analyzer;
 mod avtor;
+mod bibliography;
 mod chars;
+pub mod cited;
 pub mod code;
 mod edit;
 mod family;
@@ -17,6 +19,7 @@ pub mod mark;
 mod normalize;
 mod numbers;
 mod prepared;
+mod quotations;
 mod tokenize;
 mod unicode;
 mod variants;

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::str::Chars;
 
-use crate::excluded::lines;
+use super::quotations::lines;
 
 /// Finds the bibliography of a text: from the last heading that announces one, if that is in the
 /// second half of the text, to the end or to an appendix.

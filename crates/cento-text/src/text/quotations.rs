@@ -1,22 +1,9 @@
-//! Quotations in a text, and the parts that are excluded on request.
+//! Quotations in a text: between quotation marks, and the lines that quote a mail.
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-
-/// The parts of a text that are excluded on request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exclusions {
-    /// Text in quotation marks within a paragraph, and paragraphs of lines that begin with `>`. The
-    /// straight single mark counts as an apostrophe.
-    pub quotations: bool,
-    /// Everything after a heading such as "References" in the second half of the text, up to an
-    /// appendix.
-    pub bibliography: bool,
-}
-
-/// Maximum size of a quotation, in bytes: otherwise a mark that lacks its partner would exclude
-/// much, and so would a whole text between two marks.
+/// Maximum size of a quotation, in bytes: otherwise a mark that lacks its partner would quote much,
+/// and so would a whole text between two marks.
 pub const QUOTATION_BYTES_MAX: usize = 2000;
 
 /// Returns the marks that close a quotation opened by this character.

@@ -1,0 +1,38 @@
+//! Which parts of a text are the words of others, by the marks of its author?
+
+use std::ops::Range;
+
+use cento_api::CitedPart;
+
+use super::bibliography::bibliography;
+use super::quotations::quotations;
+
+/// Returns the bytes of these parts of a text: ascending and disjoint.
+///
+/// ```
+/// use cento_api::CitedPart;
+/// use cento_text::text::cited::cited;
+///
+/// let text = "He said \"yes\" and left.";
+/// assert_eq!(cited(text, &[CitedPart::Quotations]), [8..13]);
+/// assert!(cited(text, &[CitedPart::Bibliography]).is_empty());
+/// ```
+#[must_use]
+pub fn cited(text: &str, parts: &[CitedPart]) -> Vec<Range<u32>> {
+    let mut found: Vec<Range<u32>> = Vec::new();
+    if parts.contains(&CitedPart::Quotations) {
+        found.extend(quotations(text));
+    }
+    if parts.contains(&CitedPart::Bibliography) {
+        found.extend(bibliography(text));
+    }
+    found.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut disjoint: Vec<Range<u32>> = Vec::with_capacity(found.len());
+    for range in found {
+        match disjoint.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => disjoint.push(range),
+        }
+    }
+    disjoint
+}
