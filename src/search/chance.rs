@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::compare::Passage;
-use crate::compare::background::{Background, COUNTED_TOKENS_MAX};
+use crate::compare::background::{Background, COUNTED_TOKENS_MAX, TEXTS_MIN};
 use crate::compare::chance::{ChanceLaws, Scored, Sums, equal_runs, space};
 use crate::compare::passages::{PASSAGE_TOKENS_MIN, Passages, Rating, tokens_in};
 use crate::compare::variants::variants;
@@ -87,8 +87,12 @@ impl Chance {
         sampled.sort();
         let texts: Vec<Vec<u64>> = sampled.into_iter().map(|(_, text)| text).collect();
         let mut slices: Vec<&[u64]> = texts.iter().map(Vec::as_slice).collect();
-        let mut is_variant = variants(&slices).into_iter();
-        slices.retain(|_| is_variant.next() != Some(true));
+        let is_variant = variants(&slices);
+        // Too few texts would be worse than some that are alike.
+        if is_variant.iter().filter(|&&is| !is).count() as u64 >= TEXTS_MIN {
+            let mut is_variant = is_variant.into_iter();
+            slices.retain(|_| is_variant.next() != Some(true));
+        }
         let model = Background::new(&slices);
         let laws = ChanceLaws::of_texts(&slices, &model);
         let documents = snapshots.last().map_or(0, |snapshot| snapshot.documents());

@@ -36,8 +36,8 @@ fn parse_glob(text: &str) -> Result<String, String> {
 fn parse_excluded(text: &str) -> Result<String, String> {
     if <CitedPart as ValueEnum>::from_str(text, true).is_ok() {
         return Err(format!(
-            "here --exclude takes the names of files; --without {text} leaves out parts of texts, in \
-             the verbs that compare them; a file of this name is './{text}'"
+            "here --exclude takes the names of files; --without {text} leaves out parts of texts, \
+             where texts are compared; a file of this name is './{text}'"
         ));
     }
     parse_glob(text)

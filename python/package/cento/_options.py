@@ -92,6 +92,10 @@ class SearchOptions(Thresholds, total=False):
     """Maximum number of unrelated documents with a passage as good that are expected by chance;
     other passages are left out. 0.01 if not given."""
 
+    without: Sequence[str] | None
+    """Leave out ``"quotations"`` or ``"bibliography"`` of every text: they count in no number and
+    in no passage, as boilerplate does. The index must store texts."""
+
     verify: str | None
     """Also measure each hit on the whole texts, by this measure (:func:`cento.measures`). Hits that
     then miss a threshold are dropped."""
@@ -146,6 +150,10 @@ class PairOptions(Thresholds, total=False):
     max_expected: float | None
     """Maximum number of unrelated documents with a passage as good that are expected by chance;
     other passages are left out. 0.01 if not given."""
+
+    without: Sequence[str] | None
+    """Leave out ``"quotations"`` or ``"bibliography"`` of every text: they count in no number and
+    in no passage, as boilerplate does. The index must store texts."""
 
     max_df: float | str | None
     """Fingerprints in more documents bring up no pair: a number of documents, or a share of them
@@ -346,6 +354,11 @@ class CompareOptions(TypedDict, total=False):
     min_passage: int | None
     """Only passages of at least this many words of the first text. Fewer than 12 words are a
     passage only if they are all of a text."""
+
+    without: Sequence[str] | None
+    """Leave out ``"quotations"`` or ``"bibliography"`` of every text: they count in no number and
+    in no passage, as boilerplate does. Measures are those of the
+    whole texts."""
 
 
 def known(options: dict[str, Any], of: Any, call: str) -> dict[str, Any]:

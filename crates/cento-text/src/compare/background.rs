@@ -46,8 +46,8 @@ const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The bits of a place that count; the others recognise the run.
 const COUNT_BITS: u32 = 14;
 
-/// With fewer texts no run is common.
-const TEXTS_MIN: u64 = 8;
+/// With fewer texts no run is common, and nothing is known of chance.
+pub const TEXTS_MIN: u64 = 8;
 
 /// How often runs of tokens occur in a collection.
 #[derive(Debug, Clone, Default)]
