@@ -437,7 +437,7 @@ impl Table {
 }
 
 /// The columns that may have nothing in a row.
-const NULLABLE: [&str; 4] = ["passages", "margin", "score", "category"];
+const NULLABLE: [&str; 3] = ["passages", "score", "category"];
 
 /// Puts named columns together.
 fn table(columns: Vec<(&str, ArrayRef)>) -> PyResult<Table> {
@@ -508,7 +508,6 @@ impl Table {
     /// Makes a table of pairs, in their order.
     pub fn of_pairs(pairs: &[PairReport]) -> PyResult<Table> {
         let each = || pairs.iter();
-        let margins = each().map(|pair| pair.margin);
         let scores = each().map(|pair| pair.score);
         let categories = each().map(|pair| pair.category.map(|category| format!("{category:?}")));
         table(vec![
@@ -524,7 +523,6 @@ impl Table {
             ("fingerprints_b", counts(each().map(|pair| pair.fingerprints_b))),
             ("tokens_a", counts(each().map(|pair| pair.tokens_a))),
             ("tokens_b", counts(each().map(|pair| pair.tokens_b))),
-            ("margin", maybe(margins)),
             ("score", maybe(scores)),
             ("category", Arc::new(StringArray::from_iter(categories))),
         ])

@@ -26,8 +26,8 @@ use crate::{CitedPart, MaxDf, NamePattern, Thresholds, whole};
 /// use cento_api::{PairOptions, Thresholds};
 ///
 /// let thresholds = Thresholds::default().min_resemblance(0.8);
-/// let options = PairOptions::default().thresholds(thresholds).min_margin(0.1);
-/// assert_eq!(options.min_margin, Some(0.1));
+/// let options = PairOptions::default().thresholds(thresholds).min_similarity(0.1);
+/// assert_eq!(options.min_similarity, Some(0.1));
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, Setters)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
@@ -45,13 +45,6 @@ pub struct PairOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_similarity: Option<f64>,
-    /// Minimum margin of a pair, -1 to 1; pairs are shown with their margins.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(
-        long, value_name = "X", value_parser = margin, allow_negative_numbers = true,
-    ))]
-    #[cfg_attr(feature = "openapi", schema(minimum = -1.0, maximum = 1.0))]
-    pub min_margin: Option<f64>,
     /// Only pairs with a passage of at least this many words, as in a search; shows these passages.
     /// Fewer than 12 words are a passage only if they are all of a text. A pair whose search for
     /// passages was cut short stays (`passages_complete` is false).
@@ -101,10 +94,9 @@ pub struct PairOptions {
         long, value_name = "FIELD|PATTERN", conflicts_with = "group_by", value_parser = group,
     ))]
     pub within: Option<String>,
-    /// No pairs of documents of one group, such as the tries of an author; a group counts once in
-    /// margins. A group has the same value of this field of `meta`, or the same fields
-    /// by a pattern of the ends of ids, such as `{author}/{*}` for `rs/ann/try1.java`. A document
-    /// without the field is a group of its own.
+    /// No pairs of documents of one group, such as the tries of an author. A group has the same
+    /// value of this field of `meta`, or the same fields by a pattern of the ends of ids, such as
+    /// `{author}/{*}` for `rs/ann/try1.java`. A document without the field is a group of its own.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD|PATTERN", value_parser = group))]
@@ -138,20 +130,9 @@ pub enum PairRank {
     Weight,
     /// By the words in passages in common, which takes about a millisecond per pair.
     Passages,
-    /// By the margin: how far a pair stands out from its collection.
-    Margin,
     /// By the score of programs: how much they suggest that one was copied.
     Score,
 }
-
-/// A pair is compared with the neighbour of this rank among the other neighbours of a document: the
-/// rank is higher than the usual size of a group of copies, and so low that most collections have
-/// as many documents. Set in trials with the programs of SOCO 2014; tools/RESULTS.md has the
-/// proof on others.
-pub const MARGIN_RANK: usize = 6;
-
-/// The minimum number of documents of a collection that has margins.
-pub const MARGIN_DOCUMENTS_MIN: u64 = MARGIN_RANK as u64 + 2;
 
 impl PairRank {
     /// Returns its name, as options have it.
@@ -162,7 +143,6 @@ impl PairRank {
             PairRank::Similarity => "similarity",
             PairRank::Weight => "weight",
             PairRank::Passages => "passages",
-            PairRank::Margin => "margin",
             PairRank::Score => "score",
         }
     }
@@ -181,13 +161,7 @@ impl PairOptions {
         check_share("min_similarity", self.min_similarity)?;
         check_min_passage(self.min_passage)?;
         check_max_expected(self.max_expected)?;
-        match self.min_margin {
-            Some(margin) if !is_margin(margin) => {
-                let what = format!("`min_margin` must be a number from -1 to 1, not {margin}");
-                Err(Error::argument("min_margin", what))
-            }
-            _ => self.scope()?.check(),
-        }
+        self.scope()?.check()
     }
 
     /// Returns the thresholds that hold: those that are set, else
@@ -200,10 +174,7 @@ impl PairOptions {
     /// Tells whether a threshold of any kind is set.
     #[must_use]
     pub fn has_threshold(&self) -> bool {
-        !self.thresholds.is_none()
-            || self.min_passage.is_some()
-            || self.min_margin.is_some()
-            || self.min_similarity.is_some()
+        !self.thresholds.is_none() || self.min_passage.is_some() || self.min_similarity.is_some()
     }
 
     /// Tells whether the texts of pairs are searched for passages.
@@ -283,17 +254,6 @@ pub(crate) fn group(text: &str) -> std::result::Result<String, String> {
         check_group(text).map_err(|error| error.to_string())?;
     }
     Ok(text.to_owned())
-}
-
-fn is_margin(number: f64) -> bool {
-    (-1.0..=1.0).contains(&number)
-}
-
-/// Reads a difference of two shares from an argument.
-#[cfg(feature = "clap")]
-fn margin(text: &str) -> std::result::Result<f64, String> {
-    let margin = text.parse().ok().filter(|margin| is_margin(*margin));
-    margin.ok_or_else(|| "expected a number from -1 to 1".into())
 }
 
 /// The options of clustering.
@@ -487,11 +447,7 @@ mod tests {
         assert_eq!(plain.effective_thresholds(), Thresholds::of_pairs());
         let own = Thresholds::default().min_overlap(1);
         assert_eq!(plain.clone().thresholds(own).effective_thresholds(), own);
-        for set in [
-            plain.clone().min_passage(20),
-            plain.clone().min_margin(0.0),
-            plain.clone().min_similarity(0.0),
-        ] {
+        for set in [plain.clone().min_passage(20), plain.clone().min_similarity(0.0)] {
             assert_eq!(set.effective_thresholds(), Thresholds::default());
         }
         let clusters = ClusterOptions::default();
@@ -511,7 +467,6 @@ mod tests {
             "min_resemblance",
         );
         check(plain.clone().min_similarity(f64::NAN), "min_similarity");
-        check(plain.clone().min_margin(-1.5), "min_margin");
         check(plain.clone().min_passage(0), "min_passage");
         check(plain.within("a").group_by("b"), "within");
     }
@@ -523,7 +478,6 @@ mod tests {
             PairRank::Similarity,
             PairRank::Weight,
             PairRank::Passages,
-            PairRank::Margin,
             PairRank::Score,
         ] {
             assert_eq!(serde_json::to_value(rank).unwrap(), rank.name());

@@ -58,10 +58,7 @@ pub use decontaminate::DecontaminateOptions;
 pub use dedup::DedupOptions;
 pub use error::{Corruption, Error, Result};
 pub use family::{Carrier, Change, DateRelation, Family, FamilyOptions, TimeOrder};
-pub use join::{
-    ClusterOptions, Linkage, MARGIN_DOCUMENTS_MIN, MARGIN_RANK, PairOptions, PairRank, Prefer,
-    ReuseOptions, Scope,
-};
+pub use join::{ClusterOptions, Linkage, PairOptions, PairRank, Prefer, ReuseOptions, Scope};
 pub use lineage::{Descent, DirectionBy, LineageOptions};
 pub use max_df::MaxDf;
 pub use merge::{AddedIndexes, OnConflict};

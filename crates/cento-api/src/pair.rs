@@ -33,15 +33,9 @@ pub struct PairReport {
     pub tokens_a: u32,
     /// Tokens of `b`.
     pub tokens_b: u32,
-    /// Resemblance less that of the sixth best other neighbour of either document, whichever is
-    /// greater, -1 to 1: how far the pair stands out from its collection. Only if it was requested,
-    /// and the collection has eight documents or more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub margin: Option<f64>,
     /// How much two programs suggest that one was copied, 0 to 1: how alike they are in code and in
-    /// words, where what few programs have counts for more, less if many programs are as alike
-    /// because they solve one task. Only of programs with stored texts, if it was requested.
+    /// words, where what few programs have counts for more. Only of programs with stored texts, if
+    /// it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub score: Option<f64>,

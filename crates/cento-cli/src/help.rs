@@ -36,7 +36,6 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "min_overlap",
             "min_weighted_containment",
             "min_weighted_resemblance",
-            "min_margin",
             "min_passage",
             "max_expected",
             "min_similarity",

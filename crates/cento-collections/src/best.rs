@@ -16,7 +16,6 @@ pub fn order(rank: PairRank, one: &Pair, other: &Pair) -> Ordering {
         PairRank::Similarity => by(&|pair| pair.similarity.symmetric()),
         PairRank::Weight => by(&|pair| pair.weighted.map_or(0.0, |by| by.resemblance)),
         PairRank::Passages => other.passage_tokens.cmp(&one.passage_tokens),
-        PairRank::Margin => by(&|pair| pair.margin.unwrap_or(f64::NEG_INFINITY)),
         PairRank::Score => by(&|pair| pair.score.unwrap_or(f64::NEG_INFINITY)),
     };
     let of_equals = || match rank {
@@ -137,7 +136,6 @@ mod tests {
             a: at(number),
             b: at(number + 1),
             overlap: Overlap::new(shared, 100, 100),
-            margin: None,
             score: None,
             too_short: None,
             similarity: Similarity::of_sketches(Overlap::new(shared, 100, 100)),

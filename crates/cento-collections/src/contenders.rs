@@ -66,8 +66,7 @@ pub(super) fn is_met(options: &PairOptions, pair: &mut Pair) -> bool {
             let most = weighted.containment_of_a.max(weighted.containment_of_b);
             most >= least.weighted_containment()
                 && weighted.resemblance >= least.weighted_resemblance()
-        })
-        && options.min_margin.is_none_or(|least| pair.margin.is_some_and(|margin| margin >= least));
+        });
     let Some(tokens_min) = options.min_passage else { return is_alike };
     let passages = pair.passages.take();
     pair.passages = passages.map(|passages| passages.of_at_least(tokens_min));
@@ -159,7 +158,7 @@ impl Archive {
         let by_rank = match self.rank {
             PairRank::Overlap | PairRank::Passages => shared,
             PairRank::Weight => candidate.weights.map_or(0.0, |weights| weights.resemblance()),
-            PairRank::Similarity | PairRank::Margin | PairRank::Score => overlap.resemblance(),
+            PairRank::Similarity | PairRank::Score => overlap.resemblance(),
         };
         [f64::from(u8::from(may_meet)), by_rank, shared]
     }

@@ -125,7 +125,6 @@ mod tests {
             plain.clone().thresholds(none.min_resemblance(0.0)),
             plain.clone().thresholds(none.min_overlap(3u32)),
             plain.clone().min_passage(20u32),
-            plain.clone().min_margin(0.1),
             plain.clone().min_similarity(0.0),
         ] {
             assert_eq!(with(Preset::Web, &given, true), (given, false));

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 pub use super::SymmetricPair;
 use super::contenders::Archive;
 use super::defaults::{EffectiveOptions, PairList};
-use super::margin::MARGIN_DOCUMENTS_MIN;
 use super::numbering::Numbering;
 use super::pair::Pair;
 use super::pair_search::Wanted;
@@ -88,8 +87,7 @@ impl Pairs {
     ///
     /// Without a rank, the preset decides, or else pairs are ranked by similarity; without a limit,
     /// there are [`PairOptions::MOST_SIMILAR`]. Without a threshold, that of the preset decides, or
-    /// else every pair meets them. Pairs have a margin ([`margin`](super::margin)) if there are
-    /// enough documents for it, and of programs a score.
+    /// else every pair meets them. Pairs of programs have a score.
     ///
     /// With a range of [`documents`](Self::documents) from 0 on, these are the pairs with at least
     /// one document of it: of new documents, which a [union](cento::Snapshot::union) has first,
@@ -119,14 +117,11 @@ impl Pairs {
         let others: Vec<u64> = numbers.iter().copied().filter(|n| !is_searched(n)).collect();
         not_compared.retain(|(number, _)| is_searched(number));
         let not_compared = not_compared.into_iter().map(|(_, left)| left).collect();
-        // Pairs that do not meet the thresholds are counted, so none is passed to the search. A
-        // margin that is requested makes too few documents an error.
+        // Pairs that do not meet the thresholds are counted, so none is passed to the search.
         let mut wanted = Wanted {
             thresholds: Thresholds::default(),
             min_similarity: 0.0,
-            margins: documents >= MARGIN_DOCUMENTS_MIN,
             scores: has_scores(&join.searcher) && has_scores(join.other()),
-            min_margin: options.min_margin.map(|_| -1.0),
             min_passage: None,
             weighted: options.weighted || options.thresholds.is_weighed(),
             ..Wanted::of(&options)?
@@ -368,7 +363,7 @@ mod tests {
         let found = |options: PairOptions| {
             pairs(&searcher, &options).documents(0..3).most_similar().unwrap()
         };
-        for rank in [PairRank::Similarity, PairRank::Overlap, PairRank::Margin] {
+        for rank in [PairRank::Similarity, PairRank::Overlap] {
             let options = PairOptions::default().rank(rank).min_similarity(0.1);
             // As many as are shown are compared.
             let all = found(options.clone().limit(10_000usize));
@@ -377,48 +372,6 @@ mod tests {
             assert_eq!(best.pairs, all.pairs[..20]);
             assert_eq!((best.total, best.histogram), (all.total, all.histogram));
             assert_eq!((best.histogram.none, best.total > 1000), (0, true));
-        }
-    }
-
-    #[test]
-    fn several_tries_of_a_group_count_once_in_margins() {
-        // Nine texts of one task, one with seven tries; ann and bob have more in common.
-        let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
-        let mut writer = index.writer(WriterOptions::default()).unwrap();
-        let copied = format!("{} {}", text(0, 0, 10), text(1, 9, 0));
-        let mut add = |id: String, text: String, author: &str| {
-            let meta = serde_json::json!({ "author": author });
-            let meta = meta.as_object().unwrap().clone();
-            writer.add(Document::new(id, text).with_meta(meta)).unwrap();
-        };
-        add("ann".into(), copied.clone(), "ann");
-        (0..7).for_each(|n| add(format!("bob{n}"), format!("{copied} {n}"), "bob"));
-        for n in 0..7 {
-            add(format!("other{n}"), text(n + 2, 9, 10), &n.to_string());
-        }
-        writer.finish().unwrap();
-        let searcher = Searcher::new(index.snapshot().unwrap());
-        let margin = |options: PairOptions| {
-            let found = pairs(&searcher, &options.limit(1000usize)).most_similar().unwrap();
-            let pair = found.pairs.iter().find(|p| p.pair.a == "ann" && p.pair.b == "bob0");
-            pair.unwrap().pair.margin.unwrap()
-        };
-        // Seven copies hide that ann has one of them, unless they are of one author.
-        assert!(margin(PairOptions::default()) < 0.1);
-        assert!(margin(PairOptions::default().group_by("author".to_owned())) > 0.4);
-    }
-
-    #[test]
-    fn pairs_have_margins_from_the_least_number_of_documents_on() {
-        for (documents, has_margins) in
-            [(MARGIN_DOCUMENTS_MIN - 1, false), (MARGIN_DOCUMENTS_MIN, true)]
-        {
-            let ids: Vec<String> = (0..documents).map(|n| n.to_string()).collect();
-            let texts: Vec<(&str, String)> =
-                (0..).zip(&ids).map(|(seed, id)| (id.as_str(), text(seed, 9, 9))).collect();
-            let found = pairs(&searcher(&texts), &PairOptions::default()).most_similar().unwrap();
-            assert_eq!(found.total, documents * (documents - 1) / 2);
-            assert!(found.pairs.iter().all(|pair| pair.pair.margin.is_some() == has_margins));
         }
     }
 

@@ -18,9 +18,6 @@ pub struct Pair {
     pub b: DocAddress,
     /// The fingerprints that they have in common.
     pub overlap: Overlap,
-    /// How much more alike they are than others are to either, if it was requested and the
-    /// collection is large enough.
-    pub margin: Option<f64>,
     /// How much two programs suggest that one was copied, 0 to 1, if it was requested.
     pub score: Option<f64>,
     /// For programs: whether either is too short for meaningful numbers.
@@ -86,7 +83,6 @@ impl Pair {
             fingerprints_b: self.overlap.in_b,
             tokens_a,
             tokens_b,
-            margin: self.margin,
             score: self.score,
             too_short: self.too_short,
             index_a: a.name_of(self.a).map(str::to_owned),

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::contenders::{Archive, Candidate, Contenders, Ranked, Seen, is_met};
 use super::copies::Copies;
-use super::margin::Margins;
 use super::numbering::Numbering;
 use super::pair::{Pair, check_texts, is_too_short};
 use super::program_texts::{ProgramTexts, ScoredTexts};
@@ -22,7 +21,7 @@ use cento::search::{
     kept_runs,
 };
 use cento_api::MAX_EXPECTED;
-use cento_api::error::{Error, Result};
+use cento_api::error::Result;
 use cento_api::overlap::Overlap;
 use cento_api::similarity::Similarity;
 use cento_text::compare::Passages;
@@ -53,15 +52,10 @@ pub(super) struct Wanted {
     /// The series of the scope, if they have been read; else the search reads them.
     pub series: Option<Arc<Series>>,
     pub max_df: Option<MaxDf>,
-    /// Whether the best pairs have margins, which take a second search for every document of a
-    /// pair.
-    pub margins: bool,
     /// Whether to compute scores, which takes the texts of all documents.
     pub scores: bool,
     /// Whether texts are compared as for a verdict: no word is left out.
     pub by_verdicts: bool,
-    /// The least margin of a pair, if margins decide: too few documents are then an error.
-    pub min_margin: Option<f64>,
     /// Whether to weigh fingerprints even if no threshold does.
     pub weighted: bool,
     /// Whether to find passages, which takes the texts of both documents of each pair.
@@ -100,10 +94,8 @@ impl Wanted {
             scope: options.scope()?,
             series: None,
             max_df: options.max_df,
-            margins: false,
             scores: false,
             by_verdicts: false,
-            min_margin: options.min_margin,
             weighted: options.weighted,
             passages: options.passages || options.min_passage.is_some(),
             min_passage: options.min_passage,
@@ -220,7 +212,6 @@ pub(super) struct PairSearch<'a> {
     other: Numbering,
     series: Option<Arc<Series>>,
     copies: Copies,
-    margins: Option<Margins<'a>>,
     scores: Option<Arc<Scores>>,
     is_of_programs: bool,
     /// The weights of the documents of the index that is searched, if fingerprints are weighed.
@@ -236,7 +227,7 @@ impl<'a> PairSearch<'a> {
     ///
     /// # Errors
     /// When the indexes sign texts differently or store none to find passages in, no document has
-    /// the field of the scope, margins decide and there are too few documents, scores are wanted of
+    /// the field of the scope, scores are wanted of
     /// documents without texts, or a file is damaged.
     pub fn new(
         searcher: &'a Searcher,
@@ -270,14 +261,6 @@ impl<'a> PairSearch<'a> {
                 series.map(Arc::new)
             }
         };
-        let has_margins = wanted.min_margin.is_some();
-        let margins =
-            has_margins.then(|| Margins::new(searcher, against, wanted.max_df, series.as_ref()));
-        let margins = margins.flatten();
-        if wanted.min_margin.is_some() && margins.is_none() {
-            let what = Margins::too_few(searcher, against, series.as_ref());
-            return Err(Error::argument("min_margin", what));
-        }
         let scores = |texts: &ScoredTexts| {
             let new = wanted.archive.as_ref().map_or(0, |archive| archive.first);
             Scores::new((texts.clone(), new), threads, stop)
@@ -295,7 +278,6 @@ impl<'a> PairSearch<'a> {
             other: other_numbering,
             series,
             copies,
-            margins,
             scores,
             is_of_programs: snapshot.config().analyzer.is_of_programs(),
             weights: wanted.weights(against.unwrap_or(searcher)),
@@ -392,11 +374,6 @@ impl<'a> PairSearch<'a> {
         }
         self.add_copies(number, &own, &mut pairs)?;
         pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
-        if self.wanted.min_margin.is_some() {
-            self.add_margins(&mut pairs)?;
-            let least = self.wanted.min_margin.unwrap_or(f64::NEG_INFINITY);
-            pairs.retain(|pair| pair.margin.is_some_and(|margin| margin >= least));
-        }
         if self.is_of_programs {
             for pair in &mut pairs {
                 pair.too_short = Some(self.is_too_short(pair)?);
@@ -456,14 +433,6 @@ impl<'a> PairSearch<'a> {
         let mut contenders = ranked.divide(pairs);
         contenders.others.extend(others);
         Ok(contenders)
-    }
-
-    fn add_margins(&self, pairs: &mut [Pair]) -> Result<()> {
-        let Some(margins) = &self.margins else { return Ok(()) };
-        for pair in pairs {
-            pair.margin = Some(margins.of((pair.a, pair.b), pair.overlap, self.stop)?);
-        }
-        Ok(())
     }
 
     fn add_passages(&self, pairs: &mut Vec<Pair>) -> Result<()> {
@@ -553,7 +522,6 @@ impl<'a> PairSearch<'a> {
             b: other,
             overlap,
             similarity,
-            margin: None,
             score: None,
             too_short: None,
             weighted: weights.map(WeightedOverlap::measures),

@@ -2,20 +2,15 @@
 //!
 //! Ranks are those of hits, if they are symmetric: a hit is ranked by weight over its own size, a
 //! pair by weighted resemblance. Where passages decide, they are found in every pair that meets the
-//! thresholds; where they are only shown, in the best ones. The same holds for margins and scores.
-
-use std::sync::Arc;
+//! thresholds; where they are only shown, in the best ones. The same holds for scores.
 
 use super::PairRank;
 use super::best::{Best, Floor};
 use super::by_document::{Join, JoinSummary};
 use super::contenders::{Ranked, Seen};
-use super::margin::Margins;
 use super::pair::{Pair, check_texts};
 use super::pair_search::Wanted;
 use super::score::Scores;
-use super::series::Series;
-use cento::index::MaxDf;
 use cento_api::error::Result;
 use cento_text::runtime::ordered::in_order;
 
@@ -32,8 +27,7 @@ pub(super) struct BestPairs {
 /// Finds the best pairs, best first, by `rank`; of equals those with the greater overlap, then
 /// resemblance, then those stored first. Pairs with a program that is too short to tell come last.
 ///
-/// They have their weighted measures, tokens in passages, margins or scores if they are ranked by
-/// them.
+/// They have their weighted measures, tokens in passages or scores if they are ranked by them.
 /// `progress` is called with the number of documents that have been searched for.
 ///
 /// # Errors
@@ -65,15 +59,9 @@ pub(super) fn best_of(
     // Where passages are only shown, those of the best pairs suffice.
     wanted.passages = rank == PairRank::Passages || join.options.min_passage.is_some();
     wanted.weighted |= rank == PairRank::Weight;
-    if rank == PairRank::Margin {
-        // A margin that is requested makes too few documents an error.
-        wanted.min_margin = wanted.min_margin.or(Some(-1.0));
-    }
     wanted.scores |= rank == PairRank::Score;
     let has_passages = wanted.passages;
-    let shows_margins = wanted.margins && wanted.min_margin.is_none();
     let shows_scores = wanted.scores && rank != PairRank::Score;
-    let (max_df, series) = (wanted.max_df, wanted.series.clone());
     let limit = join.options.limit.unwrap_or(usize::MAX);
     let floor = Floor::default();
     let mut best = Best::new(limit, rank, floor.clone());
@@ -110,9 +98,6 @@ pub(super) fn best_of(
     if shows_scores && let Some(scores) = documents.scores() {
         add_scores(join, &scores, &mut pairs)?;
     }
-    if shows_margins {
-        add_margins(join, (max_df, series.as_ref()), &mut pairs)?;
-    }
     let summary = JoinSummary { estimated_pairs, ..documents.summary() };
     Ok(BestPairs { pairs, total, summary })
 }
@@ -123,25 +108,6 @@ fn add_scores(join: &Join, scores: &Scores, pairs: &mut [Pair]) -> Result<()> {
     let find = |number: u64| scores.of(of[number as usize], &join.stop);
     in_order(join.threads, 0..of.len() as u64, &join.stop, &find, &mut |number, score| {
         pairs[number as usize].score = Some(score);
-        Ok(())
-    })
-}
-
-/// Adds margins to pairs, if there are enough documents.
-fn add_margins(
-    join: &Join,
-    (max_df, series): (Option<MaxDf>, Option<&Arc<Series>>),
-    pairs: &mut [Pair],
-) -> Result<()> {
-    let margins = Margins::new(&join.searcher, join.against.as_ref(), max_df, series);
-    let Some(margins) = margins else { return Ok(()) };
-    let of: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b, pair.overlap)).collect();
-    let find = |number: u64| {
-        let (a, b, overlap) = of[number as usize];
-        margins.of((a, b), overlap, &join.stop)
-    };
-    in_order(join.threads, 0..of.len() as u64, &join.stop, &find, &mut |number, margin| {
-        pairs[number as usize].margin = Some(margin);
         Ok(())
     })
 }

@@ -3,7 +3,7 @@
 //! The score of a pair is the likeness of its texts (`compare/programs`). No other pair lowers it:
 //! a reduction by the likeness of the sixth best neighbour hid groups of more than six copies,
 //! whose members are each other's neighbours (research/RESULTS.md, "Copies of programs"). Where
-//! many programs solve one task, the [`margin`](super::margin) says what stands out.
+//! many programs solve one task, the evidence of the passages tells copies from chance.
 //!
 //! Runs are weighed by the programs that have them. Of more than [`COUNTED_MAX`] programs a sample
 //! is counted: those with the least hashes of their ids, wherever they are stored. New programs are

@@ -22,8 +22,6 @@ pub struct Series {
     /// For each snapshot, by the number of the document; 0 if the document has no such field.
     codes: Vec<Vec<u32>>,
     without_field: u64,
-    /// The number of series, with documents that are in none.
-    count: u64,
     /// What all documents have in common, or none has with another, if no pair is kept for that.
     unpaired: Option<String>,
 }
@@ -93,7 +91,7 @@ impl Series {
             }
             true => (count == documents).then(|| format!("by `{field}`")),
         };
-        Ok(Some(Series { within, codes, without_field, count, unpaired }))
+        Ok(Some(Series { within, codes, without_field, unpaired }))
     }
 
     /// Refuses to look for pairs where no two of all documents, this number of them, can be one:
@@ -128,20 +126,6 @@ impl Series {
     #[must_use]
     pub(super) fn code(&self, side: usize, number: u64) -> u32 {
         self.codes[side.min(self.codes.len() - 1)][number as usize]
-    }
-
-    /// Returns the number of series, where a document without the field is one of its own.
-    pub(super) fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Returns a number that the documents of one series have in common, and other documents of the
-    /// same snapshot do not.
-    pub(super) fn key(series: Option<&Series>, side: usize, number: u64) -> u64 {
-        match series.filter(|series| !series.within).map_or(0, |series| series.code(side, number)) {
-            0 => number | 1 << 63 | (side as u64) << 62,
-            code => u64::from(code),
-        }
     }
 
     /// Counts the pairs of these documents of the first snapshot that are kept.
@@ -447,7 +431,6 @@ mod tests {
                 within: is_within,
                 codes: codes_of,
                 without_field: 0,
-                count: 4,
                 unpaired: None,
             };
             let mut kept = 0;

@@ -109,9 +109,6 @@ pub struct PairEntry {
     pub texts: Similarity,
     /// Distinct fingerprints in common.
     pub overlap: u32,
-    /// How much more similar they are than other documents are to either.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub margin: Option<f64>,
     /// How much two programs suggest that one was copied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
@@ -351,7 +348,6 @@ fn entry(
         similarity,
         texts: pair.similarity,
         overlap: pair.overlap,
-        margin: pair.margin,
         score: pair.score,
         too_short: pair.too_short,
         passages,

@@ -13,7 +13,7 @@ Rank = Literal["overlap", "weight", "passages"]
 
 Preset = Literal["essays", "web", "corpus", "code", "ocr", "prints", "rewritten", "titles"]
 
-PairRank = Literal["overlap", "similarity", "weight", "passages", "margin", "score"]
+PairRank = Literal["overlap", "similarity", "weight", "passages", "score"]
 
 
 class Thresholds(TypedDict, total=False):
@@ -116,7 +116,7 @@ class PairOptions(Thresholds, total=False):
 
     rank: PairRank | None
     """Give the best pairs first, by the overlap, the symmetric similarity, the weighted
-    resemblance, the words in passages or the margin; all are found before the first is given.
+    resemblance, the words in passages or the score; all are found before the first is given.
     Default: if there is a ``limit``, that of the preset of the index, or by overlap; else in the
     order of the documents."""
 
@@ -129,16 +129,12 @@ class PairOptions(Thresholds, total=False):
     the field, and a warning says how many do not."""
 
     group_by: str | None
-    """No pairs of documents of one group, such as the tries of an author; a group counts once in
-    margins. A group has the same value of this field of meta, or the same fields by a
-    pattern of the ends of ids, such as ``{author}/{*}`` for ``rs/ann/try1.java``. A document
+    """No pairs of documents of one group, such as the tries of an author. A group has the same
+    value of this field of meta, or the same fields by a pattern of the ends of ids, such as ``{author}/{*}`` for ``rs/ann/try1.java``. A document
     without the field is a group of its own."""
 
     weighted: bool
     """Give the measures weighted by rarity."""
-
-    min_margin: float | None
-    """Minimum margin of a pair, -1 to 1; pairs then have it."""
 
     passages: bool
     """Give the passages in common."""

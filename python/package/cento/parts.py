@@ -31,7 +31,7 @@ HITS = (
 PAIRS = (
     "a string, b string, overlap long, containment_of_a double, containment_of_b double, "
     "resemblance double, standard_error double, exact boolean, fingerprints_a long, "
-    "fingerprints_b long, tokens_a long, tokens_b long, margin double, score double, "
+    "fingerprints_b long, tokens_a long, tokens_b long, score double, "
     "category string"
 )
 """The columns that :func:`pairs_of_part` gives, in the words of Spark."""

@@ -22,14 +22,13 @@ type Score = (&'static str, fn(&Pair) -> f64);
 
 const SCORE: &str = "**score**";
 
-const SCORES: [Score; 6] = [
+const SCORES: [Score; 5] = [
     ("resemblance", |pair| pair.similarity.resemblance),
     ("containment", |pair| pair.similarity.containment_of_a.max(pair.similarity.containment_of_b)),
     ("weighted resemblance", |pair| pair.weighted.map_or(0.0, |weighted| weighted.resemblance)),
     ("weighted containment", |pair| {
         pair.weighted.map_or(0.0, |by| by.containment_of_a.max(by.containment_of_b))
     }),
-    ("margin", |pair| pair.margin.unwrap_or(0.0)),
     (SCORE, |pair| pair.score.unwrap_or(0.0)),
 ];
 
@@ -142,7 +141,7 @@ fn all_pairs(setting: (&str, &str), texts: &[&str]) -> Result<Vec<(Places, Pair)
     let searcher = searcher(setting, texts, true)?;
     let rank = if has_scores(&searcher) { PairRank::Score } else { PairRank::Overlap };
     let options = PairOptions::default().thresholds(Thresholds::default().min_overlap(1));
-    let options = options.min_margin(-1.0).weighted(true).rank(rank);
+    let options = options.weighted(true).rank(rank);
     let mut found = Vec::new();
     for pair in pairs(&searcher, &options) {
         let pair = pair?;

@@ -99,9 +99,9 @@ mod tests {
 
     #[test]
     fn options_stand_beside_the_documents_and_unknown_ones_are_refused() {
-        let text = r#"{"documents":[],"min_resemblance":0.5,"rank":"margin","limit":5}"#;
+        let text = r#"{"documents":[],"min_resemblance":0.5,"rank":"weight","limit":5}"#;
         let request = read(text).unwrap();
-        let options = PairOptions::default().rank(PairRank::Margin).limit(5usize);
+        let options = PairOptions::default().rank(PairRank::Weight).limit(5usize);
         let thresholds = Thresholds::default().min_resemblance(0.5);
         assert_eq!(request.options, options.thresholds(thresholds));
         assert_eq!(serde_json::to_string(&request).unwrap(), text);

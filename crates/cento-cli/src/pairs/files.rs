@@ -263,8 +263,7 @@ impl Pairs {
         {
             let any = |is: fn(&PairReport) -> bool| best.iter().any(|found| is(&found.pair));
             let score = if any(|pair| pair.score.is_some()) { "score " } else { "" };
-            let margin = if any(|pair| pair.margin.is_some()) { " margin" } else { "" };
-            line!(out, "{score}share{margin} {:>6} {:>6}  documents", "words", "words")?;
+            line!(out, "{score}share {:>6} {:>6}  documents", "words", "words")?;
         }
         let mut is_apart = false;
         for found in best {
@@ -368,10 +367,9 @@ fn print(
 ) -> io::Result<()> {
     let SymmetricPair { pair, symmetric, .. } = pair;
     let score = pair.score.map_or(String::new(), |score| format!("{} ", similarity(score)));
-    let margin = pair.margin.map_or(String::new(), |margin| format!(" {margin:+.3}"));
     let sizes = format!("{:>6} {:>6}", pair.tokens_a, pair.tokens_b);
     let ([a, b], alike) = (names(pair), output::share(*symmetric, pair.similarity.exact));
-    line!(out, "{score}{alike}{margin} {sizes}  {}  {}", Id(&a), Id(&b))?;
+    line!(out, "{score}{alike} {sizes}  {}  {}", Id(&a), Id(&b))?;
     for FilePair { a, b, overlap } in files.iter().flatten() {
         line!(out, "    {overlap:>6}  {a}  {b}")?;
     }

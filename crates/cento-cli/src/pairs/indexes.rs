@@ -371,10 +371,9 @@ fn print(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
     let category = pair.category.map_or("--".into(), |category| format!("{category:?}"));
     let share = |share| output::share(share, pair.similarity.exact);
     let score = pair.score.map_or(String::new(), |score| format!("{} ", similarity(score)));
-    let margin = pair.margin.map_or(String::new(), |margin| format!("{margin:+.3} "));
     line!(
         out,
-        "{score}{margin}{} {} {} {:>6} {category}  {}  {}",
+        "{score}{} {} {} {:>6} {category}  {}  {}",
         share(pair.similarity.containment_of_a),
         share(pair.similarity.containment_of_b),
         share(pair.similarity.resemblance),

@@ -54,17 +54,11 @@ use indexes::IndexArgs;
 /// --analyzer code is that of the commonest. Omitted files are named, and counted; --include '*'
 /// reads all of them.
 ///
-/// The margin of a pair is the resemblance of its fingerprints less that of the sixth best other
-/// neighbour of either document, whichever is greater. It tells copies from the usual solutions of
-/// a task, which are alike and have no margin. It needs at least eight documents; pairs of files
-/// show it then, pairs of indexes with --rank margin or --min-margin.
-///
 /// The score of a pair of programs is how much they suggest that one was copied, 0 to 1: how alike
 /// they are in code and in words, where what few programs have counts for more. It is not less
-/// where other pairs are as alike: where many programs solve one task, see the margin too. Pairs of
-/// files show it, pairs of indexes with --rank score. Programs of fewer than 50 tokens are too
-/// short to tell: ranked pairs have them after all others, and clusters and networks leave them
-/// out.
+/// where other pairs are as alike, so the members of a ring do not hide each other. Pairs of files
+/// show it, pairs of indexes with --rank score. Programs of fewer than 50 tokens are too short to
+/// tell: ranked pairs have them after all others, and clusters and networks leave them out.
 #[derive(Debug, Args)]
 pub struct Pairs {
     #[command(flatten)]
@@ -129,7 +123,6 @@ const COLUMNS: &[&str] = &[
     "fingerprints_b",
     "tokens_a",
     "tokens_b",
-    "margin",
     "score",
     "too_short",
     "passage_tokens",

@@ -149,7 +149,6 @@ fn directories_are_compared_as_submissions() {
     assert_eq!(files[0]["b"], "in/bob/src/Main.java");
     assert_eq!(lines[0]["too_short"], false);
     assert!(lines[0]["tokens_a"].as_u64() > lines[0]["fingerprints_a"].as_u64());
-    assert_eq!(lines[0].get("margin"), None, "three documents are too few");
     assert_eq!(lines[1], json!({"cluster": 1, "size": 2, "members": ["in/ann", "in/bob"]}));
     let graph = fs::read_to_string(dir.path("pairs.dot")).unwrap();
     assert!(graph.contains("\"in/ann\" -- \"in/bob\""), "{graph}");
@@ -160,7 +159,7 @@ fn directories_are_compared_as_submissions() {
 }
 
 #[test]
-fn a_copy_stands_out_from_its_collection() {
+fn a_rank_by_passages_has_the_longest_copy_first() {
     // Usual solutions that are alike, and two copies of an unusual one.
     let dir = Dir::new();
     let usual = words(1, 150);
@@ -175,21 +174,9 @@ fn a_copy_stands_out_from_its_collection() {
         jsons(&run.out)[0].clone()
     };
     assert_ne!(first(&[])["a"], "in/x.txt", "the usual solutions are more alike");
-    let standing = first(&["--rank", "margin"]);
+    // By words in passages the longer copy is first.
+    let standing = first(&["--rank", "passages"]);
     assert_eq!((&standing["a"], &standing["b"]), (&json!("in/x.txt"), &json!("in/y.txt")));
-    let margin = standing["margin"].as_f64().unwrap();
-    assert!(margin > 0.5, "{margin}");
-    dir.json(&["add", "idx", "in"]);
-    let run = dir.run(&["pairs", "idx", "--min-margin", "0.4", "--format", "json"]);
-    let pairs = jsons(&run.out);
-    assert_eq!(ids(&pairs), ["in/x.txt in/y.txt"]);
-    assert_eq!(pairs[0]["margin"], standing["margin"]);
-    let args = ["pairs", "idx", "--rank", "margin", "--limit", "1", "--format", "json"];
-    assert_eq!(jsons(&dir.run(&args).out)[0], pairs[0]);
-    assert_eq!(pairs[0].get("too_short"), None, "the field is for programs only");
-    dir.json(&["remove", "idx", "in/0.txt", "in/1.txt", "in/2.txt", "in/3.txt"]);
-    let run = dir.run(&["pairs", "idx", "--min-margin", "0.4"]);
-    assert!(run.status == 2 && run.err.contains("it needs at least 8 documents"), "{}", run.err);
 }
 
 #[test]
@@ -262,7 +249,8 @@ fn what_is_cited_counts_neither_in_pairs_nor_in_what_is_known() {
     let found = of(&["search", "old.idx", "in/ann.txt", "--passages"]);
     assert_eq!(found.status, 1, "{}", found.out);
     let compared = jsons(&of(&["compare", "in/ann.txt", "in/bob.txt"]).out);
-    assert_eq!((&compared[0]["resemblance"], &compared[0]["passages"]), (&json!(0.0), &json!([])));
+    assert!(compared[0]["resemblance"].as_f64().unwrap() < 0.02, "{compared:?}");
+    assert_eq!(compared[0]["passages"], json!([]));
     dir.json(&["add", "bare.idx", "in", "--no-text"]);
     let refused = of(&["pairs", "bare.idx"]);
     assert!(refused.status == 2 && refused.err.contains("stores none"), "{}", refused.err);

@@ -328,18 +328,14 @@ fn pairs_of_programs_are_ranked_by_the_score_in_the_command_and_the_service() {
     assert!(scores.is_sorted_by(|a, b| a >= b) && scores[0] < 1.0, "{scores:?}");
     let (by_score, _, _) = pairs(9, &["--rank", "score"]);
     assert_eq!(shown, by_score);
-    let (by_margin, _, _) = pairs(9, &["--rank", "margin"]);
-    let margins: Vec<f64> = by_margin.iter().map(|pair| pair["margin"].as_f64().unwrap()).collect();
-    assert!(margins.is_sorted_by(|a, b| a >= b), "{margins:?}");
     let (by_similarity, end, _) = pairs(9, &["--rank", "similarity"]);
     assert!(
         by_similarity.iter().map(|pair| pair["symmetric"].as_f64()).is_sorted_by(|a, b| a >= b)
     );
     assert!(end.get("defaults").is_none(), "{end}");
-    // There is a score, but no margin, of a few programs.
     let (few, end, _) = pairs(4, &[]);
     assert_eq!(end["defaults"]["rank"], "score", "{end}");
-    assert!(few.iter().all(|pair| pair["score"].is_f64() && pair.get("margin").is_none()));
+    assert!(few.iter().all(|pair| pair["score"].is_f64()));
     // An index has the same scores, and the service too.
     let dir = programs(9);
     dir.json(&["add", "idx", "in", "--for", "code"]);
@@ -384,7 +380,6 @@ fn programs_that_are_too_short_to_tell_are_set_apart() {
     let report = fs::read_to_string(dir.path("pairs.html")).unwrap();
     assert_eq!(report.matches("Programs that are too short to tell").count(), 1);
     dir.json(&["add", "idx", "in", "--for", "code"]);
-    // Five programs are too few for a margin.
     for rank in ["score", "similarity", "overlap", "weight", "passages"] {
         for place in ["in", "idx"] {
             let mut args = vec!["pairs", place, "--rank", rank, "--format", "json"];

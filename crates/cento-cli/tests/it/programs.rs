@@ -264,6 +264,5 @@ fn messages_about_programs_say_what_to_do() {
         assert!(run.status == 2 && run.err.contains(part), "{}", run.err);
     };
     check(&["pairs", "in", "--rank", "score"], "with `--for code`");
-    check(&["pairs", "in", "--min-margin", "0.4"], "at least 8 documents, and there are 4");
     check(&["pairs", "notes", "--for", "code"], "such as `notes/0.ipynb`");
 }

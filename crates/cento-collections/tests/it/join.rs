@@ -248,33 +248,6 @@ fn weighted_thresholds() -> impl Strategy<Value = Thresholds> {
     })
 }
 
-fn resemblance(a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> f64 {
-    let shared = a.intersection(b).count();
-    shared as f64 / (a.len() + b.len() - shared) as f64
-}
-
-/// For each document all of the other side, the most similar first.
-fn ranked(own: &Keys, side: &Keys) -> BTreeMap<String, Vec<(f64, String)>> {
-    let of = |keys: &BTreeSet<u64>| {
-        let mut others: Vec<(f64, String)> =
-            side.iter().map(|(id, (other, _))| (resemblance(keys, other), id.clone())).collect();
-        others.sort_by(|a, b| b.0.total_cmp(&a.0));
-        others
-    };
-    let row = |(id, (keys, _)): (&String, &(BTreeSet<u64>, u64))| {
-        let is_own = std::ptr::eq(own, side);
-        let others: Vec<_> =
-            of(keys).into_iter().filter(|(_, other)| !is_own || other != id).collect();
-        (id.clone(), others)
-    };
-    own.iter().map(row).collect()
-}
-
-/// The resemblance of the sixth best neighbour without this one.
-fn sixth(ranked: &[(f64, String)], without: &str) -> f64 {
-    ranked.iter().filter(|(_, id)| id != without).nth(5).expect("there are six others").0
-}
-
 fn scope() -> impl Strategy<Value = Scope> {
     let field = || "of.series".to_owned();
     prop_oneof![Just(Scope::Everywhere), Just(Scope::Within(field())), Just(Scope::Across(field()))]
@@ -384,54 +357,6 @@ proptest! {
             let best: Vec<_> = best.into_iter().map(|pair| ids(&report(pair))).collect();
             let expected: Vec<_> = expected.iter().map(ids).collect();
             prop_assert_eq!(best, expected);
-        }
-    }
-
-    #[test]
-    fn a_margin_is_over_the_sixth_best_other_neighbour(
-        thresholds in thresholds(), first in 0u64..1000, threads in 1usize..4, least in 0u32..4,
-    ) {
-        let (searcher, held) = world(first..first + 60);
-        let least = f64::from(least) / 20.0;
-        let options = PairOptions::default().thresholds(thresholds).min_margin(-1.0);
-        let all = found_with(threads, &searcher, None, &options);
-        let ranked = ranked(&held, &held);
-        for pair in &all {
-            let others = sixth(&ranked[&pair.a], &pair.b).max(sixth(&ranked[&pair.b], &pair.a));
-            let own = resemblance(&held[&pair.a].0, &held[&pair.b].0);
-            prop_assert_eq!(pair.margin, Some(own - others), "{} {}", pair.a, pair.b);
-        }
-        let limited = options.min_margin(least);
-        let expected: Vec<_> = all.into_iter().filter(|pair| pair.margin >= Some(least)).collect();
-        prop_assert_eq!(found(&searcher, None, &limited), expected);
-    }
-
-    #[test]
-    fn pairs_ranked_by_margin_have_the_greatest_ones_first(
-        first in 0u64..1000, limit in 0usize..30,
-    ) {
-        let (searcher, _) = world(first..first + 60);
-        let options = PairOptions::default().thresholds(Thresholds::default().min_overlap(1));
-        let margins = options.clone().min_margin(-1.0);
-        let mut expected: Vec<_> =
-            found(&searcher, None, &margins).into_iter().map(|pair| pair.margin.unwrap()).collect();
-        expected.sort_by(|one, other| other.total_cmp(one));
-        expected.truncate(limit);
-        let best = pairs(&searcher, &options.rank(PairRank::Margin).limit(limit));
-        let best: Vec<_> = best.map(|pair| pair.unwrap().margin.unwrap()).collect();
-        prop_assert_eq!(best, expected);
-    }
-
-    #[test]
-    fn margins_of_two_indexes_are_over_neighbours_on_the_other_side(first in 0u64..1000) {
-        let (a, in_a) = world(first..first + 40);
-        let (b, in_b) = world(first + 25..first + 70);
-        let options = PairOptions::default().min_margin(-1.0);
-        let (of_a, of_b) = (ranked(&in_a, &in_b), ranked(&in_b, &in_a));
-        for pair in found(&a, Some(&b), &options) {
-            let others = sixth(&of_a[&pair.a], &pair.b).max(sixth(&of_b[&pair.b], &pair.a));
-            let own = resemblance(&in_a[&pair.a].0, &in_b[&pair.b].0);
-            prop_assert_eq!(pair.margin, Some(own - others));
         }
     }
 

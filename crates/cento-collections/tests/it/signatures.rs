@@ -105,7 +105,6 @@ fn answers(index: &Index) -> Vec<String> {
     }
     let thresholds = Thresholds::default().min_containment(0.2);
     let options = PairOptions::default().thresholds(thresholds).passages(true).weighted(true);
-    let options = options.min_margin(-1.0);
     let found: Vec<_> = pairs(&searcher, &options).map(Result::unwrap).collect();
     assert!(!found.is_empty());
     say("pairs", &found);

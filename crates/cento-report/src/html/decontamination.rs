@@ -52,7 +52,8 @@ pub fn body(report: &DecontaminationReport) -> Markup {
                 p.note {
                     "Questions that only lend documents words that unrelated ones share, such as a "
                     "quotation, and questions of at most 12 words in more than "
-                    (counted(counts.common_documents, "document")) ". They say nothing about where a "
+                    (counted(counts.common_documents, "document"))
+                    ". They say nothing about where a "
                     "document comes from, and are not counted as contaminated."
                 }
                 table.list {

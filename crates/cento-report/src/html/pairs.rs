@@ -90,15 +90,11 @@ const SCORE: &str = " Score: how much two programs suggest that one was copied, 
 const TOO_SHORT: &str = "Programs that are too short to tell";
 
 fn table(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
-    let has_margins = report.pairs.iter().any(|pair| pair.margin.is_some());
     let has_scores = report.pairs.iter().any(|pair| pair.score.is_some());
-    let columns = 6 + usize::from(has_margins) + usize::from(has_scores);
+    let columns = 6 + usize::from(has_scores);
     // The list may be in the order of a rank that is no column.
-    let measures: [fn(&PairEntry) -> f64; 3] = [
-        |pair| pair.similarity,
-        |pair| pair.score.unwrap_or_default(),
-        |pair| pair.margin.unwrap_or_default(),
-    ];
+    let measures: [fn(&PairEntry) -> f64; 2] =
+        [|pair| pair.similarity, |pair| pair.score.unwrap_or_default()];
     let sorted_by = measures.iter().position(|of| {
         report.numbered(false).map(|(_, pair)| of(pair)).is_sorted_by(|one, next| one >= next)
     });
@@ -106,12 +102,10 @@ fn table(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     let row = |number: usize, pair: &PairEntry| {
         let (a, b) = (report.member(pair.a), report.member(pair.b));
         let score = pair.score.map_or(String::new(), |score| percent(thousandths(score)));
-        let margin = pair.margin.map_or(String::new(), |margin| format!("{margin:+.3}"));
         html! { tr {
             td.number { a href={ "#pair" (number) } { (number) } }
             @if has_scores { td.number { (score) } }
             td.number { (percent(thousandths(pair.similarity))) }
-            @if has_margins { td.number { (margin) } }
             td { (short(a, names)) } td { (short(b, names)) }
             td.number.rest { (count(a.tokens.into())) " \u{b7} " (count(b.tokens.into())) }
             td.number.rest { (pair.passages.len()) }
@@ -120,7 +114,6 @@ fn table(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     html! {
         p.note { "Similarity: " (VisibleText(&report.measure)) ". " (words(report)) ": of the one and of the other."
             @if has_scores { (SCORE) }
-            @if has_margins { " Margin: how much more alike the two are than others are to either." }
         }
         div.wide tabindex="0" role="region" aria-label="Pairs by similarity" {
             table.list {
@@ -128,7 +121,6 @@ fn table(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
                     th.number scope="col" { "Pair" }
                     @if has_scores { th.number scope="col" aria-sort=[is_by(1)] { "Score" } }
                     th.number scope="col" aria-sort=[is_by(0)] { "Similarity" }
-                    @if has_margins { th.number scope="col" aria-sort=[is_by(2)] { "Margin" } }
                     th scope="col" { "Document" } th scope="col" { "Document" }
                     th.number.rest scope="col" { (words(report)) } th.number.rest scope="col" { "Passages" }
                 } }
