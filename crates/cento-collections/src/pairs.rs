@@ -82,11 +82,14 @@ pub fn pairs(searcher: &Searcher, options: &PairOptions) -> Pairs {
     }
 }
 
+/// Gets the number of documents that have been searched for.
+type Progress = Box<dyn FnMut(u64) + Send>;
+
 /// The pairs of a collection: [`pairs`].
 #[must_use = "an iterator finds nothing before the first call of `next`"]
 pub struct Pairs {
     join: Join,
-    progress: Option<Box<dyn FnMut(u64) + Send>>,
+    progress: Option<Progress>,
     given: Given,
     total: u64,
     summary: JoinSummary,
@@ -200,7 +203,7 @@ impl Pairs {
         self.summary
     }
 
-    pub(super) fn into_parts(mut self) -> Result<(Join, Box<dyn FnMut(u64) + Send>)> {
+    pub(super) fn into_parts(mut self) -> Result<(Join, Progress)> {
         self.join.leave_out_parts()?;
         Ok((self.join, self.progress.unwrap_or_else(|| Box::new(|_| {}))))
     }

@@ -17,8 +17,7 @@ fn a_service_hands_out_a_report_that_is_a_file() {
         options: SearchOptions::default().min_passage(20),
         ..SearchRequest::default()
     };
-    let request =
-        ReportRequest { search, name: Some("<Essay>".into()), ..ReportRequest::default() };
+    let request = ReportRequest { search, name: Some("<Essay>".into()) };
     let html = service.client().report(&request).unwrap();
     for expected in
         ["&lt;Essay&gt;", "&lt;b&gt;", "<dt>min_passage</dt><dd><bdi>20", "<bdi>a</bdi>"]

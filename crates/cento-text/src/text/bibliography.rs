@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::str::Chars;
 
 use super::quotations::lines;
+use super::unicode::{folded, is_number, is_white_space};
 
 /// Finds the bibliography of a text: from the last heading that announces one, if that is in the
 /// second half of the text, to the end or to an appendix.
@@ -55,8 +56,10 @@ fn heading(line: &str) -> Option<Heading> {
             None => (heading, Heading::Certain),
         };
         // Accents do not change the length.
-        let is_equal =
-            heading.len() == line.len() && (heading == line || without_accents(heading) == line);
+        let is_equal = heading.len() == line.len() && {
+            let heading: String = folded(heading.chars()).collect();
+            heading == line || without_accents(&heading) == line
+        };
         is_equal.then_some(is)
     })
 }
@@ -82,7 +85,7 @@ fn is_appendix(line: &str) -> bool {
     ];
     let line = bare(line);
     // "Appendix A", "Appendix 2: Data", and no sentence that begins with the word.
-    let mut words = line.split_whitespace();
+    let mut words = line.split(is_white_space).filter(|word| !word.is_empty());
     let is_first =
         words.next().is_some_and(|word| appendices.contains(&word.trim_end_matches(':')));
     is_first
@@ -91,20 +94,20 @@ fn is_appendix(line: &str) -> bool {
 
 /// Returns a line without the marks and the number of a heading, in lower case.
 fn bare(line: &str) -> String {
-    let line: String = line.trim().chars().take(HEADING_CHARS_MAX).collect();
+    let line: String = line.trim_matches(is_white_space).chars().take(HEADING_CHARS_MAX).collect();
     // Marks of direction are invisible.
     let is_direction =
         |c: char| matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
     let is_mark = |c: char| {
-        c.is_whitespace()
-            || c.is_numeric()
+        is_white_space(c)
+            || is_number(c)
             || is_direction(c)
             || "#*=.:()[]_-\u{2013}\u{2014}\u{a7}\u{2022}\u{3001}\u{feff}".contains(c)
     };
     let line = line.trim_matches(is_mark);
     let line = without_number(line).trim_start_matches(is_mark);
     // The lower case of the Turkish capital has a dot of its own.
-    line.to_lowercase().replace("i\u{307}", "i")
+    folded(line.chars()).collect::<String>().replace("i\u{307}", "i")
 }
 
 /// Leaves out a Roman number, a letter or a Chinese number before a heading: "VI. References".
@@ -114,7 +117,7 @@ fn without_number(line: &str) -> &str {
     {
         return rest;
     }
-    let Some((first, rest)) = line.split_once(char::is_whitespace) else { return line };
+    let Some((first, rest)) = line.split_once(is_white_space) else { return line };
     let number = first.trim_end_matches(['.', ')', ':']);
     let is_roman = number.chars().all(|c| "IVXLC".contains(c) || "ivxlc".contains(c));
     let is_letter = number.len() < first.len() && number.chars().count() == 1;
@@ -135,14 +138,16 @@ const MARKS_PERCENT_MIN: usize = 30;
 /// Returns whether a text begins as a bibliography does: it has many years, ranges of pages and
 /// addresses, and much punctuation.
 fn looks_like_entries(text: &str) -> bool {
-    let filled = lines(text).map(|(_, line)| line.trim()).filter(|line| !line.is_empty());
+    let filled = lines(text)
+        .map(|(_, line)| line.trim_matches(is_white_space))
+        .filter(|line| !line.is_empty());
     let mut sample = String::new();
     for line in filled.take(LINES_MAX).take_while(|line| !is_appendix(line)) {
         sample.extend(line.chars().chain(['\n']));
     }
     let sample: String = sample.chars().take(CHARS_MAX).collect();
-    let chars = sample.chars().filter(|c| !c.is_whitespace()).count();
-    let words = sample.split_whitespace().count();
+    let chars = sample.chars().filter(|&c| !is_white_space(c)).count();
+    let words = sample.split(is_white_space).filter(|word| !word.is_empty()).count();
     let marks = sample.chars().filter(|&c| is_punctuation(c)).count();
     chars > 0
         && chars <= CHARS_PER_DETAIL * details(&sample)

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::unicode::{is_letter, is_number, is_white_space};
+
 /// Maximum size of a quotation, in bytes: otherwise a mark that lacks its partner would quote much,
 /// and so would a whole text between two marks.
 pub const QUOTATION_BYTES_MAX: usize = 2000;
@@ -32,6 +34,11 @@ fn closing(open: char) -> &'static [char] {
     }
 }
 
+/// Returns whether a word may have this character.
+fn is_word(c: char) -> bool {
+    is_letter(c) || is_number(c)
+}
+
 /// Returns whether a mark is straight: the same at both ends of a quotation, and the mark of inches
 /// and seconds of arc.
 fn is_straight(mark: char) -> bool {
@@ -44,15 +51,15 @@ fn is_straight(mark: char) -> bool {
 /// a word, and none alone between spaces, where it repeats the word above; programs for French put
 /// one space on each side.
 fn opens_straight(before: &str, after: &str) -> bool {
-    let is_space = |c: char| c.is_whitespace();
+    let is_space = is_white_space;
     let ends_word = |text: &str| {
         let is_end = |c: char| is_space(c) || ".,;:!?)]}/-\u{d7}\u{2013}\u{2014}".contains(c);
         text.chars().next().is_none_or(is_end)
     };
     let last = before.chars().next_back().unwrap_or(' ');
-    if last.is_numeric() || matches!(last, '\'' | '\u{2032}' | '\u{2019}') {
+    if is_number(last) || matches!(last, '\'' | '\u{2032}' | '\u{2019}') {
         // A point of the compass, or the other side of a rectangle.
-        let word = after.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+        let word = after.split(|c: char| !is_letter(c)).next().unwrap_or_default();
         return !ends_word(after) && !matches!(word, "N" | "S" | "E" | "W" | "O" | "x" | "X");
     }
     let Some(next) = after.chars().next() else { return false };
@@ -73,7 +80,7 @@ fn opens_straight(before: &str, after: &str) -> bool {
                 .all(|blank| blank.chars().count() == 1);
             let is_word = |c: char| !is_space(c) && !is_straight(c);
             are_single
-                && word.ends_with(|c: char| is_word(c) && !c.is_numeric())
+                && word.ends_with(|c: char| is_word(c) && !is_number(c))
                 && text.starts_with(is_word)
         }
     }
@@ -90,19 +97,18 @@ fn opens(mark: char, before: &str, after: &str) -> bool {
     }
     let is_ambiguous = matches!(mark, '\u{201d}' | '\u{bb}' | '\u{203a}' | '\u{2018}');
     let is_bound = |c: char| {
-        c.is_whitespace() || "([{/-\u{2013}\u{2014}\u{2010}".contains(c) || !closing(c).is_empty()
+        is_white_space(c) || "([{/-\u{2013}\u{2014}\u{2010}".contains(c) || !closing(c).is_empty()
     };
     let begins_word = || {
         before.chars().next_back().is_none_or(is_bound)
-            && after.chars().next().is_some_and(|c| !c.is_whitespace())
+            && after.chars().next().is_some_and(|c| !is_white_space(c))
     };
     !is_ambiguous || begins_word() && !(mark == '\u{2018}' && is_elided(after))
 }
 
 /// Returns whether a straight mark between these texts can only open a quotation.
 fn surely_opens(before: &str, after: &str) -> bool {
-    before.ends_with(|c: char| c.is_whitespace() || "([{".contains(c))
-        && after.starts_with(char::is_alphanumeric)
+    before.ends_with(|c: char| is_white_space(c) || "([{".contains(c)) && after.starts_with(is_word)
 }
 
 /// Returns whether the word that begins here lacks its beginning, so that an apostrophe is before
@@ -110,7 +116,7 @@ fn surely_opens(before: &str, after: &str) -> bool {
 fn is_elided(after: &str) -> bool {
     const ELIDED: [&str; 10] =
         ["tis", "twas", "twere", "twill", "til", "till", "em", "cause", "bout", "n"];
-    let word = after.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let word = after.split(|c: char| !is_word(c)).next().unwrap_or_default();
     word.starts_with(|c: char| c.is_ascii_digit())
         || ELIDED.iter().any(|elided| word.eq_ignore_ascii_case(elided))
 }
@@ -119,7 +125,7 @@ fn is_elided(after: &str) -> bool {
 ///
 /// That of a plural ("the boys' books") cannot be distinguished; it ends the quotation too early.
 fn is_apostrophe(mark: char, after: &str) -> bool {
-    mark == '\u{2019}' && after.starts_with(char::is_alphanumeric)
+    mark == '\u{2019}' && after.starts_with(is_word)
 }
 
 /// Finds the quotations of a text: ascending, disjoint ranges of bytes with their marks.
@@ -162,7 +168,9 @@ fn is_paragraph_end(rest: &str) -> bool {
 
 /// The lines of a quotation in Markdown or mail.
 fn quoted_lines(text: &str) -> impl Iterator<Item = Range<u32>> {
-    lines(text).filter(|(_, line)| line.trim_start().starts_with('>')).map(|(range, _)| range)
+    lines(text)
+        .filter(|(_, line)| line.trim_start_matches(is_white_space).starts_with('>'))
+        .map(|(range, _)| range)
 }
 
 /// The lines of a text, with their places.
