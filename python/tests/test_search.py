@@ -179,9 +179,7 @@ def test_a_hit_has_every_field(empty: cento.Index, texts: list[tuple[str, str]])
                 assert hit.weighted.containment_of_a == weighted["containment_of_a"]
                 assert hit.weighted.containment_of_b == weighted["containment_of_b"]
                 assert hit.weighted.resemblance == weighted["resemblance"]
-            assert [
-                (*p.a, *p.b, p.tokens, p.matched, p.similarity) for p in hit.passages
-            ] == [
+            assert [(*p.a, *p.b, p.tokens, p.matched, p.similarity) for p in hit.passages] == [
                 (*p["a"], *p["b"], p["tokens"], p["matched"], p["similarity"])
                 for p in line["passages"]
             ]

@@ -5,10 +5,8 @@
 //! of one half choose a threshold, in collections of few programs; the others judge it, in small
 //! collections and in large ones. Then the halves change places.
 
-use cento_collections::pairs::{PairOptions, pairs};
-
 use super::figures::{Scored, best, f1};
-use super::{Compared, Program, Role, SETTINGS, scores, searcher};
+use super::{Compared, Program, Role, scores};
 use crate::Result;
 
 /// The halves of the tasks.
