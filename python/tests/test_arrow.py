@@ -285,7 +285,8 @@ def test_what_stays_of_a_stream_is_a_stream(tmp_path: Path, texts: list[tuple[st
     assert len(nothing) == 0
     path = tmp_path / "kept.idx"
     assert pa.table(cento.dedup_arrow(table, index=path, **columns)).equals(expected)
-    assert len(pa.table(cento.dedup_arrow(table, index=path, **columns))) == 0
+    # A batch that is sent again is no duplicate of itself.
+    assert pa.table(cento.dedup_arrow(table, index=path, **columns)).equals(expected)
     found_document = cento.Index(path).get("doc-0")
     assert found_document is not None
     assert found_document.meta == {"deep": [0, None]}

@@ -175,7 +175,8 @@ def test_steps_for_datatrove_drop_what_they_should(
         item[0] for item, verdict in cento.dedup(texts, min_resemblance=0.5) if verdict.kept
     ]
     assert [each.id for each in step(documents)] == expected
-    assert list(step(documents)) == []
+    # Documents that come again are no duplicates of themselves.
+    assert [each.id for each in step(documents)] == expected
     with pytest.raises(cento.InvalidArgumentError, match="set `tasks=1`"):
         list(step(documents, 0, 2))
     clean = cento.datatrove.Decontaminate(index.path, batch=7)

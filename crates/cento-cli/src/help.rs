@@ -41,6 +41,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "min_similarity",
             "min_explained",
             "min_share",
+            "min_left",
         ],
     ),
     (
@@ -56,6 +57,8 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "filter",
             "exclude_id",
             "boilerplate",
+            "without",
+            "prefer",
             "sample",
             "date",
             "since",

@@ -88,8 +88,8 @@ class Index:
             searches for stored documents, and gives the same answers.
         max_df: Fingerprints in more documents bring up none: a number of documents, or a share such
             as ``0.01``. The default is the larger of 10,000 and a thousandth of all.
-        frequencies: The file of a frequency table that ``cento method train`` made, for schemes that need
-            one.
+        frequencies: The file of a frequency table that ``cento method train`` made, for schemes
+            that need one.
         key_file: The file with the key of a keyed index, 32 hexadecimal digits that others cannot
             read. A new index then has fingerprints that depend on it, and stores no texts unless
             ``store_text`` is ``True``.

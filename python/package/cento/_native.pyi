@@ -20,6 +20,9 @@ PassageValues = tuple[
     float,
     _Unit,
     tuple[tuple[int, int], ...],
+    float | None,
+    float | None,
+    bool,
     str | None,
     int | None,
     int | None,
@@ -219,6 +222,7 @@ class Benchmarks:
         self, questions: list[tuple[str, str, str, str | None]], options: dict[str, Any]
     ) -> None: ...
     def unusable(self, question: int) -> str | None: ...
+    def weigh(self, documents: list[str]) -> list[list[tuple[bool, float, int]]]: ...
     def findings(self, texts: list[str], threads: int | None, as_bytes: bool) -> list[str]: ...
 
 def compare(

@@ -130,8 +130,9 @@ class PairOptions(Thresholds, total=False):
 
     group_by: str | None
     """No pairs of documents of one group, such as the tries of an author. A group has the same
-    value of this field of meta, or the same fields by a pattern of the ends of ids, such as ``{author}/{*}`` for ``rs/ann/try1.java``. A document
-    without the field is a group of its own."""
+    value of this field of meta, or the same fields by a pattern of the ends of ids, such as
+    ``{author}/{*}`` for ``rs/ann/try1.java``. A document without the field is a group of its
+    own."""
 
     weighted: bool
     """Give the measures weighted by rarity."""
