@@ -30,6 +30,7 @@ use crate::runtime::Stop;
 use crate::scheme::{Estimator, Fingerprint, distinct_keys};
 use crate::search::shared::terms_of;
 use crate::text::cited::cited;
+use crate::text::ranges::joined;
 use crate::text::written::Written;
 use crate::text::{Analyzer, Tokens};
 
@@ -109,12 +110,20 @@ impl Boilerplate {
 
     /// Adds these parts of each text. They are boilerplate where they are cited, and nowhere else:
     /// what one text quotes another may have copied.
-    #[must_use]
-    pub fn with_cited(mut self, parts: &[CitedPart]) -> Boilerplate {
+    fn with_cited(mut self, parts: &[CitedPart]) -> Boilerplate {
         self.cited.extend(parts);
         self.cited.sort_unstable_by_key(|part| part.name());
         self.cited.dedup();
         self
+    }
+
+    /// Refuses parts of texts where an index of this configuration stores none.
+    fn check_texts(&self, config: &Config) -> Result<()> {
+        if self.cited.is_empty() || config.store_text {
+            return Ok(());
+        }
+        let what = "quotations and bibliographies are found in texts, and the index stores none";
+        Err(Error::argument("without", what))
     }
 
     /// Tells whether it has these parts of each text.
@@ -284,15 +293,7 @@ impl Boilerplate {
             return mask;
         }
         mask.extend(tokens_between(tokens, &cited(text, &self.cited)));
-        mask.sort_unstable_by_key(|range| (range.start, range.end));
-        let mut disjoint: Vec<Range<usize>> = Vec::with_capacity(mask.len());
-        for range in mask {
-            match disjoint.last_mut() {
-                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-                _ => disjoint.push(range),
-            }
-        }
-        disjoint
+        joined(mask)
     }
 
     /// Returns the tokens of a text that are boilerplate, by any analyzer.
@@ -434,7 +435,7 @@ pub struct Ignored {
     /// The boilerplate.
     pub boilerplate: Arc<Boilerplate>,
     /// By segment and document, the number of its fingerprints that the document has.
-    counts: Vec<Vec<u32>>,
+    counts: Arc<Vec<Vec<u32>>>,
 }
 
 impl Ignored {
@@ -443,14 +444,10 @@ impl Ignored {
     /// # Errors
     /// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn new(snapshot: &Snapshot, boilerplate: Arc<Boilerplate>, stop: &Stop) -> Result<Ignored> {
-        if !boilerplate.cited.is_empty() && !snapshot.config().store_text {
-            let what =
-                "quotations and bibliographies are found in texts, and the index stores none";
-            return Err(Error::argument("without", what));
-        }
+        boilerplate.check_texts(snapshot.config())?;
         let keys = boilerplate.keys();
         if keys.is_empty() {
-            return Ok(Ignored { boilerplate, counts: Vec::new() });
+            return Ok(Ignored { boilerplate, counts: Arc::default() });
         }
         let mut counts = Vec::new();
         let mut docs = Vec::new();
@@ -465,7 +462,26 @@ impl Ignored {
             }
             counts.push(of_segment);
         }
-        Ok(Ignored { boilerplate, counts })
+        Ok(Ignored { boilerplate, counts: Arc::new(counts) })
+    }
+
+    /// Adds these parts of each text to `ignored`, whose counts stay.
+    ///
+    /// # Errors
+    /// When the index stores no texts.
+    pub fn with_cited(
+        ignored: Option<&Ignored>,
+        snapshot: &Snapshot,
+        parts: &[CitedPart],
+    ) -> Result<Ignored> {
+        let (boilerplate, counts) = match ignored {
+            Some(own) => (Boilerplate::clone(&own.boilerplate), own.counts.clone()),
+            None => (Boilerplate::new(snapshot.config())?, Arc::default()),
+        };
+        let boilerplate = boilerplate.with_cited(parts);
+        boilerplate.check_texts(snapshot.config())?;
+        // No fingerprint is ignored everywhere because one text cites it.
+        Ok(Ignored { boilerplate: Arc::new(boilerplate), counts })
     }
 
     /// Tells whether this fingerprint is ignored.

@@ -18,6 +18,7 @@ use crate::hash::{Digest, hash_bytes, mix64};
 use crate::index::{DocAddress, Snapshot};
 use crate::runtime::Stop;
 use crate::text::Tokens;
+use crate::text::ranges::joined;
 
 /// The documents of a sample.
 const SAMPLED_MAX: usize = 1024;
@@ -161,14 +162,13 @@ impl QueryInformation {
         let lens = (query.hashes.len(), document.hashes.len());
         let runs: Vec<Vec<Range<usize>>> =
             passages.found.iter().map(|passage| matched_runs(passage, query, document)).collect();
-        let all = merged(runs.iter().flatten().cloned().collect());
-        let together = sums.score(&all, document.hashes.len());
         // Between the passages of a copy is the text that was changed.
+        let all = joined(runs.iter().flatten().cloned());
         let are_versions = 2 * all.iter().map(Range::len).sum::<usize>() > lens.0.max(lens.1);
-        let of_pair = match are_versions {
-            true => chance.laws.expected_of_pair(together, lens, chance.documents),
-            false => f64::INFINITY,
-        };
+        let of_pair = are_versions.then(|| {
+            let score = sums.score(&all, document.hashes.len());
+            chance.laws.expected_of_pair(score, lens, chance.documents)
+        });
         let mut each = runs.iter();
         passages.rated(|passage, place| {
             let matched = each.next().map_or(&[][..], Vec::as_slice);
@@ -179,7 +179,7 @@ impl QueryInformation {
             let mut expected = chance.laws.expected(&scored, chance.documents);
             // A passage that says more than where it is belongs to such a copy.
             if score > space(lens.0, lens.1) {
-                expected = expected.min(of_pair);
+                expected = of_pair.map_or(expected, |of_pair| expected.min(of_pair));
             }
             // A query of a few words asks where they are, chance or not.
             let is_all = place.len() == lens.0 && lens.0 < PASSAGE_TOKENS_MIN;
@@ -197,26 +197,13 @@ fn matched_runs(passage: &Passage, query: &Tokens, document: &Tokens) -> Vec<Ran
         start as usize..end as usize
     };
     // A comment of a program is between tokens, and has no token.
-    let matched = merged(passage.matched_in_a().iter().map(in_query).collect());
+    let matched = joined(passage.matched_in_a().iter().map(in_query));
     let hit = tokens_in(document, passage.b);
     let hit = &document.hashes[hit.start as usize..hit.end as usize];
     match passage.similarity < 1.0 {
         true => equal_runs(&query.hashes, &matched, hit),
         false => matched,
     }
-}
-
-/// Joins runs that touch, in ascending order.
-fn merged(mut runs: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    runs.sort_unstable_by_key(|run| (run.start, run.end));
-    let mut merged: Vec<Range<usize>> = Vec::with_capacity(runs.len());
-    for run in runs {
-        match merged.last_mut() {
-            Some(last) if last.end >= run.start => last.end = last.end.max(run.end),
-            _ => merged.push(run),
-        }
-    }
-    merged
 }
 
 /// The tokens that tell a text from others.

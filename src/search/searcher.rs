@@ -89,12 +89,8 @@ impl Searcher {
         if known.map_or(parts.is_empty(), |known| known.has_cited(parts)) {
             return Ok(Cow::Borrowed(self));
         }
-        let boilerplate = match known {
-            Some(known) => Boilerplate::clone(known),
-            None => Boilerplate::new(self.snapshot.config())?,
-        };
-        let searcher = self.clone().excluding(boilerplate.with_cited(parts), Stop::NEVER)?;
-        Ok(Cow::Owned(searcher))
+        let ignored = Ignored::with_cited(self.ignored.as_deref(), &self.snapshot, parts)?;
+        Ok(Cow::Owned(Searcher { ignored: Some(Arc::new(ignored)), ..self.clone() }))
     }
 
     /// Returns the text to ignore, if there is any.

@@ -60,6 +60,7 @@ impl SimilarTo {
         let mut matches: Matches =
             readers.iter().map(|reader| (reader.segment_id(), Vec::new())).collect();
         let query = query.clone().limit(usize::MAX);
+        let searcher = &*searcher.without(&query.options.without)?;
         let (search, meeting) = searcher.find(&query)?;
         let tokens = search.subject.tokens;
         for Scored { address, overlap, similarity, .. } in meeting {

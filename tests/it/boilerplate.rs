@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cento::{
-    Boilerplate, BoilerplateShare, Config, Document, Index, Query, RepeatedPassages, Searcher,
-    Snapshot, Stop, WriterOptions,
+    Boilerplate, BoilerplateShare, CitedPart, Config, Document, Index, Query, RepeatedPassages,
+    Searcher, SimilarTo, Snapshot, Stop, WriterOptions,
 };
 use proptest::prelude::*;
 
@@ -257,4 +257,32 @@ fn a_search_for_repeated_passages_can_be_stopped() {
     let stop = Stop::new();
     stop.set();
     assert!(snapshot.repeated_passages(BoilerplateShare::default(), 2, &stop).is_err());
+}
+
+#[test]
+fn what_is_cited_is_left_out_beside_boilerplate_and_in_every_search() {
+    let quoted = "the old harbour sleeps at night under a thin moon";
+    let sheet = "name and class of the pupil";
+    let texts = [format!("{sheet} {quoted} of silver"), format!("{sheet} nothing else of note")];
+    let snapshot = snapshot_of(&texts, "kgram(k=3)", 1);
+    let plain = Searcher::new(snapshot.clone());
+    let boilerplate = Boilerplate::new(snapshot.config()).unwrap();
+    let boilerplate = boilerplate.with_texts([sheet], Stop::NEVER).unwrap();
+    let excluding = plain.clone().excluding(boilerplate, Stop::NEVER).unwrap();
+    let query = Query::text(format!("{sheet} wrote \"{quoted}\" and stopped there"));
+    let without = query.clone().without(vec![CitedPart::Quotations]);
+    let hits = |searcher: &Searcher, query: &Query| {
+        let hits = searcher.search(query).unwrap().hits;
+        let similar = SimilarTo::new(searcher, query).unwrap();
+        let collected = tantivy::collector::Count;
+        let count = searcher.snapshot().tantivy().search(&similar, &collected).unwrap();
+        assert_eq!(count, hits.len());
+        hits.len()
+    };
+    assert_eq!([hits(&plain, &query), hits(&plain, &without)], [2, 2]);
+    assert_eq!([hits(&excluding, &query), hits(&excluding, &without)], [1, 0]);
+    // The fingerprints of the sheet stay those that do not count.
+    let hit = |query: &Query| excluding.search(query).unwrap().hits[0].fingerprints;
+    let other = Query::text(format!("{quoted} of silver"));
+    assert_eq!(hit(&other), hit(&other.clone().without(vec![CitedPart::Quotations])));
 }

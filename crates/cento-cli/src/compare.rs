@@ -21,7 +21,7 @@ use super::whole::LengthArgs;
 use super::{Outcome, Result};
 use cento::Stop;
 use cento::compare::COMPARED;
-use cento::{Analyzer, CompareOptions, ComparedBy, Comparison, Config, Error, Measure};
+use cento::{Analyzer, CompareOptions, Comparison, Config, Error, Measure};
 use cento_client::api::{CompareRequest, TextOrId};
 use cento_report::{Counting, NotCompared, Place, ReuseReport, ReuseSource, Searched};
 use cento_source::{InFile, SourceOptions, read_text_in_file};
@@ -213,12 +213,8 @@ impl Compare {
             Measure::parse_all(&self.options.measures, table.as_ref(), &config.analyzer)?;
         // Ctrl-C ends the process: there is nothing to be put in order.
         let Config { scheme, analyzer, .. } = &config;
-        let wanted = ComparedBy {
-            measures: &measures,
-            min_passage: self.options.min_passage.unwrap_or(0),
-            without: &self.options.without,
-        };
-        let compared = cento::compare_by(scheme, analyzer, (a, b), wanted, Stop::NEVER);
+        let compared =
+            cento::compare_by(scheme, analyzer, (a, b), &measures, &self.options, Stop::NEVER);
         compared.map_err(|error| self.named(error))
     }
 

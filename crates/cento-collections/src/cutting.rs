@@ -164,14 +164,8 @@ mod tests {
             texts in prop::collection::vec("[a-c]{0,6}", 1..5),
             mut bounds in prop::collection::vec(0u32..40, 0..8),
         ) {
-            let text = texts.join("\n");
-            let mut start = 0;
-            let parts = texts.iter().enumerate().map(|(at, own)| {
-                let part = Part::new(at.to_string(), start);
-                start += own.len() as u32 + 1;
-                part
-            });
-            let parts: Vec<Part> = parts.collect();
+            let named = texts.iter().enumerate().map(|(at, own)| (at.to_string(), own));
+            let Document { text, parts, .. } = Document::of_parts("", named);
             bounds.iter_mut().for_each(|bound| *bound = (*bound).min(text.len() as u32));
             bounds.sort_unstable();
             bounds.dedup();

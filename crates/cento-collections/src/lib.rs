@@ -50,7 +50,6 @@ mod pair_search;
 pub mod pairs;
 mod preference;
 mod program_texts;
-mod ranges;
 mod ranked;
 pub mod reuse;
 mod score;

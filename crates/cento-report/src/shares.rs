@@ -10,6 +10,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use cento::text::ranges::joined;
+
 use serde::Serialize;
 
 /// A part of a whole, both in characters or tokens that count.
@@ -133,15 +135,7 @@ impl Ranges {
     #[must_use]
     pub fn new(mut ranges: Vec<Range<u32>>) -> Ranges {
         ranges.retain(|range| !range.is_empty());
-        ranges.sort_unstable_by_key(|range| range.start);
-        let mut joined: Vec<Range<u32>> = Vec::with_capacity(ranges.len());
-        for range in ranges {
-            match joined.last_mut() {
-                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-                _ => joined.push(range),
-            }
-        }
-        Ranges(joined)
+        Ranges(joined(ranges))
     }
 
     /// Returns the ranges in order.

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::SHORT;
 use super::wanted::Wanted;
-use crate::ranges::joined;
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
+use cento_text::text::ranges::joined;
 
 /// A stretch of a document where a text occurs.
 #[derive(Debug, Clone, PartialEq, Eq)]

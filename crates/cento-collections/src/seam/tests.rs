@@ -1,6 +1,7 @@
 //! Tests of cuts.
 
 use super::*;
+use cento::index::Document;
 use proptest::prelude::*;
 
 /// Returns a text without the passages in angle brackets, cut cleanly.
@@ -170,14 +171,8 @@ proptest! {
         texts in prop::collection::vec("[ab(\"., \n\u{3002}\u{4e00})-]{0,40}", 1..4),
         mut bounds in prop::collection::vec(0usize..120, 0..10),
     ) {
-        let text = texts.join("\n");
-        let mut start = 0;
-        let parts = texts.iter().enumerate().map(|(at, own)| {
-            let part = Part::new(at.to_string(), start);
-            start += own.len() as u32 + 1;
-            part
-        });
-        let parts: Vec<Part> = parts.collect();
+        let named = texts.iter().enumerate().map(|(at, own)| (at.to_string(), own));
+        let Document { text, parts, .. } = Document::of_parts("", named);
         bounds.iter_mut().for_each(|bound| *bound = text.floor_char_boundary(*bound));
         bounds.sort_unstable();
         bounds.dedup();

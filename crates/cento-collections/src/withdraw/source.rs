@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use crate::ranges::joined;
 use crate::verify::{OWN_WORDS_OF_DUPLICATE, share_words};
 use cento::index::Config;
 use cento::search::RunMaker;
@@ -12,6 +11,7 @@ use cento_api::error::Result;
 use cento_text::compare::passages::{self, Genre, Prepared};
 use cento_text::compare::runs::{RunSet, Runs};
 use cento_text::runtime::Stop;
+use cento_text::text::ranges::joined;
 use cento_text::text::{Analyzer, Side, Tokens};
 
 /// Shorter runs of tokens in common are chance.
@@ -144,7 +144,7 @@ impl Source {
         let (mut ranges, is_complete) = self.edited_in(text, &tokens, stop)?;
         ranges.extend(self.long.mask(&tokens.hashes));
         ranges.sort_unstable_by_key(|range| range.start);
-        let ranges = joined(ranges.into_iter());
+        let ranges = joined(ranges);
         Ok(QuotingDocument {
             id: String::new(),
             digest: String::new(),

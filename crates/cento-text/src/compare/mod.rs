@@ -55,24 +55,14 @@ use runs::{Place, RunSet, Runs, hide};
 /// When a text is too large to be analyzed, or has no token, as a program of comments: it would
 /// seem to have nothing in common with any other.
 pub fn compare(scheme: &Scheme, analyzer: &Analyzer, a: &str, b: &str) -> Result<Comparison> {
-    compare_by(scheme, analyzer, (a, b), ComparedBy::default(), Stop::NEVER)
+    compare_by(scheme, analyzer, (a, b), &[], &CompareOptions::default(), Stop::NEVER)
 }
 
 /// The places that errors of a comparison name, for callers who have names for the texts.
 pub const COMPARED: [&str; 2] = ["the first text", "the second text"];
 
-/// What a comparison computes beyond that of [`compare`].
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ComparedBy<'a> {
-    /// Additional measures, of the whole texts.
-    pub measures: &'a [Measure],
-    /// The least length of a passage, in words of the first text ([`Passages::of_at_least`]).
-    pub min_passage: u32,
-    /// The parts of both texts that are left out.
-    pub without: &'a [CitedPart],
-}
-
-/// Compares like [`compare`], with more conditions.
+/// Compares like [`compare`], by these options. Their measures are those of `measures`, whose names
+/// have been read.
 ///
 /// # Errors
 /// As [`compare`], for a text of [`COMPARED`], or for a measure that is bounded;
@@ -81,10 +71,11 @@ pub fn compare_by(
     scheme: &Scheme,
     analyzer: &Analyzer,
     (a, b): (&str, &str),
-    by: ComparedBy<'_>,
+    measures: &[Measure],
+    options: &CompareOptions,
     stop: &Stop,
 ) -> Result<Comparison> {
-    let ComparedBy { measures, min_passage, without } = by;
+    let (min_passage, without) = (options.min_passage.unwrap_or(0), &options.without[..]);
     let signed = |text| SignedText::new((scheme, analyzer), text, without, stop);
     let (a_signed, b_signed) = (signed(a)?, signed(b)?);
     for (place, signed) in COMPARED.into_iter().zip([&a_signed, &b_signed]) {
@@ -96,6 +87,9 @@ pub fn compare_by(
     let similarity = match scheme.compared_run_tokens(analyzer.is_of_programs()) {
         Some(k) => {
             let runs = |signed: &SignedText| {
+                if signed.cited.is_empty() {
+                    return RunSet::new(&signed.tokens.hashes, k);
+                }
                 let mut left_out = Runs::new(k);
                 let hashes = &signed.tokens.hashes;
                 signed.cited.iter().for_each(|range| left_out.add(&hashes[range.clone()]));
@@ -153,6 +147,9 @@ pub fn remove_within(
     ranges: &[Range<usize>],
     run_tokens: Option<usize>,
 ) {
+    if ranges.is_empty() {
+        return;
+    }
     let len = run_tokens.unwrap_or(1);
     fingerprints.retain(|fingerprint| {
         let at = fingerprint.position as usize;

@@ -6,6 +6,7 @@ use cento_api::CitedPart;
 
 use super::bibliography::bibliography;
 use super::quotations::quotations;
+use super::ranges::joined;
 
 /// Returns the bytes of these parts of a text: ascending and disjoint.
 ///
@@ -26,13 +27,5 @@ pub fn cited(text: &str, parts: &[CitedPart]) -> Vec<Range<u32>> {
     if parts.contains(&CitedPart::Bibliography) {
         found.extend(bibliography(text));
     }
-    found.sort_unstable_by_key(|range| (range.start, range.end));
-    let mut disjoint: Vec<Range<u32>> = Vec::with_capacity(found.len());
-    for range in found {
-        match disjoint.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => disjoint.push(range),
-        }
-    }
-    disjoint
+    joined(found)
 }

@@ -20,6 +20,7 @@ mod normalize;
 mod numbers;
 mod prepared;
 mod quotations;
+pub mod ranges;
 mod tokenize;
 mod unicode;
 mod variants;
