@@ -51,7 +51,8 @@ pub struct Passage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<f64>,
     /// How many unrelated documents of the collection have a passage with as much evidence in
-    /// common with `a`, by chance.
+    /// common with `a`, by chance. If the passages have more than half of the longer text,
+    /// the number for all of them together counts where it is less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<f64>,
     /// Whether letters were aligned instead of words, because many words have wrong letters, or

@@ -82,7 +82,8 @@ class Passage(_Shown):
     """How much it says in this collection, in bits; ``None`` without the texts of a collection."""
     expected: float | None = None
     """How many unrelated documents have a passage that says as much in common with ``a``, by
-    chance."""
+    chance. If the passages have more than half of the longer text, the number for all of
+    them together counts where it is less."""
     by_letters: bool = False
     """Whether letters were aligned instead of words, because many words have wrong letters, or were
     joined or cut. All of the passage then corresponds, and no evidence is computed."""
