@@ -54,7 +54,7 @@ pub mod segment;
 
 use cento_text::{automaton, key, number, period, sampling};
 
-pub use cento_text::{compare, hash, runtime, scheme, spec, text};
+pub use cento_text::{compare, field_date, hash, runtime, scheme, spec, text};
 
 use cento_api::{error, overlap, reason, similarity};
 

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Prefer;
-use super::chronology::{Written, compare, read};
 use super::numbering::Numbering;
-use super::series::{FIELDS_MAX, add_fields, field_of, unknown};
+use super::series::{FIELDS_MAX, add_fields, unknown};
 use cento::index::{DocAddress, Snapshot};
 use cento_api::error::Result;
+use cento_text::field_date::{FieldDate, compare, field_of, read};
 use cento_text::period::Time;
 use cento_text::runtime::Stop;
 
@@ -39,7 +39,7 @@ pub(super) struct Field {
     number: Option<(i64, i128)>,
     /// The text of a value that is no number.
     text: String,
-    written: Option<Written>,
+    written: Option<FieldDate>,
 }
 
 impl Preference {

@@ -13,6 +13,7 @@ use super::numbering::Numbering;
 use cento::index::{DocAddress, Snapshot};
 use cento::search::RepeatedPassages;
 use cento_api::error::{Error, Result};
+use cento_text::field_date::field_of;
 use cento_text::runtime::Stop;
 
 /// The series of every document of some snapshots, by number.
@@ -298,16 +299,6 @@ pub(super) fn unknown(argument: &'static str, field: &str, fields: &BTreeSet<Str
         more => format!("the fields there are {} and {more} more", shown.join(", ")),
     };
     Error::argument(argument, format!("no document has the field `{field}` in its `meta`; {there}"))
-}
-
-/// Returns the value of a field, whose name may have dots for the members of objects.
-#[must_use]
-pub fn field_of<'a>(meta: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
-    if let Some(value) = meta.get(field) {
-        return Some(value);
-    }
-    let (first, rest) = field.split_once('.')?;
-    field_of(meta.get(first)?.as_object()?, rest)
 }
 
 #[cfg(test)]

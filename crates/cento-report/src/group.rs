@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
+use cento::field_date::field_of;
 use cento::index::Snapshot;
 use cento::{Error, Result};
 use cento_api::{NameFields, NamePattern};
 use cento_collections::Scope;
-use cento_collections::series::field_of;
 use serde_json::Value;
 
 use crate::graph::{Cluster, clusters};

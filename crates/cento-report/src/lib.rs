@@ -27,13 +27,13 @@ mod parted_text;
 mod reuse;
 mod rows;
 mod run;
-mod shares;
 mod table;
 #[doc(hidden)]
 pub mod terminal;
 mod tuning;
 
 pub use answer::ReportMemory;
+pub use cento::compare::shares::{Ranges, Share};
 pub use decontamination::{DecontaminationReport, QuestionEntry};
 pub use difference::is_of_a_script_without_spaces;
 pub use families::{CarrierRow, FamiliesReport, Strip, StripPart, StripSource};
@@ -55,7 +55,6 @@ pub use reuse::{
 };
 pub use rows::{CellType, Delimiter, Rows};
 pub use run::{IndexState, Run};
-pub use shares::{Ranges, Share};
 pub use tuning::TuningReport;
 
 /// The note on a search for passages that was cut short.

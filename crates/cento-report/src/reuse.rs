@@ -11,7 +11,7 @@ use crate::link::link;
 use crate::omission::NotCompared;
 use crate::parted_text::PartedText;
 use crate::run::Run;
-use crate::shares::{CountedText, Ranges, Share, cover};
+use cento::compare::shares::{CountedText, Ranges, Share, cover};
 
 /// A report of documents that were searched for.
 #[derive(Debug, Clone, Serialize)]

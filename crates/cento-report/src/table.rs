@@ -11,8 +11,8 @@ use crate::number::{decimals, shown_of};
 use crate::omission::NotCompared;
 use crate::pairs::PairsReport;
 use crate::reuse::{CountUnit, Place, ReuseReport};
-use crate::shares::Share;
 use crate::tuning::TuningReport;
+use cento::compare::shares::Share;
 
 /// The note on a document whose search was cut short.
 const CUT_SHORT: &str = "the search was cut short: sources may be missing";

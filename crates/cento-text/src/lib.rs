@@ -23,6 +23,7 @@
 
 pub mod automaton;
 pub mod compare;
+pub mod field_date;
 pub mod hash;
 pub mod key;
 pub mod number;

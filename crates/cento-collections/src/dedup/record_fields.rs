@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::series::field_of;
 use cento::index::Document;
+use cento_text::field_date::field_of;
 
 /// Returns the value of a field of a document: that of its meta object, or that of its record,
 /// whose members are no part of the meta object unless the options of the reader name them. In a

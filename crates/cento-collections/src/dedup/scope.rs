@@ -8,9 +8,10 @@ use serde_json::{Map, Value};
 use super::Settings;
 use super::record_fields::field_of_document;
 use crate::Scope;
-use crate::series::{FIELDS_MAX, GroupKey, add_fields, field_of};
+use crate::series::{FIELDS_MAX, GroupKey, add_fields};
 use cento::index::{DocAddress, Document, SignedDocument, Snapshot};
 use cento_api::error::{Error, Result};
+use cento_text::field_date::field_of;
 use cento_text::hash::{Digest, hash_bytes, mix64};
 
 /// The documents that may be duplicates of each other, by their groups.

@@ -13,7 +13,7 @@ use super::text::{VisibleText, Writer};
 use super::{colour, counted, linked, not_compared, not_compared_note, percent, warnings};
 use crate::MORE_PASSAGES;
 use crate::reuse::{CountUnit, DocumentReport, Excluded, ReuseReport, Source};
-use crate::shares::Share;
+use cento::compare::shares::Share;
 
 /// Writes the body of the page: the documents with most reused text first.
 pub fn body(report: &ReuseReport) -> Markup {

@@ -12,7 +12,7 @@ use super::{colour, count, counted, linked, not_compared, not_compared_note, per
 use crate::MORE_PASSAGES;
 use crate::number::shown_of;
 use crate::pairs::{Member, PairEntry, PairsReport};
-use crate::shares::{CountedText, Share};
+use cento::compare::shares::{CountedText, Share};
 use cento_api::Sources;
 
 /// Writes the body of the page.

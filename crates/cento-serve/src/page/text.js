@@ -58,10 +58,11 @@ export function segments(text, ranges, places = []) {
 
 /**
  * A function that counts the characters of a part of this text as reports do: letters and digits, or in a text without
- * any all but white space. The classes are those of `is_alphanumeric` and `is_whitespace` of Rust.
+ * any all but white space. The classes are those of `is_letter`, `is_number` and `is_white_space` of the library.
  */
 function counter(text) {
-  const counts = /[\p{Alphabetic}\p{N}]/u.test(text) ? /[\p{Alphabetic}\p{N}]/gu : /\P{White_Space}/gu;
+  const ofWords = /(?!\p{M})[\p{Alphabetic}\p{N}]/gu;
+  const counts = text.search(ofWords) >= 0 ? ofWords : /\P{White_Space}/gu;
   return (part) => part.match(counts)?.length ?? 0;
 }
 

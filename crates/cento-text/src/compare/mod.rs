@@ -13,6 +13,7 @@ pub mod passages;
 pub mod place;
 pub mod programs;
 pub mod runs;
+pub mod shares;
 pub mod variants;
 
 use std::ops::Range;

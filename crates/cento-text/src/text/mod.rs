@@ -36,6 +36,7 @@ pub use analyzer::{Analyzer, PART_TOKENS};
 pub use family::Family;
 pub use letters::{Letters, TOKEN_LETTERS_MAX};
 pub use unicode::is_letter;
+pub use unicode::is_number;
 pub use unicode::is_unspaced;
 pub use unicode::is_white_space;
 pub(crate) use word_share::{WORD, word_parts};

@@ -79,7 +79,7 @@ pub(super) fn is_upper_case(c: char) -> bool {
 }
 
 /// Returns whether `c` is a number of any kind (category N).
-pub(super) fn is_number(c: char) -> bool {
+pub fn is_number(c: char) -> bool {
     matches!(category(c), Category::Nl | Category::N)
 }
 

@@ -10,9 +10,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use cento::text::ranges::joined;
-
 use serde::Serialize;
+
+use crate::text::ranges::joined;
+use crate::text::{is_letter, is_number, is_white_space};
 
 /// A part of a whole, both in characters or tokens that count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -74,8 +75,9 @@ impl CountedText {
     pub fn new(text: &str, excluded: &[Range<u32>]) -> CountedText {
         let mut characters = vec![(0u64, 0); text.len() / BLOCK + 1];
         let mut excluded = excluded.iter().peekable();
-        let has_words = text.chars().any(char::is_alphanumeric);
-        let counts = |c: char| if has_words { c.is_alphanumeric() } else { !c.is_whitespace() };
+        let is_of_word = |c: char| is_letter(c) || is_number(c);
+        let has_words = text.chars().any(is_of_word);
+        let counts = |c: char| if has_words { is_of_word(c) } else { !is_white_space(c) };
         for (place, c) in text.char_indices() {
             let at = place as u32;
             while excluded.next_if(|range| range.end <= at).is_some() {}
