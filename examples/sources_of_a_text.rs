@@ -39,17 +39,10 @@ pub fn quotations(dir: &Path) -> Result<Vec<(String, String)>> {
         writer.add(Document::new(id, text))?;
     }
     writer.finish()?;
-    // The fewest documents that explain the essay together.
-    let query = Query::text(ESSAY).goal(Goal::Cover).passages(true);
+    let query = Query::text(ESSAY).goal(Goal::Trace);
     let answer = Searcher::new(index.snapshot()?).search(&query)?;
-    let mut found = Vec::new();
-    for hit in answer.hits {
-        for passage in hit.passages.into_iter().flatten() {
-            let (start, end) = passage.a;
-            found.push((hit.id.clone(), ESSAY[start as usize..end as usize].to_owned()));
-        }
-    }
-    Ok(found)
+    let spans = answer.trace.into_iter().flat_map(|trace| trace.spans);
+    Ok(spans.map(|span| (span.best.id, span.text)).collect())
 }
 
 /// Prints the sources.

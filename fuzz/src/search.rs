@@ -81,7 +81,7 @@ pub fn signature(data: &[u8]) {
     let query = Query::new(subject)
         .passages(is_set(0))
         .goal(match (is_set(1), is_set(2)) {
-            (true, _) => Goal::Cover,
+            (true, _) => Goal::Trace,
             (_, true) => Goal::Passage,
             _ => Goal::Hits,
         })

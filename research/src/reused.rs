@@ -72,7 +72,7 @@ impl Reused {
                 ("overlap", Rank::Overlap, Goal::Hits),
                 ("weight", Rank::Weight, Goal::Hits),
                 ("passages", Rank::Passages, Goal::Hits),
-                ("cover", Rank::Overlap, Goal::Cover),
+                ("trace", Rank::Overlap, Goal::Trace),
             ] {
                 let limits = [None].into_iter().chain(self.limit.iter().copied().map(Some));
                 let kind = Query::text("").rank(rank).goal(goal).passages(true);

@@ -197,7 +197,7 @@ mod tests {
     fn another_goal_than_hits_is_refused_among_documents() {
         let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
         let searcher = Searcher::new(index.snapshot().unwrap());
-        let query = Query::text("a").goal(Goal::Cover);
+        let query = Query::text("a").goal(Goal::Trace);
         assert!(query.thresholds == Thresholds::default());
         let error = searcher.search_among(&query, &[]).unwrap_err();
         assert!(error.to_string().contains("goal `hits`"), "{error}");

@@ -72,6 +72,8 @@ impl Query {
             min_passage,
             verify,
             max_expected: _,
+            date: _,
+            carriers: _,
             without,
             min_similarity: _,
         } = &self.options;
@@ -157,7 +159,7 @@ mod tests {
             query().rank(Rank::Passages),
             query().verify("overlap".parse::<Measure>().unwrap()),
             query().goal(Goal::Passage),
-            query().goal(Goal::Cover),
+            query().goal(Goal::Trace),
             query().filter("lang:de"),
         ] {
             check(more, &config, Cost::Texts);

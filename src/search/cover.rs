@@ -1,4 +1,4 @@
-//! The goal `cover`: the fewest documents that together explain the query.
+//! The fewest documents that together explain a query.
 //!
 //! A text that was stitched together has many hits with the same parts. The smallest set of
 //! documents that holds all of the query that any hit holds is found greedily: always the document
@@ -9,107 +9,83 @@ use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::evidence::Evidence;
-use super::examine::Examined;
-use super::extent::Extent;
-use super::outcome::Outcome;
 use super::query::Query;
 use super::query_signature::QuerySignature;
 use super::retrieve::Search;
-use super::score::{self, Scored};
+use super::score::Scored;
 use super::searcher::Searcher;
 use super::shared::{SharedFingerprints, terms_of};
-use super::verify;
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::runtime::Stop;
 use crate::segment::{Candidates, SegmentReader, Terms};
 
 impl Searcher {
-    /// Returns the documents of the cover of a text, none of them hidden, the one that adds most
-    /// first; of those that add as many, the better hit, then the one stored first. Their texts are
-    /// not read. The limit of the query is that of the cover.
+    /// Returns the fewest documents that together explain a text, none of them hidden, at most
+    /// `limit`: the one that adds most first; of those that add as many, the better hit, then the
+    /// one stored first. Their texts are not read. The query itself has no limit: it would leave
+    /// out documents that add more.
     ///
     /// # Errors
     /// Those of [`search`](Self::search).
-    pub fn covering(&self, query: &Query, hidden: Vec<DocAddress>) -> Result<Vec<DocAddress>> {
+    pub fn covering(
+        &self,
+        query: &Query,
+        hidden: Vec<DocAddress>,
+        limit: usize,
+    ) -> Result<Vec<DocAddress>> {
         let mut scratch = self.spare.pop().unwrap_or_default();
         let subject = QuerySignature::of(self, query, &mut scratch.part)?;
         let subject = QuerySignature { hidden, ..subject };
         let (search, documents) = Search::retrieve((self, query), subject, &mut scratch.counters)?;
         let _ = self.spare.push(scratch);
-        let chosen = search.choose(search.meeting(&documents)?)?;
-        Ok(chosen.into_iter().map(|(scored, _)| scored.address).collect())
+        let mut shared = SharedFingerprints::within(query.memory.as_ref());
+        let (keys, stop) = (&search.subject.keys[..], query.stop());
+        let mut chosen = Vec::new();
+        let adds_min = query.thresholds.overlap().into();
+        search.greedily(
+            search.meeting(&documents)?,
+            adds_min,
+            |Scored { address, .. }, terms| {
+                chosen.push(address);
+                if chosen.len() == limit {
+                    return Ok(None);
+                }
+                shared.read(&self.snapshot, (keys, terms), address, stop)?;
+                Ok(Some(shared.keys()))
+            },
+        )?;
+        Ok(chosen)
     }
 }
 
 impl Search<'_> {
-    /// Returns the cover from the documents that meet the query, with all that it requests of them,
-    /// and the share of the query's fingerprints that they have.
+    /// Calls `explained_by` with one document after the other, always the one that adds most
+    /// fingerprints to those explained so far, until none adds at least `adds_min`. It returns which keys the
+    /// document explains, or `None` to end.
     ///
-    /// # Errors
-    /// When verification is requested without texts, or a file is damaged;
-    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the query is stopped.
-    pub fn cover(&self, meeting: Vec<Scored>) -> Result<Outcome> {
-        let Search { searcher, query, subject, .. } = self;
-        let mut evidence = Evidence::of(searcher, subject, query)?;
-        let mut hits = meeting;
-        // A document that does not pass explains nothing.
-        if let Some(evidence) = evidence.as_mut().filter(|_| query.checks_texts()) {
-            hits = self.passing(hits, evidence)?;
-        }
-        score::name(&searcher.snapshot, &mut hits, query.stop())?;
-        let chosen = self.choose(hits)?;
-        let Examined { shown, passed, is_cut } = self.examine(chosen, evidence.as_mut())?;
-        let extent = Extent::of_those_looked_at(shown.len(), passed, is_cut);
-        let hits = self.hits_of(shown)?;
-        let added: u32 = hits.iter().filter_map(|hit| hit.adds).sum();
-        let explained = f64::from(added) / f64::from(subject.keys.len().max(1) as u32);
-        Ok(Outcome { explained: Some(explained), ..Outcome::new(hits, extent) })
-    }
-
-    /// Returns the hits that pass the checks of their texts.
-    fn passing(&self, hits: Vec<Scored>, evidence: &mut Evidence<'_>) -> Result<Vec<Scored>> {
-        let mut passing = Vec::with_capacity(hits.len());
-        for hit in hits {
-            self.query.stop().check()?;
-            let is_alike = evidence
-                .verify(hit.address)?
-                .is_none_or(|verified| verify::meets(&verified, self.query));
-            if is_alike && evidence.may_have_passage(hit.address)? {
-                passing.push(hit);
-            }
-        }
-        Ok(passing)
-    }
-
-    /// Returns the documents of the cover, the one that adds most first, each with the number of
-    /// fingerprints that it adds.
-    ///
-    /// `hits` have their ids where these are to decide between equal ones.
-    fn choose(&self, hits: Vec<Scored>) -> Result<Vec<(Scored, Option<u32>)>> {
-        let Search { searcher, query, subject, .. } = self;
-        let (snapshot, keys, stop) = (&searcher.snapshot, &subject.keys[..], query.stop());
-        let adds_min = query.thresholds.overlap();
-        // One more tells whether there are more.
-        let limit = query.looked_at().saturating_add(1);
-        let mut shared = SharedFingerprints::within(query.memory.as_ref());
-        let mut adding = Adding::new(snapshot, keys, &hits, stop)?;
+    /// Every key counts once, or by its weight if the documents are weighed. They have their ids
+    /// where these are to decide between equal ones.
+    pub(super) fn greedily(
+        &self,
+        hits: Vec<Scored>,
+        adds_min: u64,
+        mut explained_by: impl FnMut(Scored, &[Vec<(u32, u32)>]) -> Result<Option<Vec<u32>>>,
+    ) -> Result<()> {
+        let Search { searcher, query, subject, found } = self;
+        let (keys, stop) = (&subject.keys[..], query.stop());
+        let mut adding = Adding::new((&searcher.snapshot, keys), &found.weights, &hits, stop)?;
         let terms = adding.ordinals();
-        let mut open: BinaryHeap<Candidate> = hits
-            .into_iter()
-            .map(|scored| Candidate { adds: scored.overlap.shared, scored })
-            .collect();
+        let mut open: BinaryHeap<Candidate> =
+            hits.into_iter().map(|scored| Candidate { adds: all_of(&scored), scored }).collect();
         let mut explained = vec![false; keys.len()];
-        let mut chosen = Vec::new();
         while let Some(mut candidate) = open.pop() {
             if candidate.adds < adds_min {
                 break;
             }
-            // The number that a document adds can only have decreased since it was last examined:
-            // if it is unchanged, no other adds more.
-            let address = candidate.scored.address;
-            let adds = adding.by(address);
+            // What a document adds can only have decreased since it was last examined: if it is
+            // unchanged, no other adds more.
+            let adds = adding.by(candidate.scored.address);
             if adds < candidate.adds {
                 candidate.adds = adds;
                 if adds >= adds_min {
@@ -117,28 +93,35 @@ impl Search<'_> {
                 }
                 continue;
             }
-            chosen.push((candidate.scored, Some(adds)));
-            if open.is_empty() || chosen.len() == limit {
+            let Some(keys) = explained_by(candidate.scored, &terms)? else { break };
+            if open.is_empty() {
                 break;
             }
-            shared.read(snapshot, (keys, &terms), address, stop)?;
-            for key in shared.keys() {
+            for key in keys {
                 if !std::mem::replace(&mut explained[key as usize], true) {
                     stop.check()?;
                     adding.explain(key)?;
                 }
             }
         }
-        Ok(chosen)
+        Ok(())
     }
 }
 
-/// The number of fingerprints of the query that each hit has and no chosen document has.
+/// Returns what a document adds before any is chosen.
+fn all_of(scored: &Scored) -> u64 {
+    scored.weighted.map_or(scored.overlap.shared.into(), |weighted| weighted.shared)
+}
+
+/// The fingerprints of the query that each hit has and that are not explained: their number, or
+/// their weight.
 ///
-/// When a document is chosen, each of its fingerprints is subtracted from the other hits that have
-/// it, by the posting lists: each list is read once, and no signatures of hits are read.
+/// When a fingerprint is explained, it is subtracted from the hits that have it, by the posting
+/// lists: each list is read once, and no signatures of hits are read.
 struct Adding<'a> {
     segments: Vec<AddingIn<'a>>,
+    /// The weight of each key; empty if each counts once.
+    weights: &'a [u64],
 }
 
 /// The hits of a segment.
@@ -146,8 +129,8 @@ struct AddingIn<'a> {
     signatures: &'a SegmentReader,
     /// The terms that the query has, each with its key's place, ascending.
     terms: Terms<'a>,
-    /// The hits, ascending, each with the number of fingerprints that it adds.
-    adds: Vec<(u32, u32)>,
+    /// The hits, ascending, each with the number or the weight that it adds.
+    adds: Vec<(u32, u64)>,
     /// The hits again, once a list is so long that it is not read as a whole.
     hits: OnceCell<Candidates>,
     docs: Vec<u32>,
@@ -155,23 +138,25 @@ struct AddingIn<'a> {
 
 impl<'a> Adding<'a> {
     fn new(
-        snapshot: &'a Snapshot,
-        keys: &[u64],
+        (snapshot, keys): (&'a Snapshot, &[u64]),
+        weights: &'a [u64],
         hits: &[Scored],
         stop: &Stop,
     ) -> Result<Adding<'a>> {
         let mut adds = vec![Vec::new(); snapshot.segments().len()];
-        for Scored { address, overlap, .. } in hits {
-            adds[address.segment as usize].push((address.doc, overlap.shared));
+        for scored in hits {
+            let DocAddress { segment, doc } = scored.address;
+            adds[segment as usize].push((doc, all_of(scored)));
         }
         let readers: Vec<&SegmentReader> =
             snapshot.segments().iter().map(|segment| &segment.signatures).collect();
         let terms = terms_of(&readers, keys, stop)?;
-        let of_one = |((signatures, terms), mut adds): ((_, _), Vec<(u32, u32)>)| {
+        let of_one = |((signatures, terms), mut adds): ((_, _), Vec<(u32, u64)>)| {
             adds.sort_unstable();
             AddingIn { signatures, terms, adds, hits: OnceCell::new(), docs: Vec::new() }
         };
-        Ok(Adding { segments: readers.into_iter().zip(terms).zip(adds).map(of_one).collect() })
+        let segments = readers.into_iter().zip(terms).zip(adds).map(of_one).collect();
+        Ok(Adding { segments, weights })
     }
 
     /// Returns the ordinals of the terms of each segment, with their keys' places.
@@ -182,8 +167,8 @@ impl<'a> Adding<'a> {
         self.segments.iter().map(of_one).collect()
     }
 
-    /// Returns the number of fingerprints that the hit at `address` adds.
-    fn by(&self, address: DocAddress) -> u32 {
+    /// Returns what the hit at `address` adds.
+    fn by(&self, address: DocAddress) -> u64 {
         let AddingIn { adds, .. } = &self.segments[address.segment as usize];
         let at = adds.binary_search_by_key(&address.doc, |hit| hit.0);
         at.map_or(0, |at| adds[at].1)
@@ -191,6 +176,7 @@ impl<'a> Adding<'a> {
 
     /// Marks the key at this place as explained: no hit adds it any more.
     fn explain(&mut self, key: u32) -> Result<()> {
+        let weight = self.weights.get(key as usize).copied().unwrap_or(1);
         for AddingIn { signatures, terms, adds, hits, docs } in &mut self.segments {
             let Ok(at) = terms.binary_search_by_key(&key, |term| term.0) else { continue };
             let term = &terms[at].1;
@@ -203,7 +189,7 @@ impl<'a> Adding<'a> {
             }
             for doc in docs {
                 if let Ok(at) = adds.binary_search_by_key(doc, |hit| hit.0) {
-                    adds[at].1 = adds[at].1.saturating_sub(1);
+                    adds[at].1 = adds[at].1.saturating_sub(weight);
                 }
             }
         }
@@ -211,9 +197,9 @@ impl<'a> Adding<'a> {
     }
 }
 
-/// A document that may come next, with the maximum number of fingerprints that it adds.
+/// A document that may come next, with the most that it adds.
 struct Candidate {
-    adds: u32,
+    adds: u64,
     scored: Scored,
 }
 

@@ -208,6 +208,11 @@ impl<'a> Evidence<'a> {
         Ok(Some(Similarity::exact(own.overlap(&maker.of_tokens(&document.text, &document.tokens)))))
     }
 
+    /// Returns the words of the query, as passages count them, if its text is known.
+    pub fn words(&self) -> Option<&Tokens> {
+        self.query(Purpose::Passages).map(|query| query.tokens)
+    }
+
     /// Returns the query, if its text is known.
     fn query(&self, purpose: Purpose) -> Option<Side<'_>> {
         let tokens = match (&self.whole_words, purpose) {
@@ -381,18 +386,6 @@ impl<'a> Evidence<'a> {
         let query = self.query(Purpose::Passages).zip(self.prepared.as_ref());
         let between = |query| passages::between_prepared(query, document.side(), self.stop);
         query.map(between).transpose()
-    }
-
-    /// Tells whether the document at `address` has a passage that is long enough, or may have one,
-    /// if that is requested.
-    ///
-    /// # Errors
-    /// When the document cannot be read.
-    pub fn may_have_passage(&mut self, address: DocAddress) -> Result<bool> {
-        if self.min_passage.is_none() {
-            return Ok(true);
-        }
-        Ok(self.passages(address)?.is_none_or(|passages| passages.may_have_any()))
     }
 
     /// Takes memory for passages that stay until the answer is made.

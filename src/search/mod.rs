@@ -13,7 +13,7 @@
 //!    be among the best. Within a budget the best are counted again.
 //!    `pruning` says how many of the best may be kept already.
 //! 4. `meeting`: the thresholds decide, by counts (`score`), then by texts (`similar`).
-//! 5. By the goal: `hits` takes the best, `cover` those that explain the query together, and
+//! 5. By the goal: `hits` takes the best, `trace` those that the parts of the query are from, and
 //!    `best_passage` the one passage that is most like it.
 //! 6. `examine`: the texts are compared (`evidence`) for measures and passages, and `hit_details`
 //!    makes the hits.
@@ -59,6 +59,7 @@ mod shared;
 mod similar;
 mod similar_to;
 mod stopped;
+mod trace;
 mod tuning;
 mod verify;
 mod weigh;
@@ -66,8 +67,9 @@ mod weigh;
 pub use crate::index::MaxDf;
 pub use boilerplate::Boilerplate;
 pub use cento_api::{
-    Answer, BoilerplateShare, CandidateTexts, Goal, Hit, QueryInfo, Rank, RepeatedPassage,
-    SearchOptions, Stopped, Thresholds, Verified, WeightedSimilarity,
+    Answer, BoilerplateShare, CandidateTexts, CountUnit, Goal, Hit, QueryInfo, Rank,
+    RepeatedPassage, SearchOptions, SpanCarrier, Stopped, Thresholds, Trace, TracedSpan, Verified,
+    WeightedSimilarity,
 };
 pub use chance::Chance;
 pub use cost::Cost;

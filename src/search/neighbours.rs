@@ -84,7 +84,7 @@ impl Searcher {
 
     /// Returns the documents that share at least this number of the keys and, if they are weighed,
     /// this share of their weight.
-    fn sharing(
+    pub(super) fn sharing(
         &self,
         keys: &[u64],
         (overlap_min, weighed): (u32, Option<(Weigh, f64)>),

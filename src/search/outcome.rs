@@ -1,6 +1,6 @@
 //! What a search finds, before the answer is made.
 
-use cento_api::{CandidateTexts, Hit};
+use cento_api::{CandidateTexts, Hit, Trace};
 
 use super::extent::Extent;
 
@@ -8,14 +8,14 @@ use super::extent::Extent;
 pub(super) struct Outcome {
     pub hits: Vec<Hit>,
     pub extent: Extent,
-    /// The share of the query's fingerprints that the hits together have, of a cover.
-    pub explained: Option<f64>,
+    /// Where every part of the query comes from, of a trace.
+    pub trace: Option<Trace>,
     /// The number of texts considered for the best passage.
     pub candidates: Option<CandidateTexts>,
 }
 
 impl Outcome {
     pub fn new(hits: Vec<Hit>, extent: Extent) -> Outcome {
-        Outcome { hits, extent, explained: None, candidates: None }
+        Outcome { hits, extent, trace: None, candidates: None }
     }
 }

@@ -106,8 +106,8 @@ impl Query {
 
     /// Tells whether to search for passages, to show them or to decide which documents to show.
     pub(super) fn needs_passages(&self) -> bool {
-        let covers_all = self.options.goal == Goal::Cover && self.options.limit.is_none();
-        self.shows_passages() || self.ranked_by() == Rank::Passages || covers_all
+        let is_trace = self.options.goal == Goal::Trace;
+        self.shows_passages() || self.ranked_by() == Rank::Passages || is_trace
     }
 }
 
@@ -148,6 +148,6 @@ mod tests {
         let query = Query::text("a").min_passage(20).limit(3);
         assert_eq!(examined(&query, |_| true), 3 + Query::PATIENCE);
         assert_eq!(examined(&query, |at| at % 2 == 1), 6 + Query::PATIENCE);
-        assert_eq!(examined(&query.goal(Goal::Cover), |_| true), 3);
+        assert_eq!(examined(&query.goal(Goal::Trace), |_| true), 3);
     }
 }

@@ -29,17 +29,17 @@ impl Searcher {
         let query = &*query;
         let searcher = self.without(&query.options.without)?;
         let (search, meeting) = searcher.find(query)?;
-        let Outcome { hits, extent, explained, candidates } = match query.options.goal {
+        let Outcome { hits, extent, trace, candidates } = match query.options.goal {
             Goal::Hits => search.hits(meeting)?,
-            Goal::Cover => search.cover(meeting)?,
+            Goal::Trace => search.trace(meeting)?,
             Goal::Passage => search.best_passage(meeting)?,
         };
         let Search { subject, found, .. } = &search;
         let is_complete = found.unread == 0;
         Ok(Answer {
             query: subject.info(&searcher, query, found)?,
+            trace,
             hits,
-            explained,
             candidates,
             more: extent.more,
             total: extent.total.filter(|_| is_complete).map(|total| total as u64),

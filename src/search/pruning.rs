@@ -32,6 +32,9 @@ impl Pruning {
             min_passage,
             // Decides which passages are shown, not which hits.
             max_expected: _,
+            // Describe the carriers of spans.
+            date: _,
+            carriers: _,
             limit: _,
             candidates: _,
             // Decide before anything is counted, or by counts.
@@ -63,7 +66,7 @@ impl Pruning {
         // Candidates for passages are the same number, whichever of them are hits.
         let may_miss_passage = min_passage.is_some() && !patience.counts_all();
         let drops_hits = verify.is_some() || may_miss_passage;
-        // A document that is not among the best may add more to a cover, or have the best passage.
+        // A document that is not among the best may add more to a trace, or have the best passage.
         let is_of_hits = *goal == Goal::Hits;
         // One more tells whether there are more.
         let best = patience.most().saturating_add(1);
@@ -112,7 +115,7 @@ mod tests {
             assert!(of_texts(query()));
             assert_eq!(pruning(&query().min_resemblance(0.5))[..2], [false; 2]);
             assert_eq!(pruning(&query().min_weighted_containment(0.5))[..2], [false; 2]);
-            assert_eq!(pruning(&query().goal(Goal::Cover))[..2], [false; 2]);
+            assert_eq!(pruning(&query().goal(Goal::Trace))[..2], [false; 2]);
             assert_eq!(pruning(&query().verify("jaccard(k=2)")), [false; 3]);
             assert_eq!(pruning(&query().min_passage(20u32)), [false; 3]);
         }

@@ -103,6 +103,7 @@ option_methods! {
         passages: bool,
         min_passage: Option<u32>,
         max_expected: Option<f64>,
+        carriers: Option<usize>,
         without: Vec<CitedPart>,
         min_similarity: Option<f64>;
 }
@@ -137,6 +138,9 @@ impl Query {
 
     /// The default maximum number of documents whose passages are looked for.
     pub const CANDIDATES: usize = 1000;
+
+    /// The default maximum number of documents that are compared with a span of a trace.
+    pub const CARRIERS: usize = 100;
 
     /// Tells whether the similarity of texts decides which documents are hits.
     pub(super) fn is_of_texts(&self) -> bool {
@@ -183,13 +187,22 @@ impl Query {
 
     /// Tells whether fingerprints are to be weighed.
     pub(super) fn is_weighed(&self) -> bool {
-        self.ranked_by() != Rank::Overlap || self.thresholds.is_weighed()
+        // Those that rarely occur tell best where a passage is from.
+        let is_by_weight = self.ranked_by() != Rank::Overlap || self.options.goal == Goal::Trace;
+        is_by_weight || self.thresholds.is_weighed()
     }
 
     /// Returns the least share of the query's weight in a document that meets the thresholds.
     pub(super) fn least_weighted(&self) -> f64 {
         // Weighted resemblance is at most weighted containment.
         self.thresholds.weighted_containment().max(self.thresholds.weighted_resemblance())
+    }
+
+    /// Dates the documents of a trace by this field of their meta.
+    #[must_use]
+    pub fn date(mut self, field: impl Into<String>) -> Query {
+        self.options.date = Some(field.into());
+        self
     }
 
     /// Restricts hits to documents that match this query of their meta, ids or times of addition.
@@ -317,7 +330,7 @@ mod tests {
         let of = |field| Query::OPTION_METHODS.iter().filter(move |method| method.0 == field);
         let names = |field| of(field).map(|method| method.1.to_owned()).collect::<Vec<_>>();
         assert_eq!(fields(thresholds), names("thresholds"));
-        let written_out = ["filter", "verify"];
+        let written_out = ["filter", "date", "verify"];
         let mut options = fields(options);
         options.retain(|name| !written_out.contains(&name.as_str()));
         assert_eq!(options, names("options"));

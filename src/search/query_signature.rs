@@ -175,7 +175,11 @@ impl QuerySignature {
     }
 
     /// Returns the boilerplate in the text of the query, if passages are looked for.
-    fn boilerplate(&self, searcher: &Searcher, query: &Query) -> Result<Vec<(u32, u32)>> {
+    pub(super) fn boilerplate(
+        &self,
+        searcher: &Searcher,
+        query: &Query,
+    ) -> Result<Vec<(u32, u32)>> {
         let Some(boilerplate) = searcher.boilerplate().filter(|_| query.needs_passages()) else {
             return Ok(Vec::new());
         };

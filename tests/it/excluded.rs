@@ -43,7 +43,7 @@ fn excluded_documents_count_as_not_stored() {
             subject.clone().min_containment(0.1),
             subject.clone().passages(true),
             subject.clone().min_passage(20),
-            subject.clone().goal(Goal::Cover),
+            subject.clone().goal(Goal::Trace),
             subject.clone().goal(Goal::Passage),
         ] {
             let excluded = excluding(&query);

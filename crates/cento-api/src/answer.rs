@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Passage, PresetDefaults, Similarity, Unseen, WeightedSimilarity};
+use crate::{Passage, PresetDefaults, Similarity, Trace, Unseen, WeightedSimilarity};
 
 /// The answer to a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -11,12 +11,13 @@ use crate::{Passage, PresetDefaults, Similarity, Unseen, WeightedSimilarity};
 pub struct Answer {
     /// The query.
     pub query: QueryInfo,
-    /// The hits, best first.
-    pub hits: Vec<Hit>,
-    /// The share of the query's fingerprints that the hits together have, if a cover was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Where every part of the query comes from, if a trace was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub explained: Option<f64>,
+    pub trace: Option<Trace>,
+    /// The hits, best first. Those of a trace are the documents with passages; the next one is
+    /// always the one that adds most to those before it.
+    pub hits: Vec<Hit>,
     /// The number of texts considered for the best passage, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
@@ -129,7 +130,8 @@ pub struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passage_tokens: Option<u32>,
-    /// Fingerprints of the query that no hit before this one has, if a cover was requested.
+    /// The letters and digits of the query, or the tokens of a program, that no hit before this one
+    /// has, if a trace was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub adds: Option<u32>,

@@ -39,13 +39,15 @@ pub struct SearchOptions {
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
     pub rank: Option<Rank>,
     /// Number of documents, the best by weight, searched for passages by the rank `passages`; at
-    /// least `limit`. Default: until 30 documents in a row lack one, at most 1000.
+    /// least `limit`. Default: until 30 documents in a row lack one, at most 1000. For the goal
+    /// `trace`, the number of documents that are compared with the query, and then with each span.
+    /// Default: as above, and 100 with each span.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     #[cfg_attr(feature = "openapi", schema(maximum = 1000))]
     pub candidates: Option<usize>,
     /// Maximum number of hits; the answer reports if there are more. Default: 10; with `passages`,
-    /// `min_passage`, the goal `cover` or the rank `passages` all up to the last document with a
+    /// `min_passage`, the goal `trace` or the rank `passages` all up to the last document with a
     /// passage. The search for it ends when 30 documents in a row lack one, and after 1000.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, short = 'n', value_name = "N"))]
@@ -105,6 +107,19 @@ pub struct SearchOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "NUMBER"))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub max_expected: Option<f64>,
+    /// Field of `meta` with dates such as `2021`, `2021-03` or `2021-03-04T10:00:00Z`, or numbers,
+    /// for the goal `trace`: the carrier with the earliest is the first one. Default: the order of
+    /// addition.
+    #[setters(strip_option)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]
+    pub date: Option<String>,
+    /// Number of carriers to show of each span, for the goal `trace`, beside the best and the first
+    /// one. Default: 0.
+    #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "openapi", schema(maximum = 1000))]
+    pub carriers: Option<usize>,
     /// Leave out this part of every text: it counts in no number and in no passage, as boilerplate
     /// does. The index must store texts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -157,9 +172,9 @@ pub enum Goal {
     /// The documents that share most with the query, the best first.
     #[default]
     Hits,
-    /// The fewest documents that together explain the query, found greedily, each with the number
-    /// of fingerprints that it adds.
-    Cover,
+    /// Where every part of the query comes from: its spans that documents have, each with its
+    /// carriers, and the documents that together have most of it.
+    Trace,
     /// The one passage of all documents that has most of the query's runs of words, in any order
     /// (Sun et al. 2013); the limit does not matter.
     Passage,

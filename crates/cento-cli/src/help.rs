@@ -20,7 +20,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
             "stats", "check", "recover",
         ],
     ),
-    ("Search", &["search", "compare", "watch", "demo"]),
+    ("Search", &["search", "trace", "compare", "watch", "demo"]),
     ("Collections", &["pairs", "families", "lineage", "cluster", "dedup", "decontaminate"]),
     ("Methods", &["method", "info"]),
     ("Service and stores", &["serve", "store"]),

@@ -129,6 +129,7 @@ verbs!(Verb {
     Create(create::Create),
     Add(add::Add),
     Search(Box<search::Search>),
+    Trace(Box<search::TraceText>),
     Compare(compare::Compare),
     Pairs(Box<pairs::Pairs>),
     Families(Box<families::FamilyList>),

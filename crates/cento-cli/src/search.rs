@@ -1,6 +1,7 @@
 //! `cento search`
 
 mod queries;
+mod trace;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -36,6 +37,7 @@ use cento_client::api::{DocumentResponse, SearchRequest, SignatureBody};
 use cento_report::{IndexState, NotCompared, PartedText, ReuseReport, Run};
 use cento_source::InFile;
 use queries::{End, Unanswered};
+pub use trace::TraceText;
 
 /// Find the documents that share text with a query.
 ///
@@ -89,8 +91,8 @@ pub struct Search {
     unit: UnitArgs,
     #[command(flatten)]
     source: SourceArgs,
-    /// Output format. Rows of csv and tsv are hits, after the id of their query; the other columns
-    /// are the fields of a hit in JSON.
+    /// Output format. Rows of csv and tsv are hits, or the spans of a trace, after the id of their
+    /// query; the other columns are the fields of a hit, or of a span, in JSON.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }
@@ -219,7 +221,11 @@ impl Search {
         let memory = self.memory();
         let (mut collected, mut analyzer) = (Collected::within(memory / REPORT_SHARE), None);
         let (mut warnings, mut defaults) = (Vec::new(), None);
-        let mut out = ListOut::new(io::stdout().lock(), self.format, COLUMNS)?;
+        let columns = match self.options.goal {
+            Goal::Trace => trace::COLUMNS,
+            Goal::Hits | Goal::Passage => COLUMNS,
+        };
+        let mut out = ListOut::new(io::stdout().lock(), self.format, columns)?;
         self.for_each_query(&mut unanswered, &mut |name, id, mut asked| {
             let in_file = match &mut asked {
                 Asked::Text(_, in_file) => std::mem::take(in_file),
@@ -259,8 +265,17 @@ impl Search {
                 }
                 ListOut::Rows(rows) => {
                     let id = answer.query.id.as_deref();
-                    let mut hits = answer.hits.iter();
-                    hits.try_for_each(|hit| rows.write(&Row { query: id, hit }))?;
+                    match &answer.trace {
+                        Some(traced) => {
+                            let mut spans = traced.spans.iter();
+                            spans
+                                .try_for_each(|span| rows.write(&trace::Row { query: id, span }))?;
+                        }
+                        None => {
+                            let mut hits = answer.hits.iter();
+                            hits.try_for_each(|hit| rows.write(&Row { query: id, hit }))?;
+                        }
+                    }
                     tell_beside_rows(&name, &answer, &query, &warned);
                 }
             }
@@ -449,11 +464,8 @@ fn print_human(out: &mut impl Write, answer: &Answer, wanted: &Query) -> io::Res
     if let Some(defaults) = answer.defaults {
         line!(out, "--for {defaults}")?;
     }
-    if answer.explained.is_some() {
-        let added: u64 = answer.hits.iter().filter_map(|hit| hit.adds).map(u64::from).sum();
-        let they = if answer.hits.len() == 1 { "it has" } else { "together they have" };
-        let all = output::counted(query.fingerprints.into(), "fingerprint");
-        line!(out, "{they} {} of its {all}", output::count(added))?;
+    if let Some(traced) = &answer.trace {
+        trace::print(out, answer, traced)?;
     }
     if !answer.hits.is_empty() {
         print_hits(out, answer)?;
@@ -496,7 +508,7 @@ fn more(answer: &Answer, wanted: &Query) -> String {
 }
 
 fn print_hits(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
-    let adds = if answer.explained.is_some() { "     adds" } else { "" };
+    let adds = if answer.trace.is_some() { "     adds" } else { "" };
     line!(
         out,
         "{:>9} {:>9} {:>11} {:>8}{adds}  id",

@@ -1,7 +1,7 @@
 //! Where is the text of new documents from?
 //!
 //! Each new document is searched for by itself, among the known documents and among the other new
-//! ones: those that together have most of its fingerprints (the goal `cover`) are compared with it,
+//! ones: those that together have most of its fingerprints (a cover) are compared with it,
 //! text by text. So the answer does not depend on the pairs that a list has room for. What the
 //! passages of known and of new documents both have counts as known.
 //!
@@ -21,7 +21,7 @@ use super::numbering::Numbering;
 use super::pairs::Pairs;
 use super::series::Series;
 use cento::index::{DocAddress, Snapshot};
-use cento::search::{Goal, Query, Searcher, Weigh};
+use cento::search::{Query, Searcher, Weigh};
 use cento_api::error::Result;
 use cento_text::compare::Passages;
 use cento_text::runtime::ordered::in_order;
@@ -215,10 +215,11 @@ impl<'a> SourceSearch<'a> {
             return Ok(vec![self.sharing_most(address, &hidden)?]);
         }
         let Join { options, stop, memory, .. } = self.join;
-        let mut query = Query::text(text).goal(Goal::Cover).limit(Query::CANDIDATES);
+        let mut query = Query::text(text).limit(usize::MAX);
         query = query.max_df(options.max_df).memory(memory.clone());
         query.stop = stop.clone();
-        let covering = |searcher: &Searcher| searcher.covering(&query, hidden.clone());
+        let most = Query::CANDIDATES + 1;
+        let covering = |searcher: &Searcher| searcher.covering(&query, hidden.clone(), most);
         self.searchers.iter().map(covering).collect()
     }
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use cento::search::{Answer, Hit, Searcher, Subject};
-use cento::{Analyzer, Passage, Result, Stop, Tokens, Unit};
+use cento::text::cited::cited;
+use cento::{Analyzer, CitedPart, Passage, Result, Stop, Tokens, Unit};
 use cento_collections::Scope;
 use cento_collections::pairs::PairReport;
 
@@ -39,7 +40,14 @@ impl Searched {
             sources.push(found(hit, passages, text, &tokens));
         }
         let boilerplate = answer.query.boilerplate.clone();
-        let counting = Counting { boilerplate, tokens: analyzer.program_tokens(&text)? };
+        let tokens = analyzer.program_tokens(&text)?;
+        let (mut common, mut marked) = (Vec::new(), Vec::new());
+        if let Some(trace) = &answer.trace {
+            common.extend(trace.spans.iter().filter(|span| span.is_common).map(|span| span.a));
+            let parts = [CitedPart::Quotations, CitedPart::Bibliography];
+            marked.extend(cited(&text, &parts).into_iter().map(|range| (range.start, range.end)));
+        }
+        let counting = Counting { boilerplate, tokens, common, cited: marked };
         let &Answer { more, complete, .. } = answer;
         Ok(Searched { name, text, sources, counting, more, complete })
     }

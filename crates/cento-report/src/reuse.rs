@@ -55,6 +55,10 @@ pub struct Counting {
     /// not,
     /// and a long string counts as much as a short one. `None` for prose.
     pub tokens: Option<Vec<u32>>,
+    /// The bytes of common spans of a trace, which are no reuse.
+    pub common: Vec<(u32, u32)>,
+    /// The bytes that a trace counts as cited where sources have them: no reuse either.
+    pub cited: Vec<(u32, u32)>,
 }
 
 /// The unit of the numbers of a report.
@@ -193,7 +197,12 @@ pub struct DocumentReport {
     /// The share that some source has, 0 to 1. Only matched words of passages count: edited words
     /// within a passage are not reused.
     pub reused: Share,
-    /// The share that no source has: 1 less `reused`, or 0 if nothing in the document counts.
+    /// The share in common spans, if the document was traced.
+    pub common: Share,
+    /// The share that sources have, and that the document has in quotation marks or in its
+    /// bibliography, if it was traced.
+    pub cited: Share,
+    /// The share that no source has: 1 less the others, or 0 if nothing in the document counts.
     pub originality: Share,
     /// The sources in cover order: the next one is always the one that adds most to those before
     /// it.
@@ -277,10 +286,11 @@ impl ReuseReport {
 
 impl DocumentReport {
     /// Returns the shares of the headline in thousandths: the reused one, and the original one,
-    /// which is 1000 less the reused share as shown.
+    /// which is 1000 less the other shares as shown.
     pub(crate) fn reused_and_original(&self) -> (u64, u64) {
-        let reused = self.reused.thousandths();
-        (reused, if self.size == 0 { 0 } else { 1000 - reused })
+        let shares = [self.reused, self.common, self.cited].map(Share::thousandths);
+        let others = shares.iter().sum::<u64>().min(1000);
+        (shares[0], if self.size == 0 { 0 } else { 1000 - others })
     }
 
     /// Computes the report of one document.
@@ -299,25 +309,40 @@ impl DocumentReport {
         let boilerplate = ranges(&counting.boilerplate);
         let (excluded, cut, boilerplate) = exclude(&text, &count(&[]), &boilerplate, without);
         let counted = count(cut.as_slice());
+        let common = ranges(&counting.common);
+        let apart = common.with(&ranges(&counting.cited));
+        let size_of = |bytes: &Ranges| -> u64 {
+            let size = |range: &Range<u32>| counted.before(range.end) - counted.before(range.start);
+            bytes.as_slice().iter().map(|range| u64::from(size(range))).sum()
+        };
+        let matched = sources.iter().flat_map(|source| &source.passages);
+        let matched = matched.flat_map(Place::matched_in_document).copied().collect::<Vec<_>>();
+        let matched = ranges(&matched);
+        let [all, in_common, in_both] =
+            [&matched, &matched.without(&common), &matched.without(&apart)].map(size_of);
+        let (common_size, cited_size) = (all - in_common, in_common - in_both);
         let unit =
             if counting.tokens.is_some() { CountUnit::Tokens } else { CountUnit::Characters };
         let of = u64::from(counted.total());
         let found_count = sources.len();
         let (sources, ranges): (Vec<ReuseSource>, Vec<Ranges>) = sources
             .into_iter()
-            .map(|found| with_counted(found, &counted))
+            .map(|found| with_counted(found, &counted, &apart))
             .filter(|(_, ranges)| !ranges.is_empty())
             .unzip();
         let without_passages = (found_count - sources.len()) as u64;
         let sources = in_cover_order(sources, ranges, of);
         let reused = sources.iter().map(|source| source.share_in_report.part).sum();
+        let (cut, boilerplate) = (cut.with(&apart), boilerplate.with(&common));
         let stretches = stretches(&text, &sources, &cut, &boilerplate);
         Ok(DocumentReport {
             name,
             size: of,
             unit,
             reused: Share { part: reused, of },
-            originality: Share { part: of - reused, of },
+            common: Share { part: common_size, of },
+            cited: Share { part: cited_size, of },
+            originality: Share { part: of - reused - common_size - cited_size, of },
             sources,
             without_passages,
             excluded,
@@ -406,11 +431,17 @@ fn ranges(pairs: &[(u32, u32)]) -> Ranges {
     Ranges::new(pairs.iter().map(|&(start, end)| start..end).collect())
 }
 
-/// The passages that count, and their matched parts in characters that count.
-fn with_counted(mut found: ReuseSource, counted: &CountedText) -> (ReuseSource, Ranges) {
+/// The passages that count, and their matched parts in characters that count, without those
+/// `apart`.
+fn with_counted(
+    mut found: ReuseSource,
+    counted: &CountedText,
+    apart: &Ranges,
+) -> (ReuseSource, Ranges) {
     let matched = |passage: &Place| -> Vec<Range<u32>> {
-        let place = |&(start, end): &(u32, u32)| counted.before(start)..counted.before(end);
-        let ranges = passage.matched_in_document().iter().map(place);
+        let matched = ranges(passage.matched_in_document()).without(apart);
+        let place = |range: &Range<u32>| counted.before(range.start)..counted.before(range.end);
+        let ranges = matched.as_slice().iter().map(place);
         ranges.filter(|range| !range.is_empty()).collect()
     };
     found.passages.retain(|passage| !matched(passage).is_empty());

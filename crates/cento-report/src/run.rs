@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_foot_names_all_options_that_are_not_the_defaults_and_no_others() {
-        let options = SearchOptions::default().limit(5).goal(Goal::Cover).counts_only(true);
+        let options = SearchOptions::default().limit(5).goal(Goal::Trace).counts_only(true);
         let thresholds = Thresholds::default().min_overlap(3).min_containment(0.5);
         let run = Run::new("search").with_options(&options).with_options(&thresholds);
         let named: Vec<(&str, &str)> =

@@ -155,6 +155,8 @@ impl ReuseReport {
             "size",
             "unit",
             "reused",
+            "common",
+            "cited",
             "originality",
             "number",
             "source",
@@ -171,6 +173,8 @@ impl ReuseReport {
                 document.size.to_string(),
                 if document.unit == CountUnit::Tokens { "tokens" } else { "characters" }.into(),
                 shown(document.reused),
+                shown(document.common),
+                shown(document.cited),
                 shown(document.originality),
             ];
             let note = if document.complete { "" } else { CUT_SHORT };
@@ -368,7 +372,7 @@ mod tests {
             ReuseReport { run: Run::new("search"), documents, not_compared, warnings: Vec::new() };
         assert_eq!(
             report.csv().unwrap(),
-            "document,size,unit,reused,originality,number,source,share_in_report,share_in_text,passages,\
+            "document,size,unit,reused,common,cited,originality,number,source,share_in_report,share_in_text,passages,\
              parts,note\n\
              essay,8,characters,0.6250,0.3750,1,'=1+1,0.5000,0.5000,1,,\n\
              essay,8,characters,0.6250,0.3750,2,\"a,\"\"b\",0.1250,0.3750,1,,\n\

@@ -114,7 +114,7 @@ mod tests {
             (r#"{"parts": [{"name": "a", "text": " "}]}"#, "`parts` is empty; a query needs text"),
             (r#"{"parts": [{"name": "", "text": "a"}]}"#, "the name of its part 1 is empty"),
             (r#"{"text": "a", "min_similarity": 0.5}"#, "`verify`"),
-            (r#"{"text": "a", "goal": "cover", "rank": "weight"}"#, "`rank`"),
+            (r#"{"text": "a", "goal": "trace", "rank": "weight"}"#, "`rank`"),
             (r#"{"text": "a", "goal": "passage", "boilerplate": ["b"]}"#, "`boilerplate`"),
         ] {
             let error = of(read(json).unwrap(), &config, None).unwrap_err().to_string();

@@ -20,8 +20,8 @@ use cento_web::{Added, Asked, Collection, Failure, WebOptions, WebReport, add_so
 ///
 /// Cuts the text into windows and asks a search engine for the rarest run of words of each. Pages
 /// that most answers name are fetched and added, with their addresses as ids, `votes` and the time
-/// in `meta`. Then `cento search INDEX FILE --goal cover --passages --report FILE.html` shows the
-/// passages that they share with the text.
+/// in `meta`. Then `cento trace INDEX FILE --report FILE.html` shows the passages that they share
+/// with the text.
 ///
 /// Sends parts of the text to the search engine. Keeps to robots.txt, makes one request a second to
 /// a host, and refuses addresses that are not public, also after redirects. The exit status is 1 if

@@ -249,7 +249,7 @@ impl Measuring {
         })?;
         search("--counts-only --limit 100", &queries, |query| query.limit(100))?;
         search("--counts-only --rank weight", &queries, |query| query.rank(Rank::Weight))?;
-        search("--counts-only --goal cover", &few, |query| query.goal(Goal::Cover).limit(10))?;
+        search("--goal trace", &few, |query| query.goal(Goal::Trace).limit(10))?;
         search("--passages --limit 10", &few, |query| {
             query.counts_only(false).passages(true).limit(10)
         })?;

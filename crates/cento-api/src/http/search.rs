@@ -56,12 +56,12 @@ mod tests {
     #[test]
     fn options_stand_beside_the_subject_and_unknown_ones_are_refused() {
         let request = read(
-            r#"{"text": "a", "min_containment": 0.5, "limit": 5, "goal": "cover", "max_df": "0.5"}"#,
+            r#"{"text": "a", "min_containment": 0.5, "limit": 5, "goal": "trace", "max_df": "0.5"}"#,
         );
         let request = request.unwrap();
         assert_eq!(request.text.as_deref(), Some("a"));
         assert_eq!(request.thresholds, Thresholds::default().min_containment(0.5));
-        let options = SearchOptions::default().limit(5).goal(Goal::Cover);
+        let options = SearchOptions::default().limit(5).goal(Goal::Trace);
         assert_eq!(request.options, options.max_df(MaxDf::Share(0.5)));
         for field in ["min_containtment", "best", "cover", "estimates", "thresholds", "options"] {
             let error = read(&format!(r#"{{"text": "a", "{field}": true}}"#)).unwrap_err();

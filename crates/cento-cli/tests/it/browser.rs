@@ -218,8 +218,8 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
              .every(cell => Number(cell.textContent) >= 60);",
     );
     assert_eq!(long, json!(true));
-    // A cover has an order of its own.
-    browser.click("#search-cover");
+    // A trace has an order of its own.
+    browser.click("#search-trace");
     assert_eq!(browser.run("return document.getElementById('search-rank').disabled"), json!(true));
     browser.click("#search-run");
     browser.wait_for(&titles.replace("WANTED", "titles.includes('Adds')"));

@@ -1,4 +1,4 @@
-//! The real binary: passages, covers, verification, comparisons, statistics.
+//! The real binary: passages, traces, verification, comparisons, statistics.
 
 use crate::common::run::{Dir, line};
 use crate::common::words;
@@ -81,21 +81,31 @@ fn compared_files_without_a_long_passage_have_nothing_in_common() {
 }
 
 #[test]
-fn a_cover_leaves_out_documents_that_add_nothing() {
+fn a_trace_has_the_spans_of_a_text_and_leaves_out_documents_that_add_nothing() {
     let (dir, query) = stitched();
     let all = dir.json(&["search", "idx", "--text", &query]);
     assert_eq!(ids(&all), ["one", "other", "part"]);
-    let cover = dir.json(&["search", "idx", "--text", &query, "--goal", "cover"]);
-    assert_eq!(ids(&cover), ["one", "other"]);
-    let adds: u64 =
-        cover["hits"].as_array().unwrap().iter().map(|h| h["adds"].as_u64().unwrap()).sum();
-    let explained = adds as f64 / cover["query"]["fingerprints"].as_f64().unwrap();
-    assert_eq!(cover["explained"].as_f64().unwrap(), explained);
-    let human = dir.run(&["search", "idx", "--text", &query, "--goal", "cover"]).out;
-    let all = cover["query"]["fingerprints"].as_u64().unwrap();
-    // Not a share of the text: that of one hit is estimated, and may be greater.
-    let said = format!("together they have {adds} of its {all} fingerprints");
-    assert!(human.contains(&said) && human.contains("adds"), "{human}");
+    let traced = dir.json(&["search", "idx", "--text", &query, "--goal", "trace"]);
+    assert_eq!(ids(&traced), ["one", "other"]);
+    let same = dir.json(&["trace", "idx", "--text", &query]);
+    assert_eq!((&same["trace"], &same["hits"]), (&traced["trace"], &traced["hits"]));
+    let trace = &traced["trace"];
+    let spans = trace["spans"].as_array().unwrap();
+    let best: Vec<&Value> = spans.iter().map(|span| &span["best"]["id"]).collect();
+    assert_eq!(best, ["one", "other"]);
+    let shares = ["reused", "common", "cited", "new"].map(|share| trace[share].as_f64().unwrap());
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
+    let adds = traced["hits"].as_array().unwrap().iter().map(|hit| hit["adds"].as_u64().unwrap());
+    let size = trace["size"].as_u64().unwrap() as f64;
+    assert!((adds.sum::<u64>() as f64 / size - shares[0]).abs() < 1e-9, "{traced}");
+    let human = dir.run(&["trace", "idx", "--text", &query]).out;
+    assert!(human.contains("reused") && human.contains("in 2 spans"), "{human}");
+    assert!(human.contains("line 1 \u{2194} line 1 of one: 150 words"), "{human}");
+    let rows = dir.run(&["trace", "idx", "--text", &query, "--format", "csv"]).out;
+    assert_eq!(rows.lines().count(), 3, "{rows}");
+    let nothing = dir.run(&["trace", "idx", "--text", &words(77, 60)]);
+    assert_eq!(nothing.status, 1);
+    assert!(nothing.out.contains("1.000 new, in 0 spans"), "{}", nothing.out);
 }
 
 #[test]
@@ -132,7 +142,7 @@ fn signatures_can_be_made_of_the_texts_again() {
     for args in [
         &["search", "--text", &query, "--passages"][..],
         &["search", "--id", "other", "--min-overlap", "1"],
-        &["cover", "--text", &query],
+        &["trace", "--text", &query],
         &["pairs", "--min-overlap", "1"],
         &["check"],
     ] {
@@ -364,7 +374,7 @@ fn a_rewritten_text_is_found_by_the_scheme_reuse() {
     assert!(!shown["hits"][0]["passages"].as_array().unwrap().is_empty());
     let human = dir.run(&ranked).out;
     assert!(human.contains("weighted") && human.contains("words in passages"), "{human}");
-    let refused = dir.run(&["search", "idx", "--text", "x", "--rank", "weight", "--goal", "cover"]);
+    let refused = dir.run(&["search", "idx", "--text", "x", "--rank", "weight", "--goal", "trace"]);
     assert_eq!(refused.status, 2);
 }
 

@@ -132,7 +132,7 @@ fn a_report_without_a_limit_shows_all_sources() {
     dir.write("essay.txt", (0..24).map(|n| words(100 + n, 30) + "\n\n").collect::<String>());
     assert_eq!(run(&dir, &["add", "idx", "sources.jsonl"]).status, 0);
     for (limit, sources, reused) in [(None, 24, 1.0), (Some("10"), 10, 10.0 / 24.0)] {
-        for more in [&[][..], &["--goal", "cover"], &["--rank", "weight"], &["--rank", "passages"]]
+        for more in [&[][..], &["--goal", "trace"], &["--rank", "weight"], &["--rank", "passages"]]
         {
             let args = ["search", "idx", "essay.txt", "--report", "all.json"];
             let limit: Vec<&str> = limit.into_iter().flat_map(|limit| ["--limit", limit]).collect();
@@ -176,9 +176,9 @@ fn a_service_gives_the_same_report() {
         assert_eq!(ran.status, 0, "{}", ran.err);
         read_json(&dir, "r.json")["documents"].clone()
     };
-    let here = report(&["search", "idx", "essay.txt", "--goal", "cover"]);
+    let here = report(&["search", "idx", "essay.txt", "--goal", "trace"]);
     let service = Service::start(&dir, &[]);
-    let there = report(&["search", "--url", &service.url, "essay.txt", "--goal", "cover"]);
+    let there = report(&["search", "--url", &service.url, "essay.txt", "--goal", "trace"]);
     assert_eq!(here, there);
     assert!(service.stop());
 }

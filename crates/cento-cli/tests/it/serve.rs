@@ -43,7 +43,7 @@ fn an_answer_is_that_of_the_command_line() {
     assert_eq!(none["hits"], json!([]));
     assert_eq!(long(0).status, 400);
     check(&["--id", "b", "-n", "3"], json!({"id": "b", "limit": 3}));
-    check(&["--text", &passage, "--goal", "cover"], json!({"text": passage, "goal": "cover"}));
+    check(&["--text", &passage, "--goal", "trace"], json!({"text": passage, "goal": "trace"}));
     check(&["--text", &passage, "--goal", "passage"], json!({"text": passage, "goal": "passage"}));
     check(
         &["--text", &passage, "--filter", "lang:en", "--min-containment", "0.9"],
@@ -177,7 +177,7 @@ fn excluded_documents_are_no_hits_of_the_command_and_of_a_service() {
         let hits = answer["hits"].as_array().unwrap();
         hits.iter().map(|hit| hit["id"].as_str().unwrap().to_owned()).collect()
     };
-    for goal in ["hits", "cover", "passage"] {
+    for goal in ["hits", "trace", "passage"] {
         for place in [&["idx"][..], &["--url", &service.url]] {
             let search =
                 [&["search"], place, &["--text", &passage, "--goal", goal, "--format", "json"]];

@@ -81,9 +81,9 @@ fn a_search_uses_the_rank_of_the_preset_and_says_so() {
     assert_eq!(by_weight.defaults, None);
     let by_overlap = searcher.search(&query().rank(Rank::Overlap)).unwrap();
     assert!(by_overlap.hits[0].weighted.is_none());
-    // A preset ranks hits, and a cover is not ranked.
-    let cover = searcher.search(&query().goal(Goal::Cover)).unwrap();
-    assert_eq!(cover.defaults, None);
+    // A preset ranks hits, and a trace is not ranked.
+    let trace = searcher.search(&query().goal(Goal::Trace)).unwrap();
+    assert_eq!(trace.defaults, None);
 }
 
 #[test]

@@ -89,10 +89,15 @@ fn answers(index: &Index) -> Vec<String> {
         let query = Query::new(subject).counts_only(!estimates).max_df(MaxDf::Documents(12));
         for query in [
             query.clone().passages(true),
-            query.clone().goal(Goal::Cover),
+            query.clone().goal(Goal::Trace),
             query.clone().rank(Rank::Weight),
             query.clone().budget(60),
         ] {
+            // A signature has no text to trace.
+            let has_text = !matches!(query.subject, Subject::Signature { .. });
+            if query.options.goal == Goal::Trace && !has_text {
+                continue;
+            }
             let answer = searcher.search(&query).unwrap();
             say("search", &json!({ "hits": answer.hits, "query": answer.query }));
         }

@@ -79,11 +79,16 @@ fn section(
     let id = format!("d{number}");
     let of = document.size;
     let (reused, original) = document.reused_and_original();
+    let apart = document.common.thousandths() + document.cited.thousandths();
     html! {
-        section.reuse id=(id) data-total=(of) {
+        section.reuse id=(id) data-total=(of) data-apart=(apart) {
             h2 { bdi { (VisibleText(&document.name)) } }
             div.shares {
                 p { span.share.reused { (percent(reused)) } " reused" }
+                @for (share, what) in [(document.common, " common"), (document.cited, " cited")] {
+                    @let shown = percent(share.thousandths());
+                    @if share.part > 0 { p { span.share { (shown) } (what) } }
+                }
                 p { span.share.original { (percent(original)) } " original" }
                 p { span.share { (document.sources.len()) } @if document.sources.len() == 1 { " source" } @else { " sources" } }
             }

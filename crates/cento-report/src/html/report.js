@@ -113,7 +113,8 @@ for (const section of document.querySelectorAll(".reuse")) {
     if (sum) {
       const reused = thousandths(length(covered));
       sum.textContent = percent(reused);
-      section.querySelector(".original").textContent = percent(total === 0 ? 0 : 1000 - reused);
+      const others = reused + Number(section.dataset.apart);
+      section.querySelector(".original").textContent = percent(total === 0 ? 0 : Math.max(0, 1000 - others));
       section.querySelector(".bar").setAttribute("aria-label", `${percent(reused)} reused`);
     }
     let before = null;

@@ -123,7 +123,7 @@ fn shares_are_of_characters_however_many_bytes_each_has() {
 fn boilerplate_does_not_count() {
     let text = "aaaa bbbb \"cccc\" dddd";
     let sources = || vec![found("sheet", &[(0, 4)]), found("one", &[(0, 9)])];
-    let counting = Counting { boilerplate: vec![(0, 4)], tokens: None };
+    let counting = Counting { boilerplate: vec![(0, 4)], ..Counting::default() };
     let by = &[CitedPart::Quotations];
     let report = report_without(text, sources(), counting, by);
     let Excluded { boilerplate, quotations, .. } = report.excluded;
@@ -142,7 +142,11 @@ fn boilerplate_does_not_count() {
 #[test]
 fn tokens_of_a_program_count_whatever_their_length() {
     let text = "a + \"a long string\" // mine\n- b;";
-    let counting = Counting { boilerplate: vec![(29, 30)], tokens: Some(vec![0, 2, 4, 28, 30]) };
+    let counting = Counting {
+        boilerplate: vec![(29, 30)],
+        tokens: Some(vec![0, 2, 4, 28, 30]),
+        ..Counting::default()
+    };
     let sources = vec![found("one", &[(0, 19)])];
     let report = report_without(text, sources, counting, &[]);
     assert_eq!((report.size, report.unit), (5, CountUnit::Tokens));

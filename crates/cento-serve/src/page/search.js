@@ -40,12 +40,12 @@ export function setUpSearch() {
     event.preventDefault();
     form.requestSubmit();
   });
-  // A cover has an order of its own.
-  const cover = byId("search-cover");
+  // A trace has an order of its own.
+  const trace = byId("search-trace");
   const tellRank = () => {
-    byId("search-rank").disabled = cover.checked;
+    byId("search-rank").disabled = trace.checked;
   };
-  cover.addEventListener("change", tellRank);
+  trace.addEventListener("change", tellRank);
   tellRank();
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -57,7 +57,7 @@ function options() {
   const filter = byId("search-filter").value.trim();
   const minPassage = byId("search-min-passage").value;
   const limit = byId("search-limit").value;
-  const isCover = byId("search-cover").checked;
+  const isTrace = byId("search-trace").checked;
   const rank = byId("search-rank").value;
   return {
     min_containment: Number(byId("search-containment").value) / 100,
@@ -67,7 +67,7 @@ function options() {
     ...(filter && { filter }),
     ...(minPassage !== "" && { min_passage: Number(minPassage) }),
     // Without a rank the preset of the index decides.
-    ...(isCover ? { goal: "cover" } : rank !== "" && { rank }),
+    ...(isTrace ? { goal: "trace" } : rank !== "" && { rank }),
   };
 }
 
@@ -144,13 +144,18 @@ function summary({ answer, reused, wanted }) {
     ? "No document shares enough text with this."
     : `${counted(answer.hits.length, "document shares", "documents share")} text with this.`;
   const more = leftOutBy(wanted.limit, answer);
-  const explained = answer.explained === undefined
-    ? ""
-    : ` Together they explain ${percent(answer.explained)} of it.`;
   const incomplete = answer.complete === false ? " The search was cut short; documents may be missing." : "";
   const common = stopped === 0 ? "" : " Runs of words that very many documents have were not looked up.";
-  return `${found}${more} ${percent(reused)} of it is in shared passages.${explained}`
-    + `${incomplete}${common} ${counted(tokens, "word")}, searched in ${duration(answer.took_us)}.`;
+  return `${found}${more} ${shares(answer.trace, reused)}${incomplete}${common}`
+    + ` ${counted(tokens, "word")}, searched in ${duration(answer.took_us)}.`;
+}
+
+/** The shares of a text: those of its trace, or the share in passages. */
+function shares(trace, reused) {
+  if (trace === undefined) return `${percent(reused)} of it is in shared passages.`;
+  const spans = counted(trace.spans.length, "span", "spans");
+  return `Of your text ${percent(trace.reused)} is reused, ${percent(trace.common)} common, `
+    + `${percent(trace.cited)} cited and ${percent(trace.new)} new, in ${spans}.`;
 }
 
 let shown = null;
@@ -179,9 +184,9 @@ function showAnswer(query, latest) {
     markChosen(table, line);
     return latest((signal) => showHit(query, hit, signal));
   };
-  // A cover and the other ranks have an order of their own.
+  // A trace and the other ranks have an order of their own.
   const rank = query.wanted.rank ?? answer.defaults?.rank ?? "overlap";
-  const isByShare = query.wanted.goal !== "cover" && rank === "overlap";
+  const isByShare = query.wanted.goal !== "trace" && rank === "overlap";
   const hits = isByShare
     ? answer.hits.toSorted((a, b) => b.share - a.share)
     : answer.hits;

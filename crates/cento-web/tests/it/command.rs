@@ -52,7 +52,7 @@ fn hits(dir: &Dir, key: Option<&Key>, text: &str) -> Vec<String> {
     let index = Index::open_for_search(dir.path("web.idx")).unwrap();
     key.map_or(Ok(()), |key| index.unlock(key)).unwrap();
     let searcher = Searcher::new(index.snapshot().unwrap());
-    let answer = searcher.search(&Query::text(text).goal(Goal::Cover)).unwrap();
+    let answer = searcher.search(&Query::text(text).goal(Goal::Trace)).unwrap();
     answer.hits.iter().map(|hit| hit.id.clone()).collect()
 }
 

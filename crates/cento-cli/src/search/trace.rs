@@ -1,0 +1,150 @@
+//! `trace`: where does every part of a text come from?
+
+use std::io::{self, Write};
+
+use clap::Args;
+use serde::Serialize;
+
+use super::{Outcome, Result, Search, line, output};
+use crate::output::similarity;
+use crate::terminal::Id;
+use cento::search::{Answer, Goal, SpanCarrier, Trace, TracedSpan};
+
+/// Show where every part of a text comes from: the spans that stored documents have too, with the
+/// number of documents that have each, the best of them and the first.
+///
+/// The shares above the spans add up to 1. Words that stored documents have are `reused`, but
+/// `common` if more than half of the documents have them, and `cited` if the text has them in
+/// quotation marks or in its bibliography. All other words are `new`, also those within a span that
+/// were edited.
+#[derive(Debug, Args)]
+#[command(mut_arg("goal", |arg| arg.hide(true)))]
+pub struct TraceText {
+    #[command(flatten)]
+    search: Search,
+}
+
+impl TraceText {
+    pub fn run(mut self) -> Result<Outcome> {
+        self.search.options.goal = Goal::Trace;
+        self.search.run()
+    }
+}
+
+/// The columns of a table of spans.
+pub const COLUMNS: &[&str] = &[
+    "query",
+    "a",
+    "a_part",
+    "a_page",
+    "a_line",
+    "words",
+    "matched",
+    "evidence",
+    "expected",
+    "is_common",
+    "carriers",
+    "carriers_exact",
+    "best.id",
+    "best.index",
+    "best.date",
+    "best.added",
+    "best.b",
+    "best.unit",
+    "best.b_part",
+    "best.b_page",
+    "best.b_line",
+    "best.similarity",
+    "first.id",
+    "first.index",
+    "first.date",
+    "first.added",
+    "first.b",
+    "first.unit",
+    "first.b_part",
+    "first.b_page",
+    "first.b_line",
+    "first.similarity",
+    "text",
+    "best.text",
+    "first.text",
+    "others",
+];
+
+/// A span, as a row of a table.
+#[derive(Serialize)]
+pub struct Row<'a> {
+    pub query: Option<&'a str>,
+    #[serde(flatten)]
+    pub span: &'a TracedSpan,
+}
+
+/// The characters of a span that are shown.
+const SHOWN_CHARS: usize = 80;
+
+/// Prints the shares and the spans of a text.
+pub fn print(out: &mut impl Write, answer: &Answer, trace: &Trace) -> io::Result<()> {
+    line!(
+        out,
+        "{} reused, {} common, {} cited, {} new, in {}",
+        similarity(trace.reused),
+        similarity(trace.common),
+        similarity(trace.cited),
+        similarity(trace.new),
+        output::counted(trace.spans.len() as u64, "span"),
+    )?;
+    for span in &trace.spans {
+        let TracedSpan { words, matched, carriers, .. } = *span;
+        let is_first = (&span.best.index, &span.best.id) == (&span.first.index, &span.first.id);
+        line!(
+            out,
+            "{} \u{2194} {}: {}, similarity {}, {}{}{}{}",
+            place(span.a_part.as_deref(), span.a_page, span.a_line, span.a),
+            of(&span.best),
+            output::tokens_of(words, matched),
+            similarity(span.best.similarity),
+            if span.carriers_exact { "" } else { "about " },
+            output::counted(carriers, "carrier"),
+            if carriers > 1 && is_first { ", the first" } else { "" },
+            if span.is_common { ", common" } else { "" },
+        )?;
+        line!(out, "    {}", beginning(&span.text))?;
+        if !is_first {
+            let when = span.first.date.as_ref().map_or(String::new(), |date| format!(" ({date})"));
+            line!(out, "    first: {}{when}", of(&span.first))?;
+        }
+        for other in &span.others {
+            line!(out, "    also: {}", of(other))?;
+        }
+    }
+    if !answer.hits.is_empty() {
+        line!(out)?;
+    }
+    Ok(())
+}
+
+/// Returns the place of a carrier, with its id.
+fn of(carrier: &SpanCarrier) -> String {
+    let SpanCarrier { b_part, b_page, b_line, b, .. } = carrier;
+    let id = output::named(&carrier.id, carrier.index.as_deref());
+    format!("{} of {}", place(b_part.as_deref(), *b_page, *b_line, *b), Id(&id))
+}
+
+/// Returns where a span begins: its page or line, or its first byte in a text without lines.
+fn place(part: Option<&str>, page: Option<u32>, line: Option<u32>, range: (u32, u32)) -> String {
+    let place = output::place(part, page, line);
+    match place.strip_prefix(", ") {
+        Some(place) => place.to_owned(),
+        None => format!("{}..{}", range.0, range.1),
+    }
+}
+
+/// Returns the first words of a text, on one line.
+fn beginning(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    match text.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,326 @@
+//! The documents that have a span: how many, which has most of it, and which was first?
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use cento_api::part::part_at;
+use cento_api::{SpanCarrier, TimeOrder, TracedSpan, Unit};
+
+use super::super::candidate::Candidate;
+use super::super::query::Query;
+use super::{Compared, Reuse, Tracing};
+use crate::compare::passages::tokens_in;
+use crate::compare::place::places_in_parts;
+use crate::compare::shares::Ranges;
+use crate::error::Result;
+use crate::field_date::{FieldDate, compare, field_of, read, times};
+use crate::index::DocAddress;
+
+/// A span is common from this number of carriers on, if they are more than half of all documents:
+/// among fewer, two or three would be most of them.
+const COMMON_CARRIERS_MIN: u64 = 8;
+
+/// Where many documents share fingerprints with a span, one is compared with it if it has at least
+/// this share of those that another document has, one in four. It carries the span if it has
+/// half of its words, and a word that was edited takes several fingerprints with it.
+const SHARED_MIN: u32 = 4;
+
+/// The maximum number of documents beyond those that were compared which are looked at, the
+/// earliest first, until one of them carries the span.
+const EARLIEST_MAX: usize = 10;
+
+/// Which carriers of the spans were compared.
+pub struct Carriers {
+    asked: Vec<Asked>,
+}
+
+/// A span whose carriers were looked for.
+struct Asked {
+    span: Range<u32>,
+    /// Whether all documents that may carry it were compared.
+    is_exact: bool,
+    /// Those of them that have half of its fingerprints, and were not compared with it.
+    left_out: Vec<DocAddress>,
+}
+
+/// A document that has some of a span.
+struct Carrier<'a> {
+    address: DocAddress,
+    compared: &'a Compared,
+    /// How much of the span it has.
+    size: u32,
+    /// The passage that has most of it.
+    reuse: &'a Reuse,
+}
+
+/// A span, and the documents whose texts are shown.
+struct Described {
+    span: TracedSpan,
+    best: DocAddress,
+    first: DocAddress,
+}
+
+/// The time of a document, for the order in time.
+struct Dated {
+    date: Option<String>,
+    written: Option<FieldDate>,
+    added: i64,
+}
+
+impl Carriers {
+    /// Compares the documents that share fingerprints with each span, those with most of them
+    /// first.
+    ///
+    /// # Errors
+    /// When a document cannot be read.
+    pub fn find(tracing: &mut Tracing<'_>, spans: &[Range<u32>]) -> Result<Carriers> {
+        let asked = spans.iter().map(|span| look_for(tracing, span)).collect::<Result<_>>()?;
+        Ok(Carriers { asked })
+    }
+
+    /// Describes spans by the documents that were compared, and returns the order of time.
+    ///
+    /// # Errors
+    /// When a document cannot be read.
+    pub fn describe(
+        &self,
+        tracing: &mut Tracing<'_>,
+        spans: &[Range<u32>],
+    ) -> Result<(Vec<TracedSpan>, TimeOrder)> {
+        let tracing = &*tracing;
+        let query = tracing.search.query;
+        let snapshot = tracing.search.searcher.snapshot();
+        let parts = tracing.search.subject.parts(snapshot, query)?;
+        let starts: Vec<u32> = spans.iter().map(|span| span.start).collect();
+        let places = places_in_parts((&tracing.text, &parts), &starts);
+        let mut described = Vec::with_capacity(spans.len());
+        for (span, (page, line)) in spans.iter().zip(places) {
+            query.stop().check()?;
+            if let Some(mut found) = self.describe_one(tracing, span)? {
+                (found.span.a_page, found.span.a_line) = (page, line);
+                found.span.a_part = part_at(&parts, span.start).map(|part| part.name.clone());
+                described.push(found);
+            }
+        }
+        read_texts(tracing, &mut described)?;
+        let order = if query.options.date.is_some() { TimeOrder::Date } else { TimeOrder::Added };
+        Ok((described.into_iter().map(|found| found.span).collect(), order))
+    }
+
+    /// Describes a span; `None` if no document has any of it.
+    fn describe_one(&self, tracing: &Tracing<'_>, span: &Range<u32>) -> Result<Option<Described>> {
+        let mut carriers = carriers_of(tracing, span);
+        let most = carriers.iter().map(|carrier| carrier.size).max().unwrap_or(0);
+        carriers.retain(|carrier| 2 * carrier.size >= most);
+        let addresses: Vec<DocAddress> = carriers.iter().map(|carrier| carrier.address).collect();
+        let dated = dated(tracing, &addresses)?;
+        let mut order: Vec<usize> = in_order_of_time(&dated, |at| &carriers[at].compared.scored.id);
+        let Some(&first) = order.first() else { return Ok(None) };
+        // Of equals the first.
+        order.sort_by(|&a, &b| {
+            let (a, b) = (&carriers[a], &carriers[b]);
+            let by_similarity = b.reuse.passage.similarity.total_cmp(&a.reuse.passage.similarity);
+            b.size.cmp(&a.size).then(by_similarity)
+        });
+        let best = order[0];
+        let (left_out, carriers_exact) = self.left_out(tracing, span);
+        let count = carriers.len() as u64 + left_out;
+        let documents = tracing.search.searcher.snapshot().documents();
+        let shown = tracing.search.query.options.carriers.unwrap_or(0);
+        let others = order.iter().filter(|&&at| at != best && at != first).take(shown);
+        let of = |at: usize| carrier(tracing, &carriers[at], &dated[at]);
+        let passage = &carriers[best].reuse.passage;
+        let words = tracing.words();
+        let matched = within(&carriers[best].compared.reuses, span);
+        let matched = matched.as_slice().iter().map(|range| (range.start, range.end));
+        let traced = TracedSpan {
+            a: (span.start, span.end),
+            a_part: None,
+            a_page: None,
+            a_line: None,
+            text: slice(&tracing.text, (span.start, span.end)).unwrap_or_default(),
+            words: tokens_in(words, (span.start, span.end)).len() as u32,
+            matched: matched.map(|range| tokens_in(words, range).len() as u32).sum(),
+            evidence: passage.evidence,
+            expected: passage.expected,
+            is_common: count >= COMMON_CARRIERS_MIN && 2 * count > documents,
+            carriers: count,
+            carriers_exact,
+            best: of(best)?,
+            first: of(first)?,
+            others: others.map(|&at| of(at)).collect::<Result<_>>()?,
+        };
+        let (best, first) = (carriers[best].address, carriers[first].address);
+        Ok(Some(Described { span: traced, best, first }))
+    }
+
+    /// Returns the number of carriers of a span that were not compared, and whether all that may
+    /// carry it were.
+    fn left_out(&self, tracing: &Tracing<'_>, span: &Range<u32>) -> (u64, bool) {
+        let overlaps = |asked: &&Asked| asked.span.start < span.end && span.start < asked.span.end;
+        let overlapping = self.asked.iter().filter(overlaps);
+        overlapping.fold((0, true), |(left_out, is_exact), asked| {
+            // Some were compared with another span, or because one of them may be the first.
+            let open = asked.left_out.iter().filter(|&&address| !tracing.has_compared(address));
+            (left_out.max(open.count() as u64), is_exact && asked.is_exact)
+        })
+    }
+}
+
+/// Compares the documents that may carry a span.
+fn look_for(tracing: &mut Tracing<'_>, span: &Range<u32>) -> Result<Asked> {
+    let query = tracing.search.query;
+    let most = query.options.candidates.unwrap_or(Query::CARRIERS);
+    let candidates = sharing(tracing, span)?;
+    let shared_max = candidates.first().map_or(0, |candidate| candidate.overlap);
+    let (mut compared, mut in_vain) = (0, 0);
+    let mut is_exact = true;
+    let mut left_out: Vec<DocAddress> = Vec::new();
+    for candidate in candidates {
+        if compared == most || in_vain == Query::PATIENCE {
+            is_exact = false;
+            if 2 * candidate.overlap >= shared_max {
+                left_out.push(candidate.address);
+            }
+            continue;
+        }
+        let has_some = !within(tracing.compare(candidate.address)?, span).is_empty();
+        compared += 1;
+        in_vain = if has_some { 0 } else { in_vain + 1 };
+    }
+    if in_vain == Query::PATIENCE {
+        left_out.clear();
+    }
+    let dated = dated(tracing, &left_out)?;
+    let address = |at: usize| left_out[at];
+    for at in in_order_of_time(&dated, address).into_iter().take(EARLIEST_MAX) {
+        let has_some = !within(tracing.compare(left_out[at])?, span).is_empty();
+        if has_some {
+            break;
+        }
+    }
+    Ok(Asked { span: span.clone(), is_exact, left_out })
+}
+
+/// Returns the documents that share enough fingerprints with a span, those with most of them first.
+fn sharing(tracing: &Tracing<'_>, span: &Range<u32>) -> Result<Vec<Candidate>> {
+    let (searcher, query) = (tracing.search.searcher, tracing.search.query);
+    let (keys, max_df) = (tracing.keys_in(span), query.options.max_df);
+    let mut found = searcher.sharing(&keys, (1, None), max_df, None, query.stop())?.documents;
+    found.retain(|Candidate { address, .. }| tracing.may_carry(*address));
+    let shared_max = found.iter().map(|candidate| candidate.overlap).max().unwrap_or(0);
+    let are_many = found.len() > Query::PATIENCE;
+    found.retain(|candidate| !are_many || SHARED_MIN * candidate.overlap >= shared_max);
+    let mut named = Vec::with_capacity(found.len());
+    for candidate in found {
+        named.push((
+            Reverse(candidate.overlap),
+            searcher.snapshot().id(candidate.address)?,
+            candidate,
+        ));
+    }
+    named.sort_by(|a, b| (a.0, &a.1, a.2.address).cmp(&(b.0, &b.1, b.2.address)));
+    Ok(named.into_iter().map(|(.., candidate)| candidate).collect())
+}
+
+/// Returns the documents that were compared and have some of a span.
+fn carriers_of<'a>(tracing: &'a Tracing<'_>, span: &Range<u32>) -> Vec<Carrier<'a>> {
+    let mut carriers = Vec::new();
+    for (&address, compared) in tracing.with_passages() {
+        let size = tracing.size_of(&within(&compared.reuses, span));
+        let of_one = |reuse: &&Reuse| tracing.size_of(&within(std::slice::from_ref(*reuse), span));
+        let reuse = compared.reuses.iter().rev().max_by_key(of_one);
+        if let Some(reuse) = reuse.filter(|_| size > 0) {
+            carriers.push(Carrier { address, compared, size, reuse });
+        }
+    }
+    carriers
+}
+
+/// Returns the matched parts of passages that are in a span.
+fn within(reuses: &[Reuse], span: &Range<u32>) -> Ranges {
+    let overlapping =
+        reuses.iter().filter(|reuse| reuse.a.start < span.end && span.start < reuse.a.end);
+    let parts = overlapping.flat_map(|reuse| reuse.matched.as_slice());
+    let parts = parts.map(|part| part.start.max(span.start)..part.end.min(span.end));
+    Ranges::new(parts.collect())
+}
+
+/// Reads what decides which of these documents was first.
+fn dated(tracing: &Tracing<'_>, addresses: &[DocAddress]) -> Result<Vec<Dated>> {
+    let snapshot = tracing.search.searcher.snapshot();
+    let field = tracing.search.query.options.date.as_deref();
+    let mut dated = Vec::with_capacity(addresses.len());
+    for &address in addresses {
+        let (mut date, mut written) = (None, None);
+        if let Some(field) = field {
+            let meta = snapshot.meta(address)?;
+            let value = field_of(&meta, field);
+            written = value.and_then(read);
+            let shown = |value: &serde_json::Value| {
+                value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+            };
+            date = value.filter(|_| written.is_some()).map(shown);
+        }
+        let added = snapshot.segment(address).added_micros(address.doc)?;
+        dated.push(Dated { date, written, added });
+    }
+    Ok(dated)
+}
+
+/// Returns the places of documents in the order of time: by their dates, then by the times when
+/// they were added, then by `tie`.
+fn in_order_of_time<T: Ord>(dated: &[Dated], tie: impl Fn(usize) -> T) -> Vec<usize> {
+    let written: Vec<Option<FieldDate>> = dated.iter().map(|dated| dated.written).collect();
+    let times = times(&written);
+    let mut order: Vec<usize> = (0..dated.len()).collect();
+    order.sort_by(|&a, &b| -> Ordering {
+        let by_date = compare(times[a], times[b]).then(dated[a].added.cmp(&dated[b].added));
+        by_date.then_with(|| tie(a).cmp(&tie(b)))
+    });
+    order
+}
+
+fn carrier(tracing: &Tracing<'_>, of: &Carrier<'_>, dated: &Dated) -> Result<SpanCarrier> {
+    let snapshot = tracing.search.searcher.snapshot();
+    let passage = &of.reuse.passage;
+    Ok(SpanCarrier {
+        id: of.compared.scored.id.clone(),
+        index: snapshot.name_of(of.address).map(str::to_owned),
+        date: dated.date.clone(),
+        added: dated.added.div_euclid(1_000_000),
+        b: passage.b,
+        unit: passage.unit,
+        b_part: passage.b_part.clone(),
+        b_page: passage.b_page,
+        b_line: passage.b_line,
+        text: None,
+        similarity: passage.similarity,
+    })
+}
+
+/// Reads the words of the best and the first carriers, each document once.
+fn read_texts(tracing: &Tracing<'_>, described: &mut [Described]) -> Result<()> {
+    let snapshot = tracing.search.searcher.snapshot();
+    let mut wanted: BTreeMap<DocAddress, Vec<&mut SpanCarrier>> = BTreeMap::new();
+    for Described { span, best, first } in described {
+        wanted.entry(*best).or_default().push(&mut span.best);
+        wanted.entry(*first).or_default().push(&mut span.first);
+    }
+    for (address, carriers) in wanted {
+        tracing.search.query.stop().check()?;
+        if !snapshot.config().store_text {
+            break;
+        }
+        let text = snapshot.text(address)?.unwrap_or_default();
+        for carrier in carriers {
+            carrier.text = slice(&text, carrier.b).filter(|_| carrier.unit == Unit::Bytes);
+        }
+    }
+    Ok(())
+}
+
+fn slice(text: &str, (start, end): (u32, u32)) -> Option<String> {
+    text.get(start as usize..end as usize).map(str::to_owned)
+}
