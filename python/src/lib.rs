@@ -20,6 +20,7 @@ mod index;
 mod merge;
 mod offsets;
 mod open_index;
+mod own_writers;
 mod pairs;
 mod parts;
 mod pipeline;

@@ -68,7 +68,10 @@ class IndexExistsError(OpenError, FileExistsError):
 
 
 class LockedError(Error):
-    """Another writer, in this process or another, has the index at ``path``."""
+    """Another writer, in this process or another, has the index at ``path``.
+
+    The message says which of both; ``wait=`` waits for it.
+    """
 
     path: str = ""
 

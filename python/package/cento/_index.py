@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from . import _native
 from ._errors import InvalidArgumentError
 from ._families import Families, Lineage, families_of_passages, lineage_of
-from ._inputs import many, tables
+from ._inputs import many, seconds, tables, waiting
 from ._options import (
     ClusterOptions,
     FamilyOptions,
@@ -198,13 +198,28 @@ class Index:
         """
         self._native.reload()
 
-    def writer(self, *, memory: int | None = None) -> Writer:
+    def writer(self, *, memory: int | None = None, wait: float | None = None) -> Writer:
         """Opens the writer for a ``with`` block; the end of the block commits everything.
 
         Args:
             memory: The memory for documents on their way, in bytes; 512 MiB if not given.
+            wait: How many seconds to wait for another writer to end, in this process or another;
+                not at all if not given.
         """
-        return Writer(self._native.writer(memory))
+        seconds(wait)
+        return Writer(self._native.writer(memory), wait)
+
+    def open_writer(self, *, memory: int | None = None, wait: float | None = None) -> Writer:
+        """Opens the writer where no ``with`` block fits: until :meth:`Writer.close`.
+
+        Args:
+            memory: As for :meth:`writer`.
+            wait: As for :meth:`writer`.
+
+        Raises:
+            LockedError: There is another writer, in this process or another.
+        """
+        return self.writer(memory=memory, wait=wait)._opened()
 
     @names_options(SearchOptions)
     def search(
@@ -428,16 +443,20 @@ class Index:
         found = tuple(Problem(*problem) for problem in problems)
         return CheckReport(segments, damaged, found, tuple(unlisted))
 
-    def compact(self, segments: int = 1) -> Compaction:
+    def compact(self, segments: int = 1, *, wait: float | None = None) -> Compaction:
         """Merges segments, without deleted documents, into at most ``segments``.
 
         Searches go on meanwhile. Ctrl-C ends the waiting; the merge goes on, and is done whole or
         not at all.
 
+        Args:
+            segments: The greatest number of segments.
+            wait: How many seconds to wait for another writer, as for :meth:`writer`.
+
         Raises:
             LockedError: There is another writer.
         """
-        return Compaction(*self._native.compact(segments))
+        return Compaction(*waiting(lambda: self._native.compact(segments), wait))
 
     @property
     def watches(self) -> Watches:
@@ -446,7 +465,12 @@ class Index:
 
     @names_options(WithdrawOptions)
     def withdraw(
-        self, id: Id, *, dry_run: bool = False, **options: Unpack[WithdrawOptions]
+        self,
+        id: Id,
+        *,
+        dry_run: bool = False,
+        wait: float | None = None,
+        **options: Unpack[WithdrawOptions],
     ) -> dict[str, Any]:
         """Withdraws a document with its copies, and lists the documents that quote it.
 
@@ -457,6 +481,7 @@ class Index:
         Args:
             id: The id of the document.
             dry_run: Only find what would be removed, and what quotes it.
+            wait: How many seconds to wait for another writer, as for :meth:`writer`.
             **options: What copies and passages are: see :class:`WithdrawOptions`.
 
         Returns:
@@ -472,7 +497,7 @@ class Index:
             LockedError: There is another writer.
         """
         asked = known({**options}, WithdrawOptions, "withdraw")
-        record, _ = self._native.withdraw(id, dry_run, asked)
+        record, _ = waiting(lambda: self._native.withdraw(id, dry_run, asked), wait)
         withdrawal: dict[str, Any] = json.loads(record)
         return withdrawal
 
@@ -480,9 +505,14 @@ class Index:
         """Returns the records of the withdrawn documents, as :meth:`withdraw` returned them."""
         return [json.loads(one) for one in self._native.withdrawals()]
 
-    def forget_withdrawal(self, id: Id) -> int:
-        """Lifts the withdrawals of a document, which may be added again; returns their number."""
-        return self._native.forget_withdrawal(id)
+    def forget_withdrawal(self, id: Id, *, wait: float | None = None) -> int:
+        """Lifts the withdrawals of a document, which may be added again; returns their number.
+
+        Args:
+            id: The id of the document.
+            wait: How many seconds to wait for another writer, as for :meth:`writer`.
+        """
+        return waiting(lambda: self._native.forget_withdrawal(id), wait)
 
     def __reduce__(self) -> tuple[object, tuple[str, str | None]]:
         # The place of the key is sent, never the key.
@@ -498,11 +528,15 @@ class Index:
 
 
 class Writer:
-    """The only writer of an index, for the length of a ``with`` block.
+    """The only writer of an index: for the length of a ``with`` block, or until it is closed.
 
     At the end of the block everything is committed; if the block raises, nothing is, and the index
     is as the last commit left it. Nobody sees a change before a commit. Beyond 1.8 million changes
     a commit is made without being asked for, because their ids would take too much memory.
+
+    :meth:`Index.open_writer` opens one without a block, such as in a notebook or for the life of a
+    service: :meth:`commit` commits, and :meth:`close` ends it. What is not committed when the
+    process ends is lost.
 
     Ctrl-C ends what is being added within a second. A commit is not interrupted: the exception
     comes when it is durable. The lock may be held for a moment more, while merges end.
@@ -511,18 +545,28 @@ class Writer:
     Threads may share it.
     """
 
-    __slots__ = ("_native",)
+    __slots__ = ("_is_by_name", "_native", "_wait")
 
-    def __init__(self, native: _native.Writer) -> None:
+    def __init__(self, native: _native.Writer, wait: float | None = None) -> None:
         self._native = native
+        self._wait = wait
+        self._is_by_name = False
+
+    def _opened(self) -> Writer:
+        waiting(self._native.begin, self._wait)
+        self._is_by_name = True
+        return self
 
     def __enter__(self) -> Writer:
-        """Takes the lock of the index.
+        """Takes the lock of the index, unless :meth:`Index.open_writer` has.
 
         Raises:
             LockedError: There is another writer, in this process or another.
         """
-        self._native.begin()
+        if self._is_by_name:
+            self._is_by_name = False
+        else:
+            waiting(self._native.begin, self._wait)
         return self
 
     def __exit__(
@@ -533,12 +577,26 @@ class Writer:
     ) -> None:
         if kind is not None:
             self._native.discard(issubclass(kind, Exception))
+        else:
+            self.close()
+
+    def close(self) -> None:
+        """Commits everything, as the end of a ``with`` block does, and releases the lock.
+
+        It does nothing if the writer is closed. If the commit fails, the writer is closed, and the
+        index is as the last commit left it.
+        """
+        if not self._native.is_open():
             return
         try:
             self._native.finish()
         except BaseException as raised:
             self._native.discard(isinstance(raised, Exception))
             raise
+
+    def discard(self) -> None:
+        """Drops everything that has not been committed, and releases the lock."""
+        self._native.discard(True)
 
     def add(
         self,
@@ -660,8 +718,13 @@ class Writer:
         """The number of changes since the last commit."""
         return self._native.uncommitted()
 
+    def __reduce__(self) -> str:
+        # Says why it is neither copied nor pickled.
+        return self._native.__reduce__()
+
     def __repr__(self) -> str:
-        return f"<Writer: {'open' if self._native.is_open() else 'closed'}>"
+        state = {None: "not open yet", True: "open", False: "closed"}[self._native.is_open()]
+        return f"<Writer: {state}>"
 
 
 def _skips(on_error: str) -> bool:

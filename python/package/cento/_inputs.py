@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any, cast
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar, cast
 
-from ._errors import InputError, InvalidArgumentError
+from . import _native
+from ._errors import InputError, InvalidArgumentError, LockedError
+
+_T = TypeVar("_T")
+
+_LOCK_INTERVAL = 0.02
+"""The time between two looks for a lock, in seconds."""
 
 _ONE = (str, bytes, bytearray, memoryview)
 _ARROW = ("__arrow_c_stream__", "__arrow_c_array__")
@@ -118,6 +125,53 @@ def names(value: object, name: str) -> list[str]:
             f"`{name}` is one name where a list of names is meant; pass [name]"
         )
     return list(cast(Iterable[str], value))
+
+
+def skips(on_error: str) -> bool:
+    """Whether what is no document is left out.
+
+    Raises:
+        InvalidArgumentError: There is no such choice.
+    """
+    if on_error not in ("raise", "skip"):
+        raise InvalidArgumentError(f'`on_error` is {on_error!r}; it is "raise" or "skip"')
+    return on_error == "skip"
+
+
+def place(index: _native.Index) -> tuple[str, str | None]:
+    """Where an index is, and its key, for another process: the place of the key, never the key."""
+    key = index.key_file
+    return (os.path.abspath(index.path), None if key is None else os.path.abspath(key))
+
+
+def seconds(wait: float | None) -> float:
+    """The time to wait for a lock; 0 if it is not given.
+
+    Raises:
+        InvalidArgumentError: It is no such time.
+    """
+    if wait is None:
+        return 0.0
+    if isinstance(wait, bool) or not isinstance(wait, (int, float)) or not wait >= 0:
+        raise InvalidArgumentError(f"`wait` is {wait!r}; give a number of seconds, such as 30")
+    return wait
+
+
+def waiting(call: Callable[[], _T], wait: float | None) -> _T:
+    """Calls, again and again until ``wait`` seconds are over, while a lock is taken.
+
+    Raises:
+        LockedError: It was taken all the time.
+    """
+    end = time.monotonic() + seconds(wait)
+    while True:
+        try:
+            return call()
+        except LockedError:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise
+            time.sleep(min(left, _LOCK_INTERVAL))
 
 
 def _refusal(place: str, what: str) -> InputError:
