@@ -9,10 +9,10 @@ use cento::{Passage, PresetRank};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-use crate::arrow::{Table, unit_of};
 use crate::convert::{dict_of, to_json};
 use crate::entry::Refusal;
 use crate::html::{self, Asked};
+use crate::table::{Table, unit_of};
 
 /// The result of one search.
 pub struct SearchAnswer {

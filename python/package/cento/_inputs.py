@@ -24,6 +24,45 @@ def is_arrow(value: object) -> bool:
     return any(hasattr(value, name) for name in _ARROW)
 
 
+def is_table(value: object) -> bool:
+    """Whether a value is a table, a stream or a data set of rows, rather than a list or a column.
+
+    A data set of Hugging Face is a list of its rows, too.
+    """
+    if is_arrow(value):
+        return any(hasattr(value, name) for name in ("column_names", "columns", "schema"))
+    return _reader(value) is not None
+
+
+def _reader(value: object) -> Callable[[], object] | None:
+    """What opens a data set, a scanner or a Parquet file of pyarrow."""
+    scanner = getattr(value, "scanner", None)
+    if callable(scanner):
+        return lambda: cast(Any, scanner)().to_reader()
+    for name in ("to_reader", "iter_batches"):
+        opens = getattr(value, name, None)
+        if callable(opens):
+            return cast(Callable[[], object], opens)
+    return None
+
+
+def _is_index(value: object) -> bool:
+    return hasattr(value, "documents") and hasattr(value, "to_arrow")
+
+
+def no_table(value: object, name: str, function: str) -> None:
+    """Refuses a table where a list is meant, and names the function that takes one.
+
+    Raises:
+        InvalidArgumentError: It is a table.
+    """
+    if is_table(value):
+        kind = type(value).__name__
+        raise InvalidArgumentError(
+            f"`{name}` is Arrow data, a {kind}; `cento.{function}` takes that"
+        )
+
+
 def many(value: object, name: str, advice: str) -> Iterable[Any]:
     """The values of an argument that are meant to be many; a column of Arrow as values of Python.
 
@@ -36,10 +75,13 @@ def many(value: object, name: str, advice: str) -> Iterable[Any]:
     if isinstance(value, Mapping):
         what = "it is a dict, one record or columns by their names, where a list is meant"
         raise _refusal(name, f"{what}; {advice}")
+    if _is_index(value):
+        # Its items are ids, which would be taken for texts.
+        raise InvalidArgumentError(f"`{name}` is an index; pass its `documents()`")
     if hasattr(value, "to_pylist") and not hasattr(value, "column_names"):
         # A column of pyarrow, whose own items are no values of Python.
         return cast(Iterable[Any], value.to_pylist())
-    if is_arrow(value) and (hasattr(value, "column_names") or hasattr(value, "columns")):
+    if is_table(value):
         raise InvalidArgumentError(f"`{name}` is a table of Arrow, not a list; {advice}")
     try:
         iter(cast(Iterable[Any], value))
@@ -50,7 +92,7 @@ def many(value: object, name: str, advice: str) -> Iterable[Any]:
 
 
 def tables(value: object) -> object:
-    """Returns the source of Arrow data of an argument; a data set of Hugging Face as its batches.
+    """Returns the source of Arrow data of an argument; a data set as its batches.
 
     Raises:
         InputError: It is one text.
@@ -58,9 +100,19 @@ def tables(value: object) -> object:
     """
     if is_arrow(value):
         return value
+    opens = _reader(value)
+    if opens is not None:
+        return opens()
+    if _is_index(value):
+        raise InvalidArgumentError("the data is an index; pass its `to_arrow()`")
     kind = type(value).__name__
-    if isinstance(value, _ONE):
-        raise _refusal("data", f"it is a {kind} where a table is meant")
+    if isinstance(value, (*_ONE, os.PathLike)):
+        advice = "read the file first, such as with `pyarrow.dataset.dataset(path)`"
+        raise _refusal("data", f"it is a {kind} where a table is meant; {advice}")
+    if hasattr(value, "iloc"):
+        # Of pandas before 2.2.
+        what = f"a {kind} of this version of pandas gives no Arrow data"
+        raise InvalidArgumentError(f"{what}; pass `pyarrow.Table.from_pandas(frame)`")
     if isinstance(value, Mapping):
         # A DatasetDict is one, too.
         names = ", ".join(repr(name) for name in list(value)[:5])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 from ._types import Refusal
+
+_T = TypeVar("_T")
 
 _Path = str | os.PathLike[str]
 _Signed = tuple[str, str, str | None, str | None, int, list[tuple[int, int]]]
@@ -47,6 +49,7 @@ _Hit = tuple[
     int | None,
     float | None,
 ]
+DocumentValues = tuple[str, str | None, str, list[tuple[str, str | None]]]
 _Report = tuple[list[int], list[tuple[int, str]]]
 
 __version__: str
@@ -71,11 +74,12 @@ class Index:
     def path(self) -> os.PathLike[str]: ...
     def settings(self) -> tuple[str, str, bool, bool, str | None]: ...
     def reload(self) -> None: ...
-    def documents(self) -> int: ...
+    def count(self) -> int: ...
     def has(self, id: object) -> bool: ...
-    def document(
-        self, id: object
-    ) -> tuple[str, str | None, str, list[tuple[str, str | None]]] | None: ...
+    def document(self, id: object) -> DocumentValues | None: ...
+    def documents(self, filter: str | None) -> Documents: ...
+    def rows(self, filter: str | None) -> Stream: ...
+    def each_id(self) -> Ids: ...
     def ids(self) -> list[str]: ...
     def stats(self) -> str: ...
     def check(self) -> tuple[int, int, list[tuple[str, str, int, str]], list[str]]: ...
@@ -118,6 +122,15 @@ class Index:
     def watch_events(self, after: int, watch: str | None, limit: int) -> str: ...
     def repeated_passages(self, min_share: float) -> list[str]: ...
     def sign(self, text: str) -> _Signed: ...
+
+class Reader(Protocol[_T]):
+    def read(self) -> list[_T] | None: ...
+
+class Documents:
+    def read(self) -> list[DocumentValues] | None: ...
+
+class Ids:
+    def read(self) -> list[str] | None: ...
 
 class Writer:
     def begin(self) -> None: ...
@@ -177,17 +190,17 @@ class Dedup:
         options: dict[str, Any],
     ) -> None: ...
     def read(self) -> tuple[Any, tuple[str, str, str | None]] | None: ...
+    def rows(self, annotates: bool, skips: bool) -> Stream: ...
     def close(self, is_patient: bool) -> None: ...
 
 class Stream:
-    """The rows that stay of Arrow data, while they are read.
+    """Rows of Arrow data, while they are read.
 
-    It is an iterator of :class:`Table`, one for each batch that came in and of which anything
-    stays, and a stream for anything that takes ``__arrow_c_stream__``:
-    ``pyarrow.RecordBatchReader.from_stream(s)``. It can be read once.
+    It is an iterator of :class:`Table`, one for each batch that has rows, and a stream for anything
+    that takes ``__arrow_c_stream__``: ``pyarrow.RecordBatchReader.from_stream(s)``. It can be read
+    once, so it is neither copied nor pickled: ``pyarrow.table(s)`` makes a table that is.
     """
 
-    def __init__(self, run: Dedup, annotates: bool, skips: bool) -> None: ...
     @property
     def failed(self) -> int:
         """The number of rows read so far that are no documents, and were left out."""
@@ -200,14 +213,15 @@ class Stream:
     def __iter__(self) -> Stream: ...
     def __next__(self) -> Table: ...
     def close(self) -> None:
-        """Ends the run before its end; what has not been committed is dropped."""
+        """Ends the work before its end; what has not been committed is dropped."""
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 class Table:
     """Results as a table of Arrow.
 
     Anything that takes ``__arrow_c_stream__`` takes it, without a copy: ``pyarrow.table(t)``,
-    ``polars.DataFrame(t)``, ``duckdb.sql("from t")``.
+    ``polars.DataFrame(t)``, ``duckdb.sql("from t")``. It is pickled as a table of pyarrow, if there
+    is that package.
     """
 
     @property
@@ -225,6 +239,15 @@ class Benchmarks:
     def unusable(self, question: int) -> str | None: ...
     def weigh(self, documents: list[str]) -> list[list[tuple[bool, float, int]]]: ...
     def findings(self, texts: list[str], threads: int | None, as_bytes: bool) -> list[str]: ...
+    def rows(
+        self,
+        data: object,
+        text: str,
+        annotates: bool,
+        min_left: int | None,
+        threads: int | None,
+        skips: bool,
+    ) -> Stream: ...
 
 def compare(
     a: str,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from . import _native
 from ._errors import InputError, InvalidArgumentError
-from ._inputs import column, is_arrow, many, names, paths, seconds, tables, waiting
+from ._inputs import column, many, names, no_table, paths, seconds, tables, waiting
 from ._options import CompareOptions, DedupOptions, Preset, known, names_options
 from ._types import (
     AddedIndexes,
@@ -127,7 +127,8 @@ def dedup(
 
     Args:
         items: ``str``, ``(id, text)``, ``(id, text, meta)``, or mappings with the fields ``id``,
-            ``text`` and ``meta``. Without an id, the number of the item from 0 is the id.
+            ``text`` and ``meta``, or documents of an index. Without an id, the number of the item
+            from 0 is the id.
         index: The directory of an index to compare with and to add to; created if missing.
         id: The name of the field with the id.
         text: The name of the field with the text.
@@ -143,8 +144,7 @@ def dedup(
         LockedError: The index has another writer.
     """
     against, named = _options("dedup", options)
-    if is_arrow(items) and (hasattr(items, "column_names") or hasattr(items, "columns")):
-        raise InvalidArgumentError("`items` is Arrow data; `cento.dedup_arrow` takes that")
+    no_table(items, "items", "dedup_arrow")
     given = many(items, "items", "pass [text], or a table to `cento.dedup_arrow`")
     run = _native.Dedup(given, (id, text, meta), index, against, bytes, False, named)
     return _verdicts(run)
@@ -169,7 +169,8 @@ def dedup_arrow(
 
     Args:
         data: Anything with ``__arrow_c_stream__`` (a table, a reader, a data frame), an iterable of
-            batches, or a data set of Hugging Face.
+            batches, a data set, a scanner or a Parquet file of pyarrow, or a data set of Hugging
+            Face.
         annotate: Give all rows, and a column ``dedup`` of structs: ``verdict`` (as
             :attr:`Verdict.kind`), ``of``, ``resemblance``, ``containment``, ``kept_as``; with
             ``on_error="skip"`` also ``reason``.
@@ -197,7 +198,7 @@ def dedup_arrow(
     """
     against, named = _options("dedup_arrow", options)
     run = _native.Dedup(tables(data), (id, text, meta), index, against, True, True, named)
-    return _native.Stream(run, annotate, options.get("on_error") == "skip")
+    return run.rows(annotate, options.get("on_error") == "skip")
 
 
 def _verdicts(run: _native.Dedup) -> Iterator[tuple[Any, Verdict]]:
