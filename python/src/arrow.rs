@@ -194,7 +194,8 @@ fn not_table(value: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
     error
 }
 
-fn failed(error: ArrowError) -> Failure {
+/// Makes the error for a stream that cannot be read.
+pub fn failed(error: ArrowError) -> Failure {
     Failure(Error::input("the Arrow stream", error.to_string()))
 }
 

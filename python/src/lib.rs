@@ -54,6 +54,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<listing::Ids>()?;
     module.add_class::<stream::Stream>()?;
     module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(answer::answer_of, module)?)?;
+    module.add_function(wrap_pyfunction!(answer::answers_of, module)?)?;
+    module.add_function(wrap_pyfunction!(table::table_of, module)?)?;
     module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
     module.add_function(wrap_pyfunction!(html::comparison_page, module)?)?;
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;

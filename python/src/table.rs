@@ -3,18 +3,22 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, ListArray, RecordBatch, StringArray, StructArray,
-    UInt32Array,
+    Array, ArrayRef, BooleanArray, Float64Array, ListArray, RecordBatch, RecordBatchReader,
+    StringArray, StructArray, UInt32Array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Fields, Schema};
+use arrow_select::concat::concat_batches;
 use cento::{Answer, Error, Passage, Unit};
 use cento_collections::pairs::PairReport;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use pyo3_arrow::PyRecordBatchReader;
 use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 
-use crate::error::Failure;
+use crate::answer::{Reduced, function};
+use crate::arrow::failed;
+use crate::error::{Failure, refused};
 
 /// Results as a table of Arrow.
 #[pyclass(frozen, module = "cento._native")]
@@ -45,6 +49,36 @@ impl Table {
         let arrays = ArrayIterator::new(std::iter::once(Ok(array)), field.into());
         Ok(to_stream_pycapsule(py, Box::new(arrays), requested_schema)?)
     }
+
+    /// Sends it to another process as a table of pyarrow, if there is that package.
+    fn __reduce__<'py>(slf: &Bound<'py, Table>) -> PyResult<Reduced<'py, (Bound<'py, PyAny>,)>> {
+        let py = slf.py();
+        let Ok(pyarrow) = py.import("pyarrow") else {
+            let what = "a table is sent to other processes, or pickled, by pyarrow, which is not \
+                        installed; send the rows that another library makes of the table";
+            return Err(refused(what).into());
+        };
+        Ok((function(py, "table_of")?, (pyarrow.call_method1("table", (slf,))?,)))
+    }
+
+    /// Returns itself: nothing changes it.
+    fn __copy__(slf: Py<Table>) -> Py<Table> {
+        slf
+    }
+
+    /// Returns itself: nothing changes it.
+    fn __deepcopy__(slf: Py<Table>, _memo: &Bound<'_, PyAny>) -> Py<Table> {
+        slf
+    }
+}
+
+/// Makes a table again that another process sent.
+#[pyfunction]
+pub fn table_of(rows: PyRecordBatchReader) -> PyResult<Table> {
+    let reader = rows.into_reader()?;
+    let schema = reader.schema();
+    let batches = reader.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    Ok(Table::new(concat_batches(&schema, &batches).map_err(failed)?))
 }
 
 /// The columns that may have nothing in a row.

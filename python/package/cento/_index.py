@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from . import _native
 from ._errors import UnknownIdError
 from ._families import Families, Lineage, families_of_passages, lineage_of
-from ._inputs import many, seconds, skips, tables, waiting
+from ._inputs import many, place, seconds, skips, tables, waiting
 from ._options import (
     ClusterOptions,
     FamilyOptions,
@@ -569,10 +569,7 @@ class Index:
         return waiting(lambda: self._native.forget_withdrawal(id), wait)
 
     def __reduce__(self) -> tuple[object, tuple[str, str | None]]:
-        # The place of the key is sent, never the key.
-        key = self._native.key_file
-        place = None if key is None else os.path.abspath(key)
-        return (_opened, (os.path.abspath(self.path), place))
+        return (_opened, place(self._native))
 
     def __repr__(self) -> str:
         return f"<Index {self.path!r}: {len(self)} documents, {self.scheme}, {self.analyzer}>"
