@@ -117,7 +117,7 @@ fn note(warning: &Mutex<Option<String>>, summary: JoinSummary, options: &PairOpt
 }
 
 fn in_code_points(
-    passages: &mut Vec<Passage>,
+    passages: &mut [Passage],
     (a, a_id): (&Searcher, &str),
     (b, b_id): (&Searcher, &str),
 ) -> cento::Result<()> {
