@@ -5,14 +5,15 @@
 use std::sync::Arc;
 
 use cento::search::{Hit, WeightedSimilarity};
-use cento::{Passage, PresetRank};
+use cento::{Error, Passage, PresetRank};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-use crate::arrow::{Table, unit_of};
 use crate::convert::{dict_of, to_json};
 use crate::entry::Refusal;
+use crate::error::Failure;
 use crate::html::{self, Asked};
+use crate::table::{Table, unit_of};
 
 /// The result of one search.
 pub struct SearchAnswer {
@@ -29,6 +30,53 @@ impl SearchAnswer {
     fn in_units(&self) -> &cento::Answer {
         self.shown.as_deref().unwrap_or(&self.answer)
     }
+
+    /// Returns the message to another process: the answer as JSON, in bytes and as it is shown. The
+    /// texts that a notebook shows stay behind, because they are those of an index that is open
+    /// here.
+    fn sent(&self) -> PyResult<SentAnswer> {
+        let shown = self.shown.as_deref().map(to_json).transpose()?;
+        Ok((to_json(&self.answer)?, shown))
+    }
+
+    /// Makes the answer that another process sent.
+    fn received((answer, shown): &SentAnswer) -> PyResult<Arc<SearchAnswer>> {
+        let read = |line: &String| {
+            let read = serde_json::from_str::<cento::Answer>(line);
+            read.map_err(|error| Failure(Error::internal("an answer", error.to_string())))
+        };
+        let shown = shown.as_ref().map(read).transpose()?.map(Box::new);
+        Ok(Arc::new(SearchAnswer { answer: read(answer)?, shown, asked: None }))
+    }
+}
+
+/// An answer as JSON, and the same with passages in code points, if they are requested.
+type SentAnswer = (String, Option<String>);
+
+/// The function that makes a value again, and its arguments: the result of `__reduce__`.
+pub type Reduced<'py, T> = (Bound<'py, PyAny>, T);
+
+/// Returns a function of this module, for `__reduce__`.
+pub fn function<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("cento._native")?.getattr(name)
+}
+
+/// Makes the answer of a search again.
+#[pyfunction]
+pub fn answer_of(sent: SentAnswer, as_bytes: bool) -> PyResult<Answer> {
+    Ok(Answer::new(SearchAnswer::received(&sent)?, as_bytes))
+}
+
+/// Makes the answers of many searches again.
+#[pyfunction]
+pub fn answers_of(
+    sent: Vec<SentAnswer>,
+    as_bytes: bool,
+    refused: Vec<(u64, String)>,
+) -> PyResult<Answers> {
+    let found = sent.iter().map(SearchAnswer::received).collect::<PyResult<_>>()?;
+    let refused = refused.into_iter().map(|(number, reason)| Refusal { number, reason });
+    Ok(Answers::new(found, as_bytes, refused.collect()))
 }
 
 /// The results of searches, in their order.
@@ -66,6 +114,20 @@ impl Answers {
     /// Returns the hits of each as a table, with the number of the answer.
     fn table(&self) -> PyResult<Table> {
         Table::of_answers(self.found.iter().map(|found| found.in_units()), self.as_bytes)
+    }
+
+    #[expect(clippy::type_complexity, reason = "the arguments of `answers_of`")]
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Reduced<'py, (Vec<SentAnswer>, bool, Vec<(u64, &str)>)>> {
+        let found = self.found.iter().map(|found| found.sent()).collect::<PyResult<Vec<_>>>()?;
+        Ok((function(py, "answers_of")?, (found, self.as_bytes, self.refusals())))
+    }
+
+    /// Returns itself: nothing changes it.
+    fn __deepcopy__(slf: Py<Answers>, _memo: &Bound<'_, PyAny>) -> Py<Answers> {
+        slf
     }
 }
 
@@ -128,6 +190,20 @@ impl Answer {
     /// Returns the answer as a page of HTML; `None` if it has no passages.
     fn page(&self, py: Python<'_>) -> PyResult<Option<String>> {
         html::page(py, self.found.asked.as_deref(), &self.found.answer)
+    }
+
+    /// Returns the hits as a table.
+    fn table(&self) -> PyResult<Table> {
+        Table::of_answers(std::iter::once(self.found.in_units()), self.as_bytes)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py, (SentAnswer, bool)>> {
+        Ok((function(py, "answer_of")?, (self.found.sent()?, self.as_bytes)))
+    }
+
+    /// Returns itself: nothing changes it.
+    fn __deepcopy__(slf: Py<Answer>, _memo: &Bound<'_, PyAny>) -> Py<Answer> {
+        slf
     }
 }
 

@@ -325,6 +325,8 @@ pub fn document_of(
         let content = content_of(get(&fields.text)?, || get(PARTS))?;
         let content = content.ok_or_else(|| missing(&fields.text))?;
         (get(&fields.id)?, content, get(&fields.meta)?)
+    } else if let Some(document) = stored_document(item)? {
+        document
     } else {
         let what = format!("it is a {}, not a tuple (id, text) or a dict", type_of(item));
         return Err(refuse(&place, what));
@@ -346,6 +348,23 @@ pub fn document_of(
         document.meta = meta_of(&meta, &place)?;
     }
     Ok(Entry { number, document: Ok(checked(document, &place)?), is_numbered })
+}
+
+/// The id, the content and the meta object of a `Document`, if `item` is one.
+#[expect(clippy::type_complexity, reason = "the values of an item")]
+fn stored_document<'py>(
+    item: &Bound<'py, PyAny>,
+) -> PyResult<Option<(Option<Bound<'py, PyAny>>, Content<'py>, Option<Bound<'py, PyAny>>)>> {
+    let class = item.py().import("cento._types")?.getattr("Document")?;
+    if !item.is_instance(&class)? {
+        return Ok(None);
+    }
+    let parts = item.getattr("parts")?;
+    let content = match parts.is_truthy()? {
+        true => Content::Parts(parts),
+        false => Content::Text(item.getattr("text")?),
+    };
+    Ok(Some((Some(item.getattr("id")?), content, Some(item.getattr("meta")?))))
 }
 
 /// Gives a document back if an index can hold it.

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cento::{Error, Result, Stop};
+use cento::{Error, Result};
 use cento_collections::decontaminate::{
     Benchmarks as Questions, DecontaminateOptions, Finding, Question, Scratch, WordCarriers,
 };
@@ -11,14 +11,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{text_of, to_json};
+use crate::decontaminated_rows::{Treatment, decontaminated_rows};
 use crate::offsets::CodePoints;
 use crate::query::Options;
 use crate::run;
+use crate::stream::Stream;
 
 /// The questions of benchmarks, ready to be found.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Benchmarks {
-    questions: Questions,
+    pub questions: Questions,
     options: DecontaminateOptions,
 }
 
@@ -80,39 +82,63 @@ impl Benchmarks {
             .map(|(at, text)| text_of(text, &format!("text {at}"), "text"))
             .collect::<PyResult<_>>()?;
         let threads = threads.unwrap_or_else(cento::available_threads);
-        let mut found = run::long(py, |stop| self.all(&texts, threads, stop))?;
+        let mut found = run::long(py, |stop| {
+            in_threads(&texts, threads, |text, scratch| {
+                self.questions.findings(text, scratch, stop)
+            })
+        })?;
         for (findings, text) in found.iter_mut().zip(&texts).filter(|_| !as_bytes) {
             convert(findings, text);
         }
         found.iter().map(to_json).collect()
     }
+
+    /// Makes a stream of the rows of Arrow data without the questions.
+    #[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
+    fn rows(
+        slf: Py<Benchmarks>,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        text: String,
+        annotates: bool,
+        min_left: Option<usize>,
+        threads: Option<usize>,
+        skips: bool,
+    ) -> PyResult<Stream> {
+        let treatment = match (annotates, min_left) {
+            (true, _) => Treatment::Annotate,
+            (false, Some(min_left)) => Treatment::Cut { min_left },
+            (false, None) => Treatment::Drop,
+        };
+        decontaminated_rows(py, slf, (data, text), treatment, threads, skips)
+    }
 }
 
-impl Benchmarks {
-    /// Returns the findings in each text, found by this number of threads.
-    fn all(&self, texts: &[&str], threads: usize, stop: &Stop) -> Result<Vec<Vec<Finding>>> {
-        let next = AtomicUsize::new(0);
-        let found = Mutex::new(vec![Vec::new(); texts.len()]);
-        let work = || -> Result<()> {
-            let mut scratch = Scratch::default();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(text) = texts.get(at) else { return Ok(()) };
-                let findings = self.questions.findings(text, &mut scratch, stop)?;
-                if !findings.is_empty() {
-                    found.lock().expect("no thread panics with it")[at] = findings;
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..threads.clamp(1, texts.len().max(1)))
-                .map(|_| scope.spawn(|| Error::catch("a search for questions", work)))
-                .collect();
-            let ended = threads.into_iter().map(|thread| thread.join().expect("it is caught"));
-            ended.collect::<Vec<_>>().into_iter().collect::<Result<Vec<()>>>()
-        })?;
-        Ok(found.into_inner().expect("no thread panics with it"))
-    }
+/// Does `work` on each item with this number of threads; returns the results in order.
+pub fn in_threads<I: Sync, T: Send + Default + Clone>(
+    items: &[I],
+    threads: usize,
+    work: impl Fn(&I, &mut Scratch) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(vec![T::default(); items.len()]);
+    let work = || -> Result<()> {
+        let mut scratch = Scratch::default();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else { return Ok(()) };
+            let made = work(item, &mut scratch)?;
+            done.lock().expect("no thread panics with it")[at] = made;
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads.clamp(1, items.len().max(1)))
+            .map(|_| scope.spawn(|| Error::catch("a search for questions", work)))
+            .collect();
+        let ended = threads.into_iter().map(|thread| thread.join().expect("it is caught"));
+        ended.collect::<Vec<_>>().into_iter().collect::<Result<Vec<()>>>()
+    })?;
+    Ok(done.into_inner().expect("no thread panics with it"))
 }
 
 /// Counts the places of findings in code points.

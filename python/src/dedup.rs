@@ -8,14 +8,15 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use cento::index::IdSource;
-use cento::{Error, Index, Key, Searcher};
+use cento::{Error, Index, Key, Searcher, Stop};
 use cento_api::part::part_texts;
 use cento_collections::dedup::{Decision, DedupOptions, Event, Record, Verdict};
-use crossbeam::channel::{Receiver, unbounded};
+use crossbeam::channel::{Receiver, Sender, unbounded};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator};
 use serde::Serialize;
@@ -24,11 +25,14 @@ use crate::arrow::{Columns, Meta, Tables};
 use crate::convert::{Fields, LeftOut, Numbering, to_json};
 use crate::entry::{BATCH_BYTES, BATCH_DOCUMENTS, Refusal};
 use crate::error::{Failure, refused};
+use crate::kept_rows::kept_rows;
 use crate::offsets::CodePoints;
-use crate::pipeline::{Batch, Pipeline, SignOutcome};
+use crate::own_writers::OwnWriter;
+use crate::pipeline::{Batch, Pipeline, Results, SignOutcome};
 use crate::query::Options;
 use crate::run;
 use crate::settings::{check_settings, config, preset_of};
+use crate::stream::Stream;
 use crate::writer::{ends_at_once, entry_of};
 
 /// The decision on a document.
@@ -154,7 +158,7 @@ struct FailedLine<'a> {
 }
 
 /// Keywords of a run that do not say what a duplicate is.
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 10] = [
     "against",
     "preset",
     "scheme",
@@ -164,16 +168,16 @@ const OTHERS: [&str; 9] = [
     "memory",
     "threads",
     "on_error",
+    "wait",
 ];
 
 /// Reads the options that define a duplicate from the arguments of a call; refuses contradictions.
 fn dedup_options(options: &Options<'_, '_>, store_text: Option<bool>) -> PyResult<DedupOptions> {
     let read: DedupOptions = options.read(&OTHERS)?;
     read.check().map_err(Failure)?;
-    if read.prefer.is_some() {
-        let what = "`prefer` needs all documents before the first verdict, which comes while you \
-                    give them; sort the documents, the most preferred first, or use the command \
-                    `cento dedup --prefer`";
+    if read.prefer.is_some() && options.get("wait")?.is_some() {
+        let what = "`prefer` reads all documents before it takes the lock; give it without `wait`, \
+                    and try again while the index is locked";
         return Err(refused(what).into());
     }
     if read.cut_passages.is_some() && store_text == Some(false) {
@@ -220,6 +224,7 @@ impl Dedup {
         let preset = preset_of(options.value("preset")?).map_err(Failure)?;
         let threads = options.value("threads")?.unwrap_or_else(cento::available_threads);
         let memory: Option<usize> = options.value("memory")?;
+        let wait: Option<f64> = options.value("wait")?;
         let key_file: Option<PathBuf> = options.value("key_file")?;
         let is_temporary = index.is_none();
         let (index, against, temporary) = run::short(py, || {
@@ -264,46 +269,21 @@ impl Dedup {
             Ok((Index::create(&path, config)?, against, temporary))
         })?;
         let (sender, verdicts) = unbounded();
-        let own = index.clone();
+        let settings = RunSettings {
+            index: index.clone(),
+            against,
+            dedup,
+            is_temporary,
+            threads,
+            memory,
+            skips,
+            as_bytes,
+            end_of_waiting: wait.map(|seconds| Instant::now() + seconds_of(seconds)),
+        };
         let pipeline = Pipeline::start(&index, threads, None, skips, move |results| {
             // Removed at the end of the run.
             let _temporary = temporary;
-            // Refusals whose turn has not come.
-            let refused = RefCell::new(VecDeque::new());
-            let records = results.map(|made| match made? {
-                SignOutcome::Signed(_, signed) => Ok(Record::Document(signed)),
-                // The item of the same number may be another document tomorrow.
-                SignOutcome::Numbered(_, mut signed) => {
-                    signed.document.id_source = IdSource::STREAM;
-                    Ok(Record::Document(signed))
-                }
-                SignOutcome::Refused(refusal) => {
-                    let place = format!("item {}", refusal.number);
-                    let error = Error::input(place, refusal.reason.clone());
-                    refused.borrow_mut().push_back(refusal);
-                    Ok(Record::Failed(error))
-                }
-                SignOutcome::Known(..) => {
-                    Err(Error::internal("dedup", "a document was not signed"))
-                }
-            });
-            let run = cento_collections::dedup::Dedup::new(&own, &dedup, records).against(&against);
-            let run = run.threads(threads).temporary(is_temporary).strict(!skips);
-            let run = match memory {
-                Some(bytes) => run.memory_bytes(bytes),
-                None => run,
-            };
-            for event in run {
-                let decided = match event? {
-                    Event::Decided(decision) => Some(Decided::new(&decision, as_bytes)),
-                    Event::Failed(_) => refused.borrow_mut().pop_front().map(Decided::refused),
-                    _ => None,
-                };
-                if let Some(decided) = decided {
-                    let _ = sender.send(decided);
-                }
-            }
-            Ok(())
+            settings.run(results, &sender)
         });
         let run = Run {
             input,
@@ -326,6 +306,11 @@ impl Dedup {
         Ok(Some((item, decided.said()?)))
     }
 
+    /// Makes a stream of the rows that stay, or of all with their verdicts.
+    fn rows(slf: Py<Dedup>, py: Python<'_>, annotates: bool, skips: bool) -> PyResult<Stream> {
+        kept_rows(py, slf, annotates, skips)
+    }
+
     /// Ends the run and drops everything that has not been committed. Waits only briefly unless
     /// `is_patient` is set.
     pub fn close(&self, py: Python<'_>, is_patient: bool) {
@@ -335,6 +320,133 @@ impl Dedup {
             pipeline.abort(py, is_patient);
         }
     }
+}
+
+/// How long to wait for a lock.
+fn seconds_of(seconds: f64) -> Duration {
+    // A hundred years are for ever.
+    Duration::try_from_secs_f64(seconds.clamp(0.0, 3.2e9)).unwrap_or_default()
+}
+
+/// What a run is about.
+struct RunSettings {
+    index: Index,
+    against: Vec<Searcher>,
+    dedup: DedupOptions,
+    is_temporary: bool,
+    threads: usize,
+    memory: Option<usize>,
+    skips: bool,
+    as_bytes: bool,
+    /// Until then a lock is waited for.
+    end_of_waiting: Option<Instant>,
+}
+
+/// The time between two looks for a lock.
+const LOCK_INTERVAL: Duration = Duration::from_millis(20);
+
+impl RunSettings {
+    /// Decides upon all documents, and sends the decisions in the order of the items.
+    fn run(&self, results: Results, sender: &Sender<Decided>) -> cento::Result<()> {
+        let stop = results.stop();
+        // Refusals whose turn has not come.
+        let refused = RefCell::new(VecDeque::new());
+        let numbers_all = self.dedup.prefer.is_some();
+        let mut records = results.map(|made| record(made?, numbers_all, &refused));
+        // Decisions come in the order of preference, and are given in that of the items.
+        let mut decisions = Vec::new();
+        let mut own = None;
+        loop {
+            let mut is_locked = false;
+            let run = self.begin(records.by_ref());
+            for event in run {
+                let event = match event {
+                    Err(Error::Locked { .. }) if self.waits(&stop)? => {
+                        is_locked = true;
+                        break;
+                    }
+                    event => event?,
+                };
+                own.get_or_insert_with(|| OwnWriter::new(self.index.path()));
+                let (number, decided) = match event {
+                    Event::Decided(decision) => {
+                        let record = decision.document.record.as_deref();
+                        let number = record.and_then(|number| number.parse().ok());
+                        (number.unwrap_or(0), Decided::new(&decision, self.as_bytes))
+                    }
+                    Event::Failed(_) => match refused.borrow_mut().pop_front() {
+                        Some(refusal) => (refusal.number, Decided::refused(refusal)),
+                        None => continue,
+                    },
+                    _ => continue,
+                };
+                match numbers_all {
+                    true => decisions.push((number, decided)),
+                    false => drop(sender.send(decided)),
+                }
+            }
+            if !is_locked {
+                break;
+            }
+        }
+        decisions.sort_by_key(|(number, _)| *number);
+        decisions.into_iter().for_each(|(_, decided)| drop(sender.send(decided)));
+        Ok(())
+    }
+
+    /// Prepares a run over these records. It takes the lock before the first one, unless it has to
+    /// know all of them first.
+    fn begin<R: Iterator<Item = cento::Result<Record>>>(
+        &self,
+        records: R,
+    ) -> cento_collections::dedup::Dedup<R> {
+        let run = cento_collections::dedup::Dedup::new(&self.index, &self.dedup, records);
+        let run = run.against(&self.against).threads(self.threads);
+        let run = run.temporary(self.is_temporary).strict(!self.skips);
+        match self.memory {
+            Some(bytes) => run.memory_bytes(bytes),
+            None => run,
+        }
+    }
+
+    /// Waits for a moment, and returns whether to try again.
+    fn waits(&self, stop: &Stop) -> cento::Result<bool> {
+        stop.check()?;
+        let tries = self.end_of_waiting.is_some_and(|end| Instant::now() < end);
+        if tries {
+            std::thread::sleep(LOCK_INTERVAL);
+        }
+        Ok(tries)
+    }
+}
+
+/// Makes a record of a signed document, with its number if decisions do not come in order.
+fn record(
+    made: SignOutcome,
+    is_numbered: bool,
+    refused: &RefCell<VecDeque<Refusal>>,
+) -> cento::Result<Record> {
+    let (number, mut signed) = match made {
+        SignOutcome::Signed(number, signed) => (number, signed),
+        // The item of the same number may be another document tomorrow.
+        SignOutcome::Numbered(number, mut signed) => {
+            signed.document.id_source = IdSource::STREAM;
+            (number, signed)
+        }
+        SignOutcome::Refused(refusal) => {
+            let place = format!("item {}", refusal.number);
+            let error = Error::input(place, refusal.reason.clone());
+            refused.borrow_mut().push_back(refusal);
+            return Ok(Record::Failed(error));
+        }
+        SignOutcome::Known(..) => {
+            return Err(Error::internal("dedup", "a document was not signed"));
+        }
+    };
+    if is_numbered {
+        signed.document.record = Some(number.to_string().into());
+    }
+    Ok(Record::Document(signed))
 }
 
 impl Dedup {

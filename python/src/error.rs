@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use cento::{Error, Reason};
 use pyo3::prelude::*;
 
+use crate::own_writers::OwnWriter;
+
 /// An error of the library on its way to Python.
 #[derive(Debug)]
 pub struct Failure(pub Error);
@@ -24,7 +26,7 @@ impl From<Failure> for PyErr {
 /// Makes the exception of the package for an error, with its details as attributes.
 fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let reason = error.reason();
-    let made = py.import("cento._errors")?.getattr(class(reason))?.call1((error.to_string(),))?;
+    let made = py.import("cento._errors")?.getattr(class(reason))?.call1((message(error),))?;
     made.setattr("reason", reason.code())?;
     match reason {
         Reason::InvalidArgument { argument } => made.setattr("argument", argument)?,
@@ -38,6 +40,20 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         made.setattr("offset", corruption.offset)?;
     }
     Ok(PyErr::from_value(made))
+}
+
+/// Returns the message: the one of the library, unless it speaks of another process that is this
+/// one.
+fn message(error: &Error) -> String {
+    match error {
+        Error::Locked { path } if OwnWriter::is_at(path) => format!(
+            "{}: this process is writing to this index already: another `Writer` is open, or \
+             another `dedup` or `Deduper` is at work; end its `with` block or call its `close()`, \
+             share one writer among threads, or wait for it (`wait=`)",
+            path.display()
+        ),
+        error => error.to_string(),
+    }
 }
 
 /// Returns the name of the class for a reason.

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cento::index::WriterOptions;
-use cento::{Error, Preset, StoredDocument};
-use cento_api::part::part_texts;
+use cento::{Error, Preset};
 use cento_collections::watch::Watches;
 use cento_collections::withdraw::{self, Plan, WithdrawOptions};
 use pyo3::prelude::*;
@@ -15,12 +14,14 @@ use crate::answer::{Answer, Answers};
 use crate::convert::{id_of, to_json};
 use crate::error::Failure;
 use crate::families;
+use crate::listing::{self, DocumentTuple, Documents, Ids};
 use crate::open_index::{KeyFile, OpenIndex};
 use crate::pairs::{self, Pairs};
 use crate::query::Options;
 use crate::run;
 use crate::search;
 use crate::settings::{check_settings, config, max_df_of, preset_of};
+use crate::stream::Stream;
 use crate::watch;
 use crate::writer::Writer;
 
@@ -29,9 +30,6 @@ use crate::writer::Writer;
 pub struct Index {
     open: Arc<OpenIndex>,
 }
-
-/// The id, the text, the meta object as JSON and the parts, with their texts, of a document.
-type DocumentTuple = (String, Option<String>, String, Vec<(String, Option<String>)>);
 
 /// File, section, offset, and the problem there.
 type Problem = (String, String, u64, String);
@@ -110,7 +108,7 @@ impl Index {
         })
     }
 
-    fn documents(&self, py: Python<'_>) -> PyResult<u64> {
+    fn count(&self, py: Python<'_>) -> PyResult<u64> {
         run::short(py, || Ok(self.open.searcher()?.snapshot().documents()))
     }
 
@@ -127,16 +125,22 @@ impl Index {
             let snapshot = searcher.snapshot();
             snapshot.find(&id)?.map(|address| snapshot.document(address)).transpose()
         })?;
-        let values = |StoredDocument { id, text, parts, meta, .. }: StoredDocument| {
-            let parts = match &text {
-                Some(text) => part_texts(&parts, text)
-                    .map(|(name, text)| (name.to_owned(), Some(text.to_owned())))
-                    .collect(),
-                None => parts.into_iter().map(|part| (part.name, None)).collect(),
-            };
-            Ok((id, text, to_json(&meta)?, parts))
-        };
-        found.map(values).transpose()
+        Ok(found.map(listing::values_of).transpose().map_err(Failure)?)
+    }
+
+    /// Starts to read the documents that pass a filter, or all, in stored order.
+    fn documents(&self, py: Python<'_>, filter: Option<String>) -> PyResult<Documents> {
+        listing::documents(py, &self.open, filter)
+    }
+
+    /// Makes a stream of Arrow data of them.
+    fn rows(&self, py: Python<'_>, filter: Option<String>) -> PyResult<Stream> {
+        listing::rows(py, &self.open, filter)
+    }
+
+    /// Starts to read the ids of all documents, in stored order.
+    fn each_id(&self, py: Python<'_>) -> PyResult<Ids> {
+        listing::ids(py, &self.open)
     }
 
     /// Returns the ids of all documents, in stored order.

@@ -11,13 +11,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::arrow::Table;
 use crate::convert::to_json;
 use crate::error::{Failure, refused};
 use crate::offsets::{convert, stored};
 use crate::open_index::OpenIndex;
 use crate::query::Options;
 use crate::run;
+use crate::table::Table;
 use cento::Stop;
 
 /// Pairs that a thread finds while they are read.
@@ -117,7 +117,7 @@ fn note(warning: &Mutex<Option<String>>, summary: JoinSummary, options: &PairOpt
 }
 
 fn in_code_points(
-    passages: &mut Vec<Passage>,
+    passages: &mut [Passage],
     (a, a_id): (&Searcher, &str),
     (b, b_id): (&Searcher, &str),
 ) -> cento::Result<()> {

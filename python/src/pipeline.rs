@@ -57,6 +57,13 @@ pub struct Results {
     stop: Stop,
 }
 
+impl Results {
+    /// Returns what ends the work early.
+    pub fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+}
+
 impl Iterator for Results {
     type Item = Result<SignOutcome>;
 

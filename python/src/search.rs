@@ -127,6 +127,9 @@ fn asked_for(text: &Bound<'_, PyAny>, place: impl Fn() -> String) -> PyResult<(S
     }
 }
 
+/// The number of texts that are taken between two looks for signals.
+const TEXTS_BETWEEN_LOOKS: usize = 64;
+
 /// Searches for many texts with several threads.
 pub fn many(
     py: Python<'_>,
@@ -139,6 +142,12 @@ pub fn many(
     let query = Options(options).query()?;
     let (mut asked, mut refused) = (Vec::new(), Vec::new());
     for (number, text) in texts.try_iter()?.enumerate() {
+        if number % TEXTS_BETWEEN_LOOKS == 0 {
+            // The iterator may be one that runs no Python code, such as a list: nothing else lets
+            // other threads run.
+            py.detach(|| ());
+            py.check_signals()?;
+        }
         let (text, place) = (text?, || format!("text {number}"));
         match asked_for(&text, place) {
             Ok(text) => asked.push(text),
@@ -187,13 +196,18 @@ pub fn many(
                 let _ = found[number].set(Arc::new(answer));
             }
         };
-        std::thread::scope(|scope| {
+        let ended = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             let own = work();
             let ended = || Err(Error::internal("a search", "it panicked"));
             let others = others.into_iter().map(|other| other.join().unwrap_or_else(|_| ended()));
             own.and(others.collect::<cento::Result<()>>())
-        })?;
+        });
+        if let Err(error) = ended {
+            // Freeing millions of hits takes seconds, and Ctrl-C is to be answered at once.
+            std::thread::spawn(move || drop(found));
+            return Err(error);
+        }
         // There is one for each, or there was an error.
         let found = found.into_iter().filter_map(OnceLock::into_inner).collect();
         let mut refused = failed.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -1,71 +1,52 @@
-//! The kept rows of Arrow data, as Arrow data.
+//! Rows of Arrow data, while they are read.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, StructArray,
-};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StructArray};
 use arrow_cast::cast;
-use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
-use cento::Error;
-use cento_collections::dedup::Verdict;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 
-use crate::arrow::Table;
 use crate::convert::PARTS;
-use crate::dedup::{Decided, Dedup};
 use crate::entry::Refusal;
-use crate::error::{Failure, refused};
+use crate::error::refused;
 use crate::parts::with_texts;
+use crate::table::Table;
 use crate::writer::REFUSALS_MAX;
 
-/// The column of verdicts, as `cento dedup --annotate` writes it to Parquet.
-const ANNOTATION: &str = "dedup";
+/// Where the rows of a stream come from.
+pub trait RowSource: Send + Sync {
+    /// Returns the next batch that has rows; `None` at the end.
+    fn next(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>>;
 
-/// The rows that stay, while they are read: batches like those that came in, or a stream of them.
+    /// Ends the work before its end.
+    fn close(&self, py: Python<'_>);
+
+    /// Returns the number of rows that were left out, and the first of them.
+    fn refused(&self) -> (u64, Vec<Refusal>) {
+        Default::default()
+    }
+
+    /// Names the call that gives the rows again.
+    fn call(&self) -> &'static str;
+}
+
+/// Rows, while they are read: batches, or a stream of them.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Stream {
-    run: Py<Dedup>,
+    source: Box<dyn RowSource>,
     schema: SchemaRef,
-    /// The column of the texts.
-    text: String,
-    annotates: bool,
-    /// Whether rows that are not documents get a verdict with a reason.
-    skips: bool,
     /// No more rows come.
     is_over: AtomicBool,
-    /// The number of rows that were refused, and the first of them.
-    refused: Mutex<(u64, Vec<Refusal>)>,
 }
 
 #[pymethods]
 impl Stream {
-    #[new]
-    fn new(py: Python<'_>, run: Py<Dedup>, annotates: bool, skips: bool) -> PyResult<Stream> {
-        let Some(schema) = run.get().schema(py)? else {
-            let what = "there is no batch, so nothing says which columns there are; give a table \
-                        or a reader, which know theirs";
-            return Err(refused(what).into());
-        };
-        let text = run.get().text()?;
-        let mut fields = schema.fields().to_vec();
-        if annotates {
-            if schema.column_with_name(ANNOTATION).is_some() {
-                let what = format!("there is a column `{ANNOTATION}` already; rename that column");
-                return Err(refused(what).into());
-            }
-            fields.push(Arc::new(Field::new_struct(ANNOTATION, members(skips), false)));
-        }
-        let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-        let (is_over, refused) = (AtomicBool::new(false), Mutex::default());
-        Ok(Stream { run, schema, text, annotates, skips, is_over, refused })
-    }
-
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
@@ -74,14 +55,14 @@ impl Stream {
     /// Returns the number of rows that were not documents, among those read.
     #[getter]
     fn failed(&self) -> u64 {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).0
+        self.source.refused().0
     }
 
     /// Returns the first refused rows, with their reasons.
     #[getter]
     fn refusals<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let class = py.import("cento._types")?.getattr("Refusal")?;
-        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
+        let (_, refused) = self.source.refused();
         refused.into_iter().map(|each| class.call1((each.number, each.reason))).collect()
     }
 
@@ -93,10 +74,10 @@ impl Stream {
         Ok(self.next(py)?.map(Table::new))
     }
 
-    /// Ends the run and drops everything that has not been committed.
+    /// Ends the work and drops everything that has not been committed.
     fn close(&self, py: Python<'_>) {
         self.is_over.store(true, Ordering::Relaxed);
-        self.run.get().close(py, true);
+        self.source.close(py);
     }
 
     #[pyo3(signature = (requested_schema = None))]
@@ -108,8 +89,10 @@ impl Stream {
         // Without this a second reader would find a table without rows. A reader that only asks for
         // the columns has read none.
         if slf.get().is_over.load(Ordering::Relaxed) {
-            let what = "the rows have been read, and come once; keep them as a table, or call \
-                        `dedup_arrow` again";
+            let what = format!(
+                "the rows have been read, and come once; keep them as a table, or call `{}` again",
+                slf.get().source.call()
+            );
             return Err(refused(what).into());
         }
         let field = Field::new_struct("", slf.get().schema.fields().clone(), false);
@@ -125,120 +108,160 @@ impl Stream {
         let arrays = ArrayIterator::new(arrays, field.into());
         Ok(to_stream_pycapsule(py, Box::new(arrays), requested_schema)?)
     }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        let what = "a stream is neither copied nor sent to another process, because its rows come \
+                    once; make a table of it first, such as `pyarrow.table(stream)`";
+        Err(refused(what).into())
+    }
 }
 
 impl Stream {
-    /// Returns the next batch with any kept rows; `None` at the end.
+    /// Reads the rows of `source`, which have these columns.
+    pub fn new(source: impl RowSource + 'static, schema: SchemaRef) -> Stream {
+        Stream { source: Box::new(source), schema, is_over: AtomicBool::new(false) }
+    }
+
+    /// Returns the next batch that has rows; `None` at the end.
     fn next(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
-        let next = self.read(py);
+        let next = self.source.next(py);
         if !matches!(next, Ok(Some(_))) {
             self.is_over.store(true, Ordering::Relaxed);
         }
         next
     }
+}
 
-    fn read(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
-        while let Some((batch, decided)) = self.run.get().batch(py)? {
-            {
-                let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-                for refusal in decided.iter().filter_map(|decided| decided.verdict.as_ref().err()) {
-                    refused.0 += 1;
-                    if refused.1.len() < REFUSALS_MAX {
-                        refused.1.push(refusal.clone());
-                    }
-                }
-            }
-            let batch = py
-                .detach(|| self.staying(&batch, &decided))
-                .map_err(|error| Failure(Error::input("the Arrow stream", error.to_string())))?;
-            if batch.num_rows() > 0 {
-                return Ok(Some(batch));
-            }
-        }
-        Ok(None)
+/// What gives the rows of a stream, for one thread at a time.
+pub struct Turns<T>(Mutex<Turn<T>>);
+
+enum Turn<T> {
+    Free(T),
+    /// A thread has it.
+    Taken,
+    Over,
+}
+
+impl<T> Turns<T> {
+    /// Begins with the first turn.
+    pub fn new(source: T) -> Turns<T> {
+        Turns(Mutex::new(Turn::Free(source)))
     }
 
-    fn staying(&self, batch: &RecordBatch, decided: &[Decided]) -> Result<RecordBatch, ArrowError> {
-        let mut columns = batch.columns().to_vec();
-        let parts: Vec<Option<&[String]>> =
-            decided.iter().map(|of| (!of.parts.is_empty()).then_some(&of.parts[..])).collect();
-        if parts.iter().any(Option::is_some) {
-            let at = batch.schema_ref().index_of(PARTS)?;
-            columns[at] = with_texts(&columns[at], &parts)?;
+    /// Does `work`, without this lock, so that no thread waits for it with the GIL. An error, and
+    /// the end, are the last.
+    pub fn next<R>(&self, work: impl FnOnce(&mut T) -> PyResult<Option<R>>) -> PyResult<Option<R>> {
+        let turn = std::mem::replace(&mut *self.lock(), Turn::Taken);
+        let mut source = match turn {
+            Turn::Free(source) => source,
+            Turn::Taken => return Err(refused("another thread is reading the rows").into()),
+            Turn::Over => {
+                self.close();
+                return Ok(None);
+            }
+        };
+        let made = work(&mut source);
+        let next = if matches!(made, Ok(Some(_))) { Turn::Free(source) } else { Turn::Over };
+        // Unless it was closed meanwhile.
+        let mut turn = self.lock();
+        if matches!(*turn, Turn::Taken) {
+            *turn = next;
         }
-        if decided.iter().any(|decided| decided.text.is_some() && decided.parts.is_empty()) {
-            let at = batch.schema_ref().index_of(&self.text)?;
-            columns[at] = replaced(&columns[at], decided)?;
-        }
-        if self.annotates {
-            columns.push(annotation(decided, self.skips));
-        }
-        let batch = RecordBatch::try_new(self.schema.clone(), columns)?;
-        if self.annotates {
-            return Ok(batch);
-        }
-        let is_kept = |decided: &Decided| decided.verdict.as_ref().is_ok_and(Verdict::is_kept);
-        let kept = decided.iter().map(is_kept);
-        filter_record_batch(&batch, &BooleanArray::from_iter(kept.map(Some)))
+        made
     }
+
+    /// Ends it before its end.
+    pub fn close(&self) {
+        // Dropped without the lock: the end of Python objects may run any code.
+        let turn = std::mem::replace(&mut *self.lock(), Turn::Over);
+        drop(turn);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Turn<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The rows that were left out: their number, and the first of them.
+#[derive(Default)]
+pub struct RefusedRows(pub u64, pub Vec<Refusal>);
+
+impl RefusedRows {
+    /// Counts a row.
+    pub fn add(&mut self, refusal: &Refusal) {
+        self.0 += 1;
+        if self.1.len() < REFUSALS_MAX {
+            self.1.push(refusal.clone());
+        }
+    }
+}
+
+/// What becomes of a row.
+pub struct RowFate<'a> {
+    /// Whether it stays, unless all rows do.
+    pub is_kept: bool,
+    /// Its text, if passages were cut out.
+    pub text: Option<&'a str>,
+    /// The texts of its parts, if passages were cut out and it has parts.
+    pub parts: &'a [String],
+}
+
+/// Returns the columns of incoming rows, and a column after them if all stay: that of verdicts.
+///
+/// # Errors
+/// When there is such a column already.
+pub fn columns_with(
+    schema: &SchemaRef,
+    verdicts: Option<(&str, arrow_schema::Fields)>,
+) -> PyResult<SchemaRef> {
+    let mut fields = schema.fields().to_vec();
+    if let Some((name, members)) = verdicts {
+        if schema.column_with_name(name).is_some() {
+            let what = format!("there is a column `{name}` already; rename that column");
+            return Err(refused(what).into());
+        }
+        fields.push(Arc::new(Field::new_struct(name, members, false)));
+    }
+    Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
+}
+
+/// Returns the rows of a batch that stay, with their new texts; all rows if they have `verdicts`.
+pub fn staying(
+    batch: &RecordBatch,
+    fates: &[RowFate<'_>],
+    text: &str,
+    schema: &SchemaRef,
+    verdicts: Option<ArrayRef>,
+) -> Result<RecordBatch, ArrowError> {
+    let mut columns = batch.columns().to_vec();
+    let parts: Vec<Option<&[String]>> =
+        fates.iter().map(|of| (!of.parts.is_empty()).then_some(of.parts)).collect();
+    if parts.iter().any(Option::is_some) {
+        let at = batch.schema_ref().index_of(PARTS)?;
+        columns[at] = with_texts(&columns[at], &parts)?;
+    }
+    if fates.iter().any(|fate| fate.text.is_some() && fate.parts.is_empty()) {
+        let at = batch.schema_ref().index_of(text)?;
+        columns[at] = replaced(&columns[at], fates)?;
+    }
+    let gives_all = verdicts.is_some();
+    columns.extend(verdicts);
+    let batch = RecordBatch::try_new(schema.clone(), columns)?;
+    if gives_all {
+        return Ok(batch);
+    }
+    let kept = fates.iter().map(|fate| Some(fate.is_kept));
+    filter_record_batch(&batch, &BooleanArray::from_iter(kept))
 }
 
 /// Makes the column of texts without the passages that were cut out.
-fn replaced(texts: &ArrayRef, decided: &[Decided]) -> Result<ArrayRef, ArrowError> {
+fn replaced(texts: &ArrayRef, fates: &[RowFate<'_>]) -> Result<ArrayRef, ArrowError> {
     let plain = cast(texts, &DataType::LargeUtf8)?;
     let own = plain.as_string::<i64>();
-    let text = |(row, decided): (usize, &Decided)| match &decided.text {
-        Some(text) if decided.parts.is_empty() => Some(text.clone()),
+    let text = |(row, fate): (usize, &RowFate<'_>)| match fate.text {
+        Some(text) if fate.parts.is_empty() => Some(text.to_owned()),
         _ => own.is_valid(row).then(|| own.value(row).to_owned()),
     };
-    let made = arrow_array::LargeStringArray::from_iter(decided.iter().enumerate().map(text));
+    let made = arrow_array::LargeStringArray::from_iter(fates.iter().enumerate().map(text));
     cast(&made, texts.data_type())
-}
-
-fn members(skips: bool) -> Fields {
-    let text = |name: &str, is_first: bool| Field::new(name, DataType::Utf8, !is_first);
-    let share = |name: &str| Field::new(name, DataType::Float64, true);
-    let (resemblance, containment) = (share("resemblance"), share("containment"));
-    let (of, kept_as, reason) = (text("of", false), text("kept_as", false), text("reason", false));
-    let mut members = vec![text("verdict", true), of, resemblance, containment, kept_as];
-    members.extend(skips.then_some(reason));
-    members.into()
-}
-
-/// Makes the column of verdicts.
-fn annotation(decided: &[Decided], skips: bool) -> ArrayRef {
-    let each = || decided.iter().map(|decided| decided.verdict.as_ref().ok());
-    let kind = |verdict: Option<&Verdict>| verdict.map_or("failed", Verdict::kind);
-    let reasons = decided.iter().map(|decided| decided.verdict.as_ref().err());
-    let reasons = reasons.map(|refusal| refusal.map(|refusal| refusal.reason.clone()));
-    let of = |verdict: &Verdict| match verdict {
-        Verdict::Exact { of, .. }
-        | Verdict::Near { of, .. }
-        | Verdict::Contained { of, .. }
-        | Verdict::Withdrawn { of, .. } => Some(of.clone()),
-        _ => None,
-    };
-    let resemblance = |verdict: &Verdict| match verdict {
-        Verdict::Near { resemblance, .. } => Some(*resemblance),
-        _ => None,
-    };
-    let containment = |verdict: &Verdict| match verdict {
-        Verdict::Contained { containment, .. } => Some(*containment),
-        _ => None,
-    };
-    let kept_as = |verdict: &Verdict| match verdict {
-        Verdict::Kept { kept_as, .. } | Verdict::Unchanged { kept_as, .. } => kept_as.clone(),
-        _ => None,
-    };
-    let mut columns: Vec<ArrayRef> = vec![
-        Arc::new(StringArray::from_iter_values(each().map(kind))),
-        Arc::new(StringArray::from_iter(each().map(|verdict| verdict.and_then(of)))),
-        Arc::new(Float64Array::from_iter(each().map(|verdict| verdict.and_then(resemblance)))),
-        Arc::new(Float64Array::from_iter(each().map(|verdict| verdict.and_then(containment)))),
-        Arc::new(StringArray::from_iter(each().map(|verdict| verdict.and_then(kept_as)))),
-    ];
-    if skips {
-        columns.push(Arc::new(StringArray::from_iter(reasons)));
-    }
-    Arc::new(StructArray::new(members(skips), columns, None))
 }

@@ -15,17 +15,54 @@ use crate::convert::{
 use crate::entry::{BATCH_BYTES, BATCH_DOCUMENTS, Entry, Refusal};
 use crate::error::{Failure, refused};
 use crate::open_index::OpenIndex;
+use crate::own_writers::OwnWriter;
 use crate::pipeline::{Batch, Pipeline, SignOutcome};
 use crate::run;
 
-/// A writer, between the beginning and the end of a `with` block.
+/// A writer, which is open between its beginning and its end.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Writer {
     index: Arc<OpenIndex>,
     memory_bytes: usize,
     process: u32,
-    /// `None` outside the block.
-    open: Arc<Mutex<Option<cento::Writer>>>,
+    open: Arc<Mutex<State>>,
+}
+
+/// Whether a writer is open.
+#[derive(Default)]
+enum State {
+    /// It has not been opened.
+    #[default]
+    New,
+    /// It is; its lock is released before the index is forgotten.
+    Open(Box<cento::Writer>, OwnWriter),
+    /// It was.
+    Closed,
+}
+
+impl State {
+    fn writer(&mut self) -> cento::Result<&mut cento::Writer> {
+        let what = match self {
+            State::Open(writer, _) => return Ok(writer),
+            State::New => {
+                "the writer is not open yet: use it in a `with` block, `with index.writer() as \
+                 w:`, or open one by name, `w = index.open_writer()`"
+            }
+            State::Closed => {
+                "the writer is closed; open another one, with `with index.writer() as w:` or \
+                 `index.open_writer()`"
+            }
+        };
+        Err(Error::arguments(what))
+    }
+
+    /// Closes it, if it was open; the writer is to be dropped or finished.
+    fn close(&mut self) -> Option<(Box<cento::Writer>, OwnWriter)> {
+        match std::mem::replace(self, State::Closed) {
+            State::Open(writer, own) => Some((writer, own)),
+            State::New | State::Closed => None,
+        }
+    }
 }
 
 /// The default memory for everything in progress.
@@ -70,11 +107,6 @@ fn count(counts: &mut Counts, outcome: Outcome) {
     }] += 1;
 }
 
-fn closed() -> Error {
-    let what = "the writer is not open; use it in a `with` block: `with index.writer() as w:`";
-    Error::arguments(what)
-}
-
 /// Refuses a document without an id if the number that it gets for one is that of another document.
 fn check_new(writer: &cento::Writer, signed: &SignedDocument) -> cento::Result<()> {
     let Document { id, .. } = &signed.document;
@@ -88,11 +120,11 @@ fn check_new(writer: &cento::Writer, signed: &SignedDocument) -> cento::Result<(
 
 /// Calls `work` with the open writer.
 fn with<T>(
-    open: &Mutex<Option<cento::Writer>>,
+    open: &Mutex<State>,
     work: impl FnOnce(&mut cento::Writer) -> cento::Result<T>,
 ) -> cento::Result<T> {
     let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
-    work(open.as_mut().ok_or_else(closed)?)
+    work(open.writer()?)
 }
 
 impl Writer {
@@ -274,10 +306,11 @@ impl Writer {
         let options = WriterOptions::default().memory_bytes(self.memory_bytes / 2);
         run::short(py, || {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            if open.is_some() {
+            if matches!(*open, State::Open(..)) {
                 return Err(Error::arguments("the writer is open already"));
             }
-            *open = Some(index.writer(options)?);
+            let writer = Box::new(index.writer(options)?);
+            *open = State::Open(writer, OwnWriter::new(self.index.path()));
             Ok(())
         })
     }
@@ -383,8 +416,8 @@ impl Writer {
         self.commit(py)?;
         let open = self.open.clone();
         run::apart(py, move || {
-            let writer = open.lock().unwrap_or_else(PoisonError::into_inner).take();
-            writer.map_or(Ok(()), cento::Writer::finish)
+            let closed = open.lock().unwrap_or_else(PoisonError::into_inner).close();
+            closed.map_or(Ok(()), |(writer, _own)| writer.finish())
         })
     }
 
@@ -397,19 +430,26 @@ impl Writer {
         let open = self.open.clone();
         let (sender, done) = bounded(1);
         std::thread::spawn(move || {
-            drop(open.lock().unwrap_or_else(PoisonError::into_inner).take());
+            drop(open.lock().unwrap_or_else(PoisonError::into_inner).close());
             let _ = sender.send(());
         });
         run::settle(py, &done, is_patient);
     }
 
-    fn is_open(&self) -> bool {
+    /// Returns whether it is open; `None` if it has not been opened.
+    fn is_open(&self) -> Option<bool> {
         // One that is in use is open.
-        self.open.try_lock().map_or(true, |open| open.is_some())
+        self.open.try_lock().map_or(Some(true), |open| match *open {
+            State::New => None,
+            State::Open(..) => Some(true),
+            State::Closed => Some(false),
+        })
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(refused("a writer cannot be sent to another process; open one there").into())
+        let what = "a writer is neither copied nor sent to another process; share it among the \
+                    threads of this one, and open one in the other";
+        Err(refused(what).into())
     }
 }
 

@@ -7,6 +7,7 @@ import decimal
 import math
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -232,6 +233,67 @@ def test_data_sets_of_hugging_face_give_and_are_filtered(
     assert pa.table(stream)["n"].to_pylist() == kept
     deduper = cento.Deduper(tmp_path / "kept.idx", min_resemblance=0.5)
     assert ds.filter(deduper.keep, batched=True, batch_size=7)["n"][:] == kept
+
+
+def test_data_sets_and_files_of_pyarrow_give(
+    empty: cento.Index, tmp_path: Path, texts: list[tuple[str, str]]
+) -> None:
+    dataset = pytest.importorskip("pyarrow.dataset")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"id": [id for id, _ in texts], "text": [text for _, text in texts]})
+    parquet.write_table(table, tmp_path / "x.parquet", row_group_size=7)
+    forms: list[Callable[[], Any]] = [
+        lambda: dataset.dataset(table),
+        lambda: dataset.dataset(tmp_path / "x.parquet"),
+        lambda: dataset.dataset(tmp_path / "x.parquet").scanner(columns=["id", "text"]),
+        lambda: parquet.ParquetFile(tmp_path / "x.parquet"),
+        lambda: parquet.ParquetFile(tmp_path / "x.parquet").iter_batches(),
+    ]
+    question = cento.Benchmarks([texts[0][1]])
+    expected = pa.table(cento.dedup_arrow(table, min_resemblance=0.5))
+    clean = pa.table(cento.decontaminate_arrow(table, question))
+    assert (len(expected), len(clean)) == (30, 39)
+    for form in forms:
+        assert pa.table(cento.dedup_arrow(form(), min_resemblance=0.5)).equals(expected)
+        assert pa.table(cento.decontaminate_arrow(form(), question)).equals(clean)
+        with empty.writer() as w:
+            w.add_arrow(form())
+            assert all(w.remove(id) for id, _ in texts)
+
+
+def test_a_table_where_a_list_is_meant_is_told_where_to_go(
+    empty: cento.Index, tmp_path: Path
+) -> None:
+    dataset = pytest.importorskip("pyarrow.dataset")
+    table = pa.table({"id": ["a"], "text": ["one two three"]})
+    tables: list[Any] = [table, table.to_reader(), dataset.dataset(table), table.to_batches()[0]]
+    for package in ("pandas", "polars"):
+        try:
+            frame = __import__(package).DataFrame
+        except ImportError:
+            continue
+        tables.append(frame({"id": ["a"], "text": ["one two three"]}))
+    question = cento.Benchmarks(["one two three four five"])
+    for one in tables:
+        with pytest.raises(cento.InvalidArgumentError, match=r"`cento\.dedup_arrow` takes that"):
+            cento.dedup(one)
+        with pytest.raises(cento.InvalidArgumentError, match=r"`cento\.decontaminate_arrow` takes"):
+            cento.decontaminate(one, question)
+        with pytest.raises(cento.InvalidArgumentError, match="a table to `add_arrow`"):
+            empty.writer().add_many(one)
+        with pytest.raises(cento.InvalidArgumentError, match=r"pass .*a column of a table"):
+            empty.search_many(one)
+    for path in ("x.parquet", tmp_path / "x.parquet"):
+        with pytest.raises(cento.InputError, match=r"`pyarrow\.dataset\.dataset\(path\)`"):
+            cento.dedup_arrow(path)
+
+
+def test_the_preferred_rows_stay_in_their_order(texts: list[tuple[str, str]]) -> None:
+    table = duplicates(texts)
+    table = table.set_column(3, "meta", pa.array([{"n": at} for at in range(40)]))
+    columns: dict[str, Any] = {"id": "url", "text": "content", "min_resemblance": 0.5}
+    found = pa.table(cento.dedup_arrow(table.to_reader(7), prefer="-n", **columns))
+    assert found["n"].to_pylist() == [at for at in range(40) if at % 4 != 2]
 
 
 def duplicates(texts: list[tuple[str, str]]) -> Any:

@@ -134,3 +134,86 @@ def test_items_without_text_are_refused() -> None:
     benchmarks = cento.Benchmarks([PLANET])
     with pytest.raises(cento.InputError, match="item 1"):
         list(cento.decontaminate(["text", {"body": "x"}], benchmarks))
+
+
+def test_rows_without_questions_stay() -> None:
+    pa = pytest.importorskip("pyarrow")
+    benchmarks = cento.Benchmarks(QUESTIONS)
+    turin = str(QUESTIONS[1]["question"])
+    texts = ["clean words", f"A quiz \U0001f989. {PLANET} Write down!", PLANET, f"{PLANET} {turin}"]
+    table = pa.table({"n": range(4), "body": texts, "id": [[1]] * 4}, metadata={"of": "rows"})
+    kept = cento.decontaminate_arrow(table.to_reader(2), benchmarks, text="body", threads=2)
+    assert kept.column_names == ["n", "body", "id"]
+    found = pa.table(kept)
+    assert found.schema.equals(table.schema, check_metadata=True)
+    assert found.equals(table.slice(0, 1))
+    with pytest.raises(cento.InvalidArgumentError, match="call `decontaminate_arrow` again"):
+        pa.table(kept)
+    marked = cento.decontaminate_arrow(table, benchmarks, annotate=True, text="body")
+    found = pa.table(marked)
+    assert found.drop_columns(["decontaminate"]).equals(table)
+    rows = found["decontaminate"].to_pylist()
+    assert [row["verdict"] for row in rows] == ["clean"] + ["contaminated"] * 3
+    assert [row["questions"] for row in rows] == [None, 1, 1, 2]
+    assert (rows[1]["benchmark"], rows[1]["question"], rows[1]["share"]) == ("space", "a", 1)
+    for kind in (pa.string(), pa.large_string(), pa.string_view()):
+        typed = table.set_column(1, "body", pa.array(texts, kind))
+        cut = cento.decontaminate_arrow(typed, benchmarks, cut_passages=True, text="body")
+        found = pa.table(cut)
+        assert found.schema == typed.schema
+        # The rest of the second has fewer than five words.
+        assert found["n"].to_pylist() == [0]
+        cut = cento.decontaminate_arrow(
+            typed, benchmarks, cut_passages=True, min_left=2, text="body"
+        )
+        found = pa.table(cut)
+        assert found["body"].to_pylist() == [texts[0], "A quiz \U0001f989. Write down!"]
+    nothing = pa.table(cento.decontaminate_arrow(table.slice(0, 0), benchmarks, text="body"))
+    assert (len(nothing), nothing.schema) == (0, table.schema)
+
+
+def test_the_parts_of_a_row_lose_their_questions() -> None:
+    pa = pytest.importorskip("pyarrow")
+    parts = [
+        {"name": "x", "text": f"One two three four five six. {PLANET}"},
+        {"name": "y", "text": "three four five"},
+    ]
+    table = pa.table({"text": [None, "clean"], "parts": pa.array([parts, None])})
+    cut = cento.decontaminate_arrow(table, cento.Benchmarks(QUESTIONS), cut_passages=True)
+    found = pa.table(cut)
+    texts = [part["text"] for part in found["parts"][0].as_py()]
+    assert (texts, found["text"].to_pylist()) == (
+        ["One two three four five six.", "three four five"],
+        [None, "clean"],
+    )
+
+
+def test_rows_that_are_no_documents_end_the_stream_or_are_left_out() -> None:
+    pa = pytest.importorskip("pyarrow")
+    benchmarks = cento.Benchmarks(QUESTIONS)
+    table = pa.table({"text": ["one", None, "two", PLANET]})
+    with pytest.raises(cento.InputError, match="row 1: there is no `text`"):
+        list(cento.decontaminate_arrow(table, benchmarks))
+    kept = cento.decontaminate_arrow(table, benchmarks, on_error="skip")
+    assert pa.table(kept)["text"].to_pylist() == ["one", "two"]
+    assert (kept.failed, [each.number for each in kept.refusals]) == (1, [1])
+    marked = cento.decontaminate_arrow(table, benchmarks, on_error="skip", annotate=True)
+    rows = pa.table(marked)["decontaminate"].to_pylist()
+    assert [row["verdict"] for row in rows] == ["clean", "failed", "clean", "contaminated"]
+    assert rows[1]["reason"] == "there is no `text`"
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"annotate": True, "cut_passages": True}, "`annotate` keeps all rows"),
+        ({"min_left": 3}, "give both"),
+        ({"on_error": "stop"}, "`on_error` is 'stop'"),
+    ]
+    for options, what in wrong:
+        with pytest.raises(cento.InvalidArgumentError, match=what):
+            cento.decontaminate_arrow(table, benchmarks, **options)
+    with pytest.raises(cento.InputError, match="there is no column `body`; it has `text`"):
+        list(cento.decontaminate_arrow(table, benchmarks, text="body"))
+    with pytest.raises(cento.InvalidArgumentError, match="a column `decontaminate` already"):
+        cento.decontaminate_arrow(
+            pa.table(cento.decontaminate_arrow(table, benchmarks, annotate=True, on_error="skip")),
+            benchmarks,
+            annotate=True,
+        )

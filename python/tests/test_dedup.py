@@ -168,6 +168,58 @@ def test_duplicates_are_those_of_one_group_or_of_different_groups(made: Any) -> 
         assert found == kept, options
 
 
+def test_the_preferred_duplicate_stays_wherever_it_is(made: Any) -> None:
+    texts = [" ".join(made(50, at)) for at in range(3)]
+    items = [
+        {"id": "a", "text": texts[0], "meta": {"year": 2001, "site": "x"}},
+        {"id": "b", "text": texts[1], "meta": {"year": 2003, "site": "x"}},
+        {"id": "c", "text": f"{texts[0]} end", "meta": {"year": 1999, "site": "y"}},
+        {"id": "a", "text": texts[1], "meta": {"year": 2004, "site": "y"}},
+        {"id": "e", "text": texts[2], "meta": {"year": 2000, "site": "x"}},
+    ]
+    cases: list[tuple[dict[str, Any], list[bool]]] = [
+        ({}, [True, True, False, False, True]),
+        ({"prefer": "oldest"}, [True, True, False, False, True]),
+        ({"prefer": "year"}, [False, True, True, False, True]),
+        ({"prefer": "-year"}, [True, False, False, True, True]),
+        # Of equals that with the least id.
+        ({"prefer": "longest"}, [False, False, True, True, True]),
+        ({"prefer": "-year", "group_by": "site"}, [True, False, False, True, True]),
+        ({"prefer": "-year", "within": "site"}, [True] * 5),
+    ]
+    for options, kept in cases:
+        found = list(cento.dedup(items, min_resemblance=0.7, **options))
+        # In the order of the items, whatever is preferred.
+        assert all(given is item for (given, _), item in zip(found, items, strict=True)), options
+        assert [verdict.kept for _, verdict in found] == kept, options
+    verdicts = [verdict for _, verdict in cento.dedup(items, min_resemblance=0.7, prefer="year")]
+    assert (verdicts[0].kind, verdicts[0].of) == ("near", "c")
+    assert (verdicts[3].kind, verdicts[3].of) == ("exact", "b")
+
+
+def test_a_preference_needs_all_items(tmp_path: Path, made: Any) -> None:
+    path = tmp_path / "kept.idx"
+    texts = [" ".join(made(40, at % 700)) for at in range(1500)]
+    items: list[Any] = [
+        {"text": text, "meta": {"n": -at}} for at, text in enumerate(texts) if at != 7
+    ]
+    items.insert(7, {"text": None})
+    found = list(cento.dedup(items, prefer="n", on_error="skip", index=path))
+    assert [item for item, _ in found] == items
+    # The last of each.
+    assert [at for at, (_, verdict) in enumerate(found) if verdict.kept] == list(range(800, 1500))
+    assert (found[7][1].kind, found[7][1].id) == ("failed", "item 7")
+    assert len(cento.Index(path)) == 700
+    with pytest.raises(cento.InputError, match="item 7: the text is a NoneType"):
+        next(cento.dedup(items, prefer="n", index=tmp_path / "none.idx"))
+    with pytest.raises(cento.InvalidArgumentError, match="no document has the field `m`"):
+        next(cento.dedup([texts[0]], prefer="m"))
+    with pytest.raises(cento.InvalidArgumentError, match="a `Deduper` sees a batch at a time"):
+        cento.Deduper(path, prefer="n")
+    with pytest.raises(cento.InvalidArgumentError, match="without `wait`"):
+        cento.dedup(texts, prefer="n", index=path, wait=1)
+
+
 @pytest.mark.parametrize(
     ("options", "what"),
     [

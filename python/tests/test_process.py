@@ -50,6 +50,38 @@ CALLS = {
         for item, verdict in cento.dedup(endless(), index=index.path, exact=True):
             pass
     """,
+    "searches with passages": """
+        words = [f"w{at * at % 1009}" for at in range(2000)]
+        texts = [" ".join(words[at:] + words[:at]) for at in range(0, 2000, 100)]
+        with index.writer() as w:
+            w.add_many(enumerate(texts))
+        interrupt_soon()
+        for at in range(10**9):
+            index.search_many(texts * 50, passages=True)
+    """,
+    "texts without end": """
+        import itertools
+        interrupt_soon()
+        index.search_many(itertools.repeat("a text"), passages=True)
+    """,
+    "documents": """
+        with index.writer() as w:
+            w.add_many((at, f"text {at}") for at in range(100))
+        interrupt_soon()
+        for at in range(10**9):
+            for document in index.documents():
+                pass
+    """,
+    "a wait for a lock": """
+        with index.writer():
+            interrupt_soon()
+            index.open_writer(wait=10**9)
+    """,
+    "deduplication that waits for a lock": """
+        with index.writer():
+            interrupt_soon()
+            list(cento.dedup(["text"], index=index.path, wait=10**9))
+    """,
     "pairs": """
         with index.writer() as w:
             same = "all of these are one and the same text in truth"
@@ -60,6 +92,10 @@ CALLS = {
                 pass
     """,
 }
+
+
+# The documents of an index that is not empty.
+DOCUMENTS = {"searches with passages": 20, "documents": 100, "pairs": 9000}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a process is not sent this signal there")
@@ -81,7 +117,7 @@ def test_an_interrupt_ends_a_call_and_changes_nothing(tmp_path: Path, call: str)
     )
     assert (done.stdout, done.stderr, done.returncode) == ("interrupted\n", "", 0)
     index = cento.Index(path)
-    assert len(index) == (9000 if call == "pairs" else 0)
+    assert len(index) == DOCUMENTS.get(call, 0)
     with index.writer() as w:
         w.add("a", "the lock is free")
 

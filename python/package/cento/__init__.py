@@ -10,7 +10,13 @@
 Long calls release the GIL, use several threads, and end within a second of Ctrl-C.
 """
 
-from ._decontaminate import Benchmarks, Finding, Unusable, decontaminate
+from ._decontaminate import (
+    Benchmarks,
+    Finding,
+    Unusable,
+    decontaminate,
+    decontaminate_arrow,
+)
 from ._errors import (
     CancelledError,
     ConflictError,
@@ -179,6 +185,7 @@ __all__ = [
     "analyzers",
     "compare",
     "decontaminate",
+    "decontaminate_arrow",
     "dedup",
     "dedup_arrow",
     "measures",

@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from . import _native
 from ._errors import InputError, InvalidArgumentError
+from ._inputs import many, no_table, skips, tables
 from ._options import DecontaminateOptions, known, names_options
 from ._types import _Shown
 
@@ -258,7 +259,16 @@ def decontaminate(
 
     Raises:
         InputError: An item is not a text, and has none.
+        InvalidArgumentError: ``items`` is a table, which :func:`decontaminate_arrow` takes.
     """
+    no_table(items, "items", "decontaminate_arrow")
+    given = many(items, "items", "pass [text], or a table to `cento.decontaminate_arrow`")
+    return _searched(given, against, text, threads, bytes)
+
+
+def _searched(
+    items: Iterable[_Item], against: Benchmarks, text: str, threads: int | None, bytes: bool
+) -> Iterator[tuple[_Item, tuple[Finding, ...]]]:
     waiting = iter(items)
     number = 0
     while batch := list(islice(waiting, _BATCH)):
@@ -270,3 +280,59 @@ def decontaminate(
             texts.append(found)
             number += 1
         yield from zip(batch, against.find(texts, threads=threads, bytes=bytes), strict=True)
+
+
+def decontaminate_arrow(
+    data: object,
+    against: Benchmarks,
+    *,
+    annotate: bool = False,
+    cut_passages: bool = False,
+    min_left: int | None = None,
+    text: str = "text",
+    threads: int | None = None,
+    on_error: Literal["raise", "skip"] = "raise",
+) -> _native.Stream:
+    """Yields the rows of Arrow data in which no question of a benchmark occurs.
+
+    Rows come out as they went in, with all of their columns. No more of the data is in memory than
+    a few batches, so it may be larger than memory by far.
+
+    The data is read once, so nothing is known of other documents: a row that has the words of a
+    question from elsewhere, such as a quotation, goes too. ``cento decontaminate`` reads a corpus
+    twice to keep it; here :func:`decontaminate` gives the findings that :meth:`Benchmarks.weigh`
+    judges.
+
+    Args:
+        data: Anything with ``__arrow_c_stream__`` (a table, a reader, a data frame), an iterable of
+            batches, a data set, a scanner or a Parquet file of pyarrow, or a data set of Hugging
+            Face.
+        against: The questions.
+        annotate: Give all rows, and a column ``decontaminate`` of structs: ``verdict``
+            (``clean`` or ``contaminated``), ``benchmark`` and ``question``, those with the greatest
+            ``share`` in the row, and ``questions``, how many occur there; with ``on_error="skip"``
+            also ``reason``.
+        cut_passages: Keep rows in which questions occur, without the passages where they do.
+        min_left: With ``cut_passages``, leave out a row if fewer than this number of words are
+            left; 5 if not given.
+        text: The column of the texts: strings, or bytes of UTF-8. A row without one may have
+            ``parts``, as for :meth:`Writer.add_arrow`.
+        threads: The number of threads; as many as there are processors if not given.
+        on_error: ``"skip"`` leaves out rows that are no documents, counts them in ``failed`` and
+            names them in ``refusals`` of the stream.
+
+    Returns:
+        An iterator of tables, and a stream for anything that takes ``__arrow_c_stream__``.
+
+    Raises:
+        InputError: The column is missing or of another type, or a row is no document. It comes when
+            that is read, by what reads the stream in its own way.
+        InvalidArgumentError: ``data`` gives no Arrow data, or the arguments contradict each other.
+    """
+    if annotate and cut_passages:
+        raise InvalidArgumentError("`annotate` keeps all rows as they are; `cut_passages` does not")
+    if min_left is not None and not cut_passages:
+        raise InvalidArgumentError("`min_left` is about what `cut_passages` leaves; give both")
+    least = (5 if min_left is None else min_left) if cut_passages else None
+    leaves = skips(on_error)
+    return against._native.rows(tables(data), text, annotate, least, threads, leaves)

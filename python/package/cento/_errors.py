@@ -43,10 +43,14 @@ class UnsupportedError(Error, NotImplementedError):
     feature: str = ""
 
 
-class UnknownIdError(Error, LookupError):
+class UnknownIdError(Error, KeyError):
     """No document has the id, or no watch the name, ``id``."""
 
     id: str = ""
+
+    def __str__(self) -> str:
+        # A KeyError would show the message in quotation marks.
+        return Exception.__str__(self)
 
 
 class OpenError(Error):
@@ -68,7 +72,10 @@ class IndexExistsError(OpenError, FileExistsError):
 
 
 class LockedError(Error):
-    """Another writer, in this process or another, has the index at ``path``."""
+    """Another writer, in this process or another, has the index at ``path``.
+
+    The message says which of both; ``wait=`` waits for it.
+    """
 
     path: str = ""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar, overload
 
-from ._types import Unit, _Shown
+from ._types import Unit, _plain, _Shown
 
 _Row = TypeVar("_Row")
 
@@ -29,6 +29,15 @@ class _Rows(Sequence[_Row], Generic[_Row]):
     def __getitem__(self, at: slice) -> tuple[_Row, ...]: ...
     def __getitem__(self, at: int | slice) -> _Row | tuple[_Row, ...]:
         return self._rows[at]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rows, and the numbers by their names: ``json.dumps`` takes it."""
+        numbers = {name: getattr(self, name) for name in type(self).__slots__}
+        return {"rows": _plain(self._rows), **numbers}
+
+    def to_json(self) -> str:
+        """The rows and the numbers as an object of JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

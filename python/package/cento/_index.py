@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from . import _native
-from ._errors import InvalidArgumentError
+from ._errors import UnknownIdError
 from ._families import Families, Lineage, families_of_passages, lineage_of
-from ._inputs import many, tables
+from ._inputs import many, place, seconds, skips, tables, waiting
 from ._options import (
     ClusterOptions,
     FamilyOptions,
@@ -58,11 +58,14 @@ which is taken for what JSON writes; a whole one, such as ``3.0``, for its decim
 Meta = Mapping[str, Any]
 """The meta object of a document: any JSON object, at most 64 KiB. Filters query it."""
 
-Item = tuple[Id | None, str] | tuple[Id | None, str, Meta | None] | Mapping[str, Any]
-"""A document: ``(id, text)``, ``(id, text, meta)``, or a mapping with these fields."""
+Item = tuple[Id | None, str] | tuple[Id | None, str, Meta | None] | Mapping[str, Any] | Document
+"""A document: ``(id, text)``, ``(id, text, meta)``, a mapping with these fields, or a
+:class:`Document` of an index."""
 
 
 OnError = Literal["raise", "skip"]
+
+_T = TypeVar("_T")
 
 
 class Index:
@@ -170,7 +173,7 @@ class Index:
 
     def __len__(self) -> int:
         """The number of documents."""
-        return self._native.documents()
+        return self._native.count()
 
     def __bool__(self) -> bool:
         return True
@@ -179,17 +182,68 @@ class Index:
         """Whether there is a document with this id."""
         return self._native.has(id)
 
+    def __iter__(self) -> Iterator[str]:
+        """The ids of all documents, as those of a ``dict``; :meth:`documents` has the documents.
+
+        They are of one commit, in the order of the index, and are read on the way.
+        """
+        return _each(self._native.each_id())
+
+    def __getitem__(self, id: Id) -> Document:
+        """The document with this id.
+
+        Raises:
+            UnknownIdError: There is none; it is a ``KeyError``.
+        """
+        found = self.get(id)
+        if found is None:
+            error = UnknownIdError(f"no document has the id {id!r}")
+            error.id, error.reason = str(id), "unknown_id"
+            raise error
+        return found
+
     def get(self, id: Id) -> Document | None:
         """Returns the document with this id; ``None`` if the index has no such document."""
         found = self._native.document(id)
-        if found is None:
-            return None
-        id, text, meta, parts = found
-        return Document(id, text, json.loads(meta), tuple(Part(*each) for each in parts))
+        return None if found is None else _document(found)
 
     def ids(self) -> list[str]:
         """Returns the ids of all documents, in the order of the index."""
         return self._native.ids()
+
+    def documents(self, *, filter: str | None = None) -> Iterator[Document]:
+        """Gives the documents, one after the other, in the order of the index.
+
+        They are of one commit, whatever is written meanwhile, and few are in memory at a time.
+        :meth:`Writer.add_many` and :func:`cento.dedup` take them.
+
+        Args:
+            filter: Only documents that match, such as ``"lang:en"``: as that of
+                :meth:`search`.
+
+        Raises:
+            InvalidArgumentError: The filter cannot be used.
+            CorruptError: A file is damaged.
+        """
+        return map(_document, _each(self._native.documents(filter)))
+
+    def to_arrow(self, *, filter: str | None = None) -> _native.Stream:
+        """Returns the documents as a stream of Arrow data, in the order of the index.
+
+        They are of one commit, and a few batches are in memory at a time. The columns are ``id``,
+        ``text``, ``parts`` (a list of structs with ``name`` and ``text``), ``meta`` (JSON),
+        ``tokens``, and ``added``, the time of addition. As for :meth:`Writer.add_arrow`, which
+        takes such a stream with ``meta="meta"``, a document with parts has them in the place of its
+        text.
+
+        Args:
+            filter: Only documents that match, as for :meth:`documents`.
+
+        Raises:
+            InvalidArgumentError: The filter cannot be used.
+            CorruptError: A file is damaged.
+        """
+        return self._native.rows(filter)
 
     def reload(self) -> None:
         """Switches to the last commit of any process.
@@ -198,13 +252,28 @@ class Index:
         """
         self._native.reload()
 
-    def writer(self, *, memory: int | None = None) -> Writer:
+    def writer(self, *, memory: int | None = None, wait: float | None = None) -> Writer:
         """Opens the writer for a ``with`` block; the end of the block commits everything.
 
         Args:
             memory: The memory for documents on their way, in bytes; 512 MiB if not given.
+            wait: How many seconds to wait for another writer to end, in this process or another;
+                not at all if not given.
         """
-        return Writer(self._native.writer(memory))
+        seconds(wait)
+        return Writer(self._native.writer(memory), wait)
+
+    def open_writer(self, *, memory: int | None = None, wait: float | None = None) -> Writer:
+        """Opens the writer where no ``with`` block fits: until :meth:`Writer.close`.
+
+        Args:
+            memory: As for :meth:`writer`.
+            wait: As for :meth:`writer`.
+
+        Raises:
+            LockedError: There is another writer, in this process or another.
+        """
+        return self.writer(memory=memory, wait=wait)._opened()
 
     @names_options(SearchOptions)
     def search(
@@ -293,8 +362,8 @@ class Index:
         """
         asked = known({**options}, SearchOptions, "search_many")
         advice = "pass [text], or a column of a table"
-        queries, skips = many(texts, "texts", advice), _skips(on_error)
-        found = self._native.search_many(queries, threads, bytes, skips, asked)
+        queries, leaves = many(texts, "texts", advice), skips(on_error)
+        found = self._native.search_many(queries, threads, bytes, leaves, asked)
         if to_arrow:
             return found.table()
         return Answers(found)
@@ -428,16 +497,20 @@ class Index:
         found = tuple(Problem(*problem) for problem in problems)
         return CheckReport(segments, damaged, found, tuple(unlisted))
 
-    def compact(self, segments: int = 1) -> Compaction:
+    def compact(self, segments: int = 1, *, wait: float | None = None) -> Compaction:
         """Merges segments, without deleted documents, into at most ``segments``.
 
         Searches go on meanwhile. Ctrl-C ends the waiting; the merge goes on, and is done whole or
         not at all.
 
+        Args:
+            segments: The greatest number of segments.
+            wait: How many seconds to wait for another writer, as for :meth:`writer`.
+
         Raises:
             LockedError: There is another writer.
         """
-        return Compaction(*self._native.compact(segments))
+        return Compaction(*waiting(lambda: self._native.compact(segments), wait))
 
     @property
     def watches(self) -> Watches:
@@ -446,7 +519,12 @@ class Index:
 
     @names_options(WithdrawOptions)
     def withdraw(
-        self, id: Id, *, dry_run: bool = False, **options: Unpack[WithdrawOptions]
+        self,
+        id: Id,
+        *,
+        dry_run: bool = False,
+        wait: float | None = None,
+        **options: Unpack[WithdrawOptions],
     ) -> dict[str, Any]:
         """Withdraws a document with its copies, and lists the documents that quote it.
 
@@ -457,6 +535,7 @@ class Index:
         Args:
             id: The id of the document.
             dry_run: Only find what would be removed, and what quotes it.
+            wait: How many seconds to wait for another writer, as for :meth:`writer`.
             **options: What copies and passages are: see :class:`WithdrawOptions`.
 
         Returns:
@@ -472,7 +551,7 @@ class Index:
             LockedError: There is another writer.
         """
         asked = known({**options}, WithdrawOptions, "withdraw")
-        record, _ = self._native.withdraw(id, dry_run, asked)
+        record, _ = waiting(lambda: self._native.withdraw(id, dry_run, asked), wait)
         withdrawal: dict[str, Any] = json.loads(record)
         return withdrawal
 
@@ -480,15 +559,17 @@ class Index:
         """Returns the records of the withdrawn documents, as :meth:`withdraw` returned them."""
         return [json.loads(one) for one in self._native.withdrawals()]
 
-    def forget_withdrawal(self, id: Id) -> int:
-        """Lifts the withdrawals of a document, which may be added again; returns their number."""
-        return self._native.forget_withdrawal(id)
+    def forget_withdrawal(self, id: Id, *, wait: float | None = None) -> int:
+        """Lifts the withdrawals of a document, which may be added again; returns their number.
+
+        Args:
+            id: The id of the document.
+            wait: How many seconds to wait for another writer, as for :meth:`writer`.
+        """
+        return waiting(lambda: self._native.forget_withdrawal(id), wait)
 
     def __reduce__(self) -> tuple[object, tuple[str, str | None]]:
-        # The place of the key is sent, never the key.
-        key = self._native.key_file
-        place = None if key is None else os.path.abspath(key)
-        return (_opened, (os.path.abspath(self.path), place))
+        return (_opened, place(self._native))
 
     def __repr__(self) -> str:
         return f"<Index {self.path!r}: {len(self)} documents, {self.scheme}, {self.analyzer}>"
@@ -498,11 +579,15 @@ class Index:
 
 
 class Writer:
-    """The only writer of an index, for the length of a ``with`` block.
+    """The only writer of an index: for the length of a ``with`` block, or until it is closed.
 
     At the end of the block everything is committed; if the block raises, nothing is, and the index
     is as the last commit left it. Nobody sees a change before a commit. Beyond 1.8 million changes
     a commit is made without being asked for, because their ids would take too much memory.
+
+    :meth:`Index.open_writer` opens one without a block, such as in a notebook or for the life of a
+    service: :meth:`commit` commits, and :meth:`close` ends it. What is not committed when the
+    process ends is lost.
 
     Ctrl-C ends what is being added within a second. A commit is not interrupted: the exception
     comes when it is durable. The lock may be held for a moment more, while merges end.
@@ -511,18 +596,28 @@ class Writer:
     Threads may share it.
     """
 
-    __slots__ = ("_native",)
+    __slots__ = ("_is_by_name", "_native", "_wait")
 
-    def __init__(self, native: _native.Writer) -> None:
+    def __init__(self, native: _native.Writer, wait: float | None = None) -> None:
         self._native = native
+        self._wait = wait
+        self._is_by_name = False
+
+    def _opened(self) -> Writer:
+        waiting(self._native.begin, self._wait)
+        self._is_by_name = True
+        return self
 
     def __enter__(self) -> Writer:
-        """Takes the lock of the index.
+        """Takes the lock of the index, unless :meth:`Index.open_writer` has.
 
         Raises:
             LockedError: There is another writer, in this process or another.
         """
-        self._native.begin()
+        if self._is_by_name:
+            self._is_by_name = False
+        else:
+            waiting(self._native.begin, self._wait)
         return self
 
     def __exit__(
@@ -533,12 +628,26 @@ class Writer:
     ) -> None:
         if kind is not None:
             self._native.discard(issubclass(kind, Exception))
+        else:
+            self.close()
+
+    def close(self) -> None:
+        """Commits everything, as the end of a ``with`` block does, and releases the lock.
+
+        It does nothing if the writer is closed. If the commit fails, the writer is closed, and the
+        index is as the last commit left it.
+        """
+        if not self._native.is_open():
             return
         try:
             self._native.finish()
         except BaseException as raised:
             self._native.discard(isinstance(raised, Exception))
             raise
+
+    def discard(self) -> None:
+        """Drops everything that has not been committed, and releases the lock."""
+        self._native.discard(True)
 
     def add(
         self,
@@ -581,8 +690,9 @@ class Writer:
         Args:
             items: ``(id, text)``, ``(id, text, meta)``, or mappings with the fields ``id``,
                 ``text`` and, perhaps, ``meta``. A mapping without a text may have its ``parts``
-                (``cento.Parts``). An item whose id is ``None`` or NaN is called ``item/`` and its
-                number, from 0, and refused if another document is called so.
+                (``cento.Parts``). A :class:`Document` of an index is an item, too. An item whose id
+                is ``None`` or NaN is called ``item/`` and its number, from 0, and refused if
+                another document is called so.
             id: The name of the field with the id.
             text: The name of the field with the text.
             meta: The name of the field with the meta object. A warning names other fields of
@@ -597,8 +707,8 @@ class Writer:
             InvalidArgumentError: ``items`` is a table.
         """
         advice = "pass [(id, text)], or a table to `add_arrow`"
-        given, skips = many(items, "items", advice), _skips(on_error)
-        return report_of(*self._native.add_many(given, (id, text, meta), threads, skips))
+        given, leaves = many(items, "items", advice), skips(on_error)
+        return report_of(*self._native.add_many(given, (id, text, meta), threads, leaves))
 
     def add_arrow(
         self,
@@ -614,8 +724,8 @@ class Writer:
         """Adds the rows of anything that gives Arrow data.
 
         That is a table, a reader or a data frame with ``__arrow_c_stream__`` (pyarrow, polars,
-        duckdb, pandas), a batch with ``__arrow_c_array__``, an iterable of such, or a data set of
-        Hugging Face.
+        duckdb, pandas), a batch with ``__arrow_c_array__``, an iterable of such, a data set, a
+        scanner or a Parquet file of pyarrow, or a data set of Hugging Face.
 
         Args:
             table: The data.
@@ -626,10 +736,10 @@ class Writer:
             text: The column of the texts: strings, or bytes of UTF-8. A row without one is a
                 document of the parts in its column ``parts``, if there are any: a list of structs
                 with ``name`` and ``text``.
-            meta: The columns that make the meta object; or the name of one struct column that is
-                it. A column in which a row has nothing is not in its meta object. What JSON has no
-                type for, such as a time, becomes a string. If none is named, a warning names the
-                columns that are not kept.
+            meta: The columns that make the meta object; or the name of one column that is it, of
+                structs or of JSON. A column in which a row has nothing is not in its meta object.
+                What JSON has no type for, such as a time, becomes a string. If none is named, a
+                warning names the columns that are not kept.
             id_prefix: Take this and the number of the row, from 0, for the id, in place of a
                 column. Rows of another table with the same prefix replace these.
             threads: The number of threads; as many as there are processors if not given.
@@ -641,10 +751,10 @@ class Writer:
                 before it are among the changes that have not been committed.
             InvalidArgumentError: ``table`` gives no Arrow data.
         """
-        data, skips = tables(table), _skips(on_error)
+        data, leaves = tables(table), skips(on_error)
         columns = (id, id_prefix, text)
         struct, names = (meta, []) if isinstance(meta, str) else (None, list(meta))
-        made = self._native.add_arrow(data, columns, struct, names, threads, skips)
+        made = self._native.add_arrow(data, columns, struct, names, threads, leaves)
         return report_of(*made)
 
     def remove(self, id: Id) -> bool:
@@ -660,14 +770,23 @@ class Writer:
         """The number of changes since the last commit."""
         return self._native.uncommitted()
 
+    def __reduce__(self) -> str:
+        # Says why it is neither copied nor pickled.
+        return self._native.__reduce__()
+
     def __repr__(self) -> str:
-        return f"<Writer: {'open' if self._native.is_open() else 'closed'}>"
+        state = {None: "not open yet", True: "open", False: "closed"}[self._native.is_open()]
+        return f"<Writer: {state}>"
 
 
-def _skips(on_error: str) -> bool:
-    if on_error not in ("raise", "skip"):
-        raise InvalidArgumentError(f'`on_error` is {on_error!r}; it is "raise" or "skip"')
-    return on_error == "skip"
+def _document(values: _native.DocumentValues) -> Document:
+    id, text, meta, parts = values
+    return Document(id, text, json.loads(meta), tuple(Part(*each) for each in parts))
+
+
+def _each(found: _native.Reader[_T]) -> Iterator[_T]:
+    while (batch := found.read()) is not None:
+        yield from batch
 
 
 def _pairs(found: _native.Pairs, is_bytes: bool) -> Iterator[Pair]:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any, cast
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar, cast
 
-from ._errors import InputError, InvalidArgumentError
+from . import _native
+from ._errors import InputError, InvalidArgumentError, LockedError
+
+_T = TypeVar("_T")
+
+_LOCK_INTERVAL = 0.02
+"""The time between two looks for a lock, in seconds."""
 
 _ONE = (str, bytes, bytearray, memoryview)
 _ARROW = ("__arrow_c_stream__", "__arrow_c_array__")
@@ -15,6 +22,45 @@ _ARROW = ("__arrow_c_stream__", "__arrow_c_array__")
 def is_arrow(value: object) -> bool:
     """Whether a value gives Arrow data by itself."""
     return any(hasattr(value, name) for name in _ARROW)
+
+
+def is_table(value: object) -> bool:
+    """Whether a value is a table, a stream or a data set of rows, rather than a list or a column.
+
+    A data set of Hugging Face is a list of its rows, too.
+    """
+    if is_arrow(value):
+        return any(hasattr(value, name) for name in ("column_names", "columns", "schema"))
+    return _reader(value) is not None
+
+
+def _reader(value: object) -> Callable[[], object] | None:
+    """What opens a data set, a scanner or a Parquet file of pyarrow."""
+    scanner = getattr(value, "scanner", None)
+    if callable(scanner):
+        return lambda: cast(Any, scanner)().to_reader()
+    for name in ("to_reader", "iter_batches"):
+        opens = getattr(value, name, None)
+        if callable(opens):
+            return cast(Callable[[], object], opens)
+    return None
+
+
+def _is_index(value: object) -> bool:
+    return hasattr(value, "documents") and hasattr(value, "to_arrow")
+
+
+def no_table(value: object, name: str, function: str) -> None:
+    """Refuses a table where a list is meant, and names the function that takes one.
+
+    Raises:
+        InvalidArgumentError: It is a table.
+    """
+    if is_table(value):
+        kind = type(value).__name__
+        raise InvalidArgumentError(
+            f"`{name}` is Arrow data, a {kind}; `cento.{function}` takes that"
+        )
 
 
 def many(value: object, name: str, advice: str) -> Iterable[Any]:
@@ -29,10 +75,13 @@ def many(value: object, name: str, advice: str) -> Iterable[Any]:
     if isinstance(value, Mapping):
         what = "it is a dict, one record or columns by their names, where a list is meant"
         raise _refusal(name, f"{what}; {advice}")
+    if _is_index(value):
+        # Its items are ids, which would be taken for texts.
+        raise InvalidArgumentError(f"`{name}` is an index; pass its `documents()`")
     if hasattr(value, "to_pylist") and not hasattr(value, "column_names"):
         # A column of pyarrow, whose own items are no values of Python.
         return cast(Iterable[Any], value.to_pylist())
-    if is_arrow(value) and (hasattr(value, "column_names") or hasattr(value, "columns")):
+    if is_table(value):
         raise InvalidArgumentError(f"`{name}` is a table of Arrow, not a list; {advice}")
     try:
         iter(cast(Iterable[Any], value))
@@ -43,7 +92,7 @@ def many(value: object, name: str, advice: str) -> Iterable[Any]:
 
 
 def tables(value: object) -> object:
-    """Returns the source of Arrow data of an argument; a data set of Hugging Face as its batches.
+    """Returns the source of Arrow data of an argument; a data set as its batches.
 
     Raises:
         InputError: It is one text.
@@ -51,9 +100,19 @@ def tables(value: object) -> object:
     """
     if is_arrow(value):
         return value
+    opens = _reader(value)
+    if opens is not None:
+        return opens()
+    if _is_index(value):
+        raise InvalidArgumentError("the data is an index; pass its `to_arrow()`")
     kind = type(value).__name__
-    if isinstance(value, _ONE):
-        raise _refusal("data", f"it is a {kind} where a table is meant")
+    if isinstance(value, (*_ONE, os.PathLike)):
+        advice = "read the file first, such as with `pyarrow.dataset.dataset(path)`"
+        raise _refusal("data", f"it is a {kind} where a table is meant; {advice}")
+    if hasattr(value, "iloc"):
+        # Of pandas before 2.2.
+        what = f"a {kind} of this version of pandas gives no Arrow data"
+        raise InvalidArgumentError(f"{what}; pass `pyarrow.Table.from_pandas(frame)`")
     if isinstance(value, Mapping):
         # A DatasetDict is one, too.
         names = ", ".join(repr(name) for name in list(value)[:5])
@@ -118,6 +177,53 @@ def names(value: object, name: str) -> list[str]:
             f"`{name}` is one name where a list of names is meant; pass [name]"
         )
     return list(cast(Iterable[str], value))
+
+
+def skips(on_error: str) -> bool:
+    """Whether what is no document is left out.
+
+    Raises:
+        InvalidArgumentError: There is no such choice.
+    """
+    if on_error not in ("raise", "skip"):
+        raise InvalidArgumentError(f'`on_error` is {on_error!r}; it is "raise" or "skip"')
+    return on_error == "skip"
+
+
+def place(index: _native.Index) -> tuple[str, str | None]:
+    """Where an index is, and its key, for another process: the place of the key, never the key."""
+    key = index.key_file
+    return (os.path.abspath(index.path), None if key is None else os.path.abspath(key))
+
+
+def seconds(wait: float | None) -> float:
+    """The time to wait for a lock; 0 if it is not given.
+
+    Raises:
+        InvalidArgumentError: It is no such time.
+    """
+    if wait is None:
+        return 0.0
+    if isinstance(wait, bool) or not isinstance(wait, (int, float)) or not wait >= 0:
+        raise InvalidArgumentError(f"`wait` is {wait!r}; give a number of seconds, such as 30")
+    return wait
+
+
+def waiting(call: Callable[[], _T], wait: float | None) -> _T:
+    """Calls, again and again until ``wait`` seconds are over, while a lock is taken.
+
+    Raises:
+        LockedError: It was taken all the time.
+    """
+    end = time.monotonic() + seconds(wait)
+    while True:
+        try:
+            return call()
+        except LockedError:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise
+            time.sleep(min(left, _LOCK_INTERVAL))
 
 
 def _refusal(place: str, what: str) -> InputError:

@@ -298,6 +298,10 @@ class DedupOptions(TypedDict, total=False):
     only_against: bool | None
     """Compare only with the indexes of ``against``, and not the documents with each other. A
     document is then dropped also if such an index has it under its own id."""
+    prefer: str | None
+    """The duplicate to keep instead of the first: ``"longest"``, or the one with the least value of
+    this field of ``meta``, such as a date; with ``-`` before it, the greatest. All documents are
+    then read before the first verdict is given, still in their order."""
     within: str | None
     """Only documents of one group are duplicates: those with the same value of this field of
     ``meta``, or with the same fields in their ids by a pattern, as in :meth:`Index.pairs`."""
@@ -323,10 +327,14 @@ class DedupOptions(TypedDict, total=False):
     """The memory for uncommitted documents, in bytes; 512 MiB if not given."""
     threads: int | None
     """The number of threads; as many as there are processors if not given."""
+    wait: float | None
+    """How many seconds to wait for another writer of the index to end, in this process or another;
+    not at all if not given. Not together with ``prefer``."""
     on_error: Literal["raise", "skip"] | None
     """What happens to an item or row that is no document: ``"raise"`` ends the run with an
-    :class:`InputError`, after the verdicts on the items before, and commits nothing of what has not
-    been committed yet; ``"skip"`` leaves it out, with a verdict ``failed`` and a reason."""
+    :class:`InputError`, after the verdicts on the items before (with ``prefer`` there are none),
+    and commits nothing of what has not been committed yet; ``"skip"`` leaves it out, with a verdict
+    ``failed`` and a reason."""
 
 
 class DecontaminateOptions(TypedDict, total=False):

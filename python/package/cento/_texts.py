@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from . import _native
 from ._errors import InputError, InvalidArgumentError
-from ._inputs import column, is_arrow, many, names, paths, tables
+from ._inputs import column, many, names, no_table, paths, seconds, tables, waiting
 from ._options import CompareOptions, DedupOptions, Preset, known, names_options
 from ._types import (
     AddedIndexes,
@@ -95,6 +96,7 @@ def sign(
 def _options(call: str, options: DedupOptions) -> tuple[list[_Path], dict[str, Any]]:
     """The indexes to compare with, and the other options; refuses wrong values."""
     named = known({**options}, DedupOptions, call)
+    seconds(named.get("wait"))
     against = named.pop("against", None)
     return [] if against is None else paths(against, "against"), named
 
@@ -114,7 +116,8 @@ def dedup(
 
     Verdicts are given in the order of the items, some time after they were read: about 1,000
     documents or 4 MiB at a time. They depend on the documents and their order, not on threads. The
-    first of several duplicates is kept.
+    first of several duplicates is kept, unless ``prefer`` says otherwise: then all items are read,
+    and held in memory, before the first verdict is given.
 
     With an index, the documents that are kept are added to it, so that tomorrow's are compared with
     today's. A document that the index has already under its id is no duplicate of itself: with the
@@ -124,7 +127,8 @@ def dedup(
 
     Args:
         items: ``str``, ``(id, text)``, ``(id, text, meta)``, or mappings with the fields ``id``,
-            ``text`` and ``meta``. Without an id, the number of the item from 0 is the id.
+            ``text`` and ``meta``, or documents of an index. Without an id, the number of the item
+            from 0 is the id.
         index: The directory of an index to compare with and to add to; created if missing.
         id: The name of the field with the id.
         text: The name of the field with the text.
@@ -140,8 +144,7 @@ def dedup(
         LockedError: The index has another writer.
     """
     against, named = _options("dedup", options)
-    if is_arrow(items) and (hasattr(items, "column_names") or hasattr(items, "columns")):
-        raise InvalidArgumentError("`items` is Arrow data; `cento.dedup_arrow` takes that")
+    no_table(items, "items", "dedup_arrow")
     given = many(items, "items", "pass [text], or a table to `cento.dedup_arrow`")
     run = _native.Dedup(given, (id, text, meta), index, against, bytes, False, named)
     return _verdicts(run)
@@ -161,11 +164,13 @@ def dedup_arrow(
     """Yields the rows of Arrow data whose text duplicates no earlier row: see :func:`dedup`.
 
     Rows come out as they went in, with all of their columns, in batches like those that came in. No
-    more of the data is in memory than a few batches, so it may be larger than memory by far.
+    more of the data is in memory than a few batches, so it may be larger than memory by far; all of
+    it with ``prefer``.
 
     Args:
         data: Anything with ``__arrow_c_stream__`` (a table, a reader, a data frame), an iterable of
-            batches, or a data set of Hugging Face.
+            batches, a data set, a scanner or a Parquet file of pyarrow, or a data set of Hugging
+            Face.
         annotate: Give all rows, and a column ``dedup`` of structs: ``verdict`` (as
             :attr:`Verdict.kind`), ``of``, ``resemblance``, ``containment``, ``kept_as``; with
             ``on_error="skip"`` also ``reason``.
@@ -193,7 +198,7 @@ def dedup_arrow(
     """
     against, named = _options("dedup_arrow", options)
     run = _native.Dedup(tables(data), (id, text, meta), index, against, True, True, named)
-    return _native.Stream(run, annotate, options.get("on_error") == "skip")
+    return run.rows(annotate, options.get("on_error") == "skip")
 
 
 def _verdicts(run: _native.Dedup) -> Iterator[tuple[Any, Verdict]]:
@@ -213,18 +218,22 @@ class Deduper:
     """Deduplication against an index, for ``filter`` and ``map`` of data sets, a batch at a time.
 
     Each batch is compared with those before it and with itself, and committed: what has been
-    filtered is remembered, also tomorrow. So call it once for each batch, in one process. With
-    ``id``, a data set may be filtered again: what was kept is kept again. Without, nothing tells a
-    document that comes again from a duplicate of it.
+    filtered is remembered, also tomorrow. So call it once for each batch. With ``id``, a data set
+    may be filtered again: what was kept is kept again. Without, nothing tells a document that comes
+    again from a duplicate of it.
 
     ``ds.filter(cento.Deduper("kept.idx", id="id").keep, batched=True)``
+
+    Threads may share it: they take turns. Several processes (``num_proc=2``) each have their own,
+    and take turns if ``wait`` is given. Either way the batches come in no certain order, and which
+    of two duplicates is kept depends on that order.
 
     Args:
         index: The directory of the index; created if it does not exist.
         id: The name of the field with the id; ``None`` to number the documents.
         text: The name of the field with the text.
         options: The definition of a duplicate: :class:`DedupOptions`, such as ``min_resemblance``
-            (0.8 if not given).
+            (0.8 if not given), all but ``prefer``.
     """
 
     @names_options(DedupOptions)
@@ -236,13 +245,25 @@ class Deduper:
         text: str = "text",
         **options: Unpack[DedupOptions],
     ) -> None:
-        _options("Deduper", options)
+        if _options("Deduper", options)[1].get("prefer") is not None:
+            raise InvalidArgumentError(
+                "`prefer` chooses among all documents, and a `Deduper` sees a batch at a time; use "
+                "`cento.dedup` or `cento.dedup_arrow`"
+            )
         self.refusals: list[Refusal] = []
         """Items that were no documents and were left out, by number within the batch."""
         self._index = index
         self._id = id
         self._text = text
         self._options = options
+        self._turn = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A lock is of one process.
+        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _turn=threading.Lock())
 
     def verdicts(self, batch: Mapping[str, Sequence[Any]]) -> list[Verdict]:
         """Returns the verdicts on a batch: a mapping of columns.
@@ -259,13 +280,14 @@ class Deduper:
                 what = f"{len(ids)} values of {self._id!r}, {len(texts)} of {self._text!r}"
                 raise InputError(f"the batch: its columns have different lengths: {what}")
             items = zip(ids, texts, strict=True)
-        found = dedup(items, index=self._index, **self._options)
-        verdicts = [verdict for _, verdict in found]
-        self.refusals += [
-            Refusal(number, verdict.reason)
-            for number, verdict in enumerate(verdicts)
-            if verdict.reason is not None
-        ]
+        with self._turn:
+            found = dedup(items, index=self._index, **self._options)
+            verdicts = [verdict for _, verdict in found]
+            self.refusals += [
+                Refusal(number, verdict.reason)
+                for number, verdict in enumerate(verdicts)
+                if verdict.reason is not None
+            ]
         return verdicts
 
     def keep(self, batch: Mapping[str, Sequence[Any]]) -> list[bool]:
@@ -279,6 +301,7 @@ def merge(
     *,
     on_conflict: Literal["error", "later"] = "error",
     remove: bool = False,
+    wait: float | None = None,
 ) -> AddedIndexes:
     """Merges finished indexes into one without rebuilding them: all in one commit, or none.
 
@@ -293,6 +316,7 @@ def merge(
         on_conflict: What happens if an id occurs twice: nothing is merged, or the document of the
             shard that is named later stays.
         remove: Remove the shards once the commit is durable.
+        wait: How many seconds to wait for other writers, as for :meth:`Index.writer`.
 
     Raises:
         OpenError: There is no index at one of the paths, an id occurs twice, or the indexes do not
@@ -300,7 +324,8 @@ def merge(
         LockedError: One of them has a writer.
         CorruptError: A shard is damaged.
     """
-    made = _native.merge(index, paths(shards, "shards"), on_conflict, remove)
+    named = paths(shards, "shards")
+    made = waiting(lambda: _native.merge(index, named, on_conflict, remove), wait)
     return AddedIndexes(**json.loads(made))
 
 

@@ -47,7 +47,33 @@ def _framed(page: str | None) -> str:
     )
 
 
-class _Shown:
+def _plain(value: object) -> Any:
+    """A value as ``json`` takes it: mappings and lists of plain values."""
+    if isinstance(value, (_Value, Part)):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_plain(each) for each in value]
+    return value
+
+
+class _Value:
+    """A result: it is compared by its fields, copied, pickled, and written as JSON."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by their names, with lists for tuples: ``json.dumps`` takes it."""
+        names = [each.name for each in fields(cast(Any, self))]
+        return {name: _plain(getattr(self, name)) for name in names if not name.startswith("_")}
+
+    def to_json(self) -> str:
+        """The fields as an object of JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+class _Shown(_Value):
     """What shows itself in a notebook by its fields."""
 
     __slots__ = ()
@@ -239,7 +265,7 @@ def hit_of(found: dict[str, Any]) -> Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
+class Unseen(_Value):
     """What a reader of a text does not see."""
 
     hidden_characters: int = 0
@@ -249,7 +275,7 @@ class Unseen:
 
 
 @dataclass(frozen=True, slots=True)
-class Defaults:
+class Defaults(_Value):
     """The defaults of a preset that a search used, because it was given none of its own."""
 
     preset: str
@@ -258,7 +284,12 @@ class Defaults:
 
 
 class Answer:
-    """The answer to a search. It iterates over its hits, the best first."""
+    """The answer to a search. It iterates over its hits, the best first.
+
+    It can be copied, pickled and sent to other processes, all but the texts of its passages, which
+    a notebook shows; ``pyarrow.table(answer)`` makes a table of its hits, with the columns of
+    :meth:`Index.search_many`.
+    """
 
     __slots__ = ("_hits", "_native")
 
@@ -338,9 +369,21 @@ class Answer:
     def to_json(self) -> str:
         """The answer as ``cento search --format json`` and the service write it.
 
-        Offsets are in bytes of UTF-8 here, whatever was asked for.
+        Offsets are in bytes of UTF-8 here, whatever was asked for; :meth:`to_dict` has them as they
+        were asked for.
         """
         return self._native.json()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All properties by their names, with lists for tuples: ``json.dumps`` takes it."""
+        return {name: _plain(getattr(self, name)) for name in _ANSWER}
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._native.table().__arrow_c_stream__(requested_schema)
+
+    def __reduce__(self) -> tuple[type[Answer], tuple[_native.Answer]]:
+        # Hits are made again where they are read.
+        return (Answer, (self._native,))
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -373,10 +416,19 @@ class Answer:
         return _table(heads, rows, caption) + _framed(self._native.page())
 
 
+_ANSWER = (
+    *("hits", "id", "tokens", "fingerprints", "stopped", "unseen", "defaults", "explained"),
+    *("more", "total", "complete", "took_us"),
+)
+
+
 class Answers(Sequence[Answer]):
     """The answers to many searches, in their order. An answer is made when it is read.
 
-    Like other sequences that are no lists, it equals only itself; ``list(...)`` makes a list.
+    Like other sequences that are no lists, it equals only itself; ``list(...)`` makes a list. It
+    can be copied, pickled and sent to other processes, as an :class:`Answer` can;
+    ``pyarrow.table(answers)`` makes the table of all hits that ``to_arrow=True`` gives. (polars
+    would take it for a list of objects: give polars the table.)
     """
 
     __slots__ = ("_made", "_native")
@@ -407,6 +459,20 @@ class Answers(Sequence[Answer]):
         """The inputs skipped as no texts (``on_error="skip"``), with the reasons."""
         return refusals_of(self._native.refusals())
 
+    def to_dict(self) -> dict[str, Any]:
+        """The answers and the refusals, with lists for tuples: ``json.dumps`` takes it."""
+        return {"answers": [each.to_dict() for each in self], "refusals": _plain(self.refusals)}
+
+    def to_json(self) -> str:
+        """The answers and the refusals as an object of JSON; offsets are in the requested unit."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._native.table().__arrow_c_stream__(requested_schema)
+
+    def __reduce__(self) -> tuple[type[Answers], tuple[_native.Answers]]:
+        return (Answers, (self._native,))
+
     def __repr__(self) -> str:
         hits = sum(len(self._native.get(at)) for at in range(len(self)))
         return f"<Answers: {len(self)}, {hits} hits>"
@@ -423,6 +489,14 @@ class Part(NamedTuple):
     """Its name, which no other part of the document has."""
     text: str | None
     """Its text; ``None`` if the index stores none."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The name and the text, by their names."""
+        return self._asdict()
+
+    def to_json(self) -> str:
+        """The name and the text, as an object of JSON."""
+        return json.dumps(self._asdict(), ensure_ascii=False)
 
 
 Parts = Sequence[tuple[str, str] | Part | Mapping[str, str]]
@@ -647,7 +721,7 @@ def verdict_of(line: str, shown: str, text: str | None) -> Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(_Value):
     """The comparison of two texts."""
 
     overlap: int
@@ -715,7 +789,7 @@ def comparison_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(_Value):
     """The fingerprints of a text, which can be searched for without the text."""
 
     scheme: str

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
 from ._errors import InvalidArgumentError
+from ._inputs import place
 from ._options import WatchOptions, known, names_options
 from ._types import Hit, Parts, Signature, _Shown, hit_of, signed
 
@@ -94,6 +95,9 @@ class Watches:
 
     def __init__(self, native: _native.Index) -> None:
         self._native = native
+
+    def __reduce__(self) -> tuple[object, tuple[str, str | None]]:
+        return (_opened, place(self._native))
 
     @names_options(WatchOptions)
     def add(
@@ -203,6 +207,13 @@ class Watches:
             WatchEvent(**{**each, "hit": hit_of(each["hit"])}) for each in found["events"]
         )
         return WatchEvents(events, found["next"], found["more"], found.get("missed", False))
+
+
+def _opened(path: str, key_file: str | None) -> Watches:
+    # That module imports this one.
+    from ._index import Index
+
+    return Index(path, key_file=key_file).watches
 
 
 _OWN = ("name", "kind", "tokens", "fingerprints", "commit", "created", "id", "webhook", "problem")

@@ -114,9 +114,8 @@ fn every_door_has_every_option_of_deduplication() {
     let options = of_the_library(&[("crates/cento-api/src/dedup.rs", "DedupOptions")]);
     assert!(options.contains("cut_passages"), "{options:?}");
     assert_eq!(of_the_command("dedup", &options), options);
-    // Python gives verdicts while documents come, so that none can wait for the last one.
-    let others = "against preset scheme analyzer key_file store_text memory threads on_error";
-    assert_eq!(of_python(&["DedupOptions"], others), &options - &names("prefer"));
+    let others = "against preset scheme analyzer key_file store_text memory threads on_error wait";
+    assert_eq!(of_python(&["DedupOptions"], others), options);
 }
 
 #[test]

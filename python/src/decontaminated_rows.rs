@@ -1,0 +1,241 @@
+//! The rows of Arrow data without the questions of benchmarks, as Arrow data.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, StructArray};
+use arrow_schema::{DataType, Field, Fields, SchemaRef};
+use cento::{Document, Error, Result, Stop};
+use cento_api::part::part_texts;
+use cento_collections::decontaminate::{Benchmarks as Questions, Finding, Scratch};
+use cento_collections::has_words;
+use pyo3::prelude::*;
+
+use crate::arrow::{Columns, Meta, Rows, Tables};
+use crate::decontaminate::{Benchmarks, in_threads};
+use crate::entry::{Entry, Refusal};
+use crate::error::refused;
+use crate::run;
+use crate::stream::{RefusedRows, RowFate, RowSource, Stream, Turns, columns_with, staying};
+
+/// The column of verdicts, as `cento decontaminate --annotate` writes it to Parquet.
+const ANNOTATION: &str = "decontaminate";
+
+/// The treatment of rows with questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Treatment {
+    /// They are left out.
+    Drop,
+    /// The passages with questions are cut out, and rows with fewer words left are left out.
+    Cut {
+        /// The least number of words.
+        min_left: usize,
+    },
+    /// They stay, and all rows have a verdict.
+    Annotate,
+}
+
+/// The rows without questions, while they are read.
+struct DecontaminatedRows {
+    benchmarks: Py<Benchmarks>,
+    tables: Turns<Tables>,
+    schema: SchemaRef,
+    text: String,
+    treatment: Treatment,
+    threads: usize,
+    skips: bool,
+    refused: Mutex<RefusedRows>,
+}
+
+/// The findings in a row, and its rest.
+#[derive(Debug, Clone, Default)]
+struct RowVerdict {
+    findings: Vec<Finding>,
+    /// The rest of the text, and of its parts, if passages were cut out and enough is left.
+    rest: Option<(String, Vec<String>)>,
+    /// Why it is no document.
+    refusal: Option<Refusal>,
+}
+
+/// Makes a stream of rows whose texts are in the column `text`.
+pub fn decontaminated_rows(
+    py: Python<'_>,
+    benchmarks: Py<Benchmarks>,
+    (data, text): (&Bound<'_, PyAny>, String),
+    treatment: Treatment,
+    threads: Option<usize>,
+    skips: bool,
+) -> PyResult<Stream> {
+    let columns = Columns {
+        id: None,
+        // No column is read for ids.
+        id_prefix: Some(String::new()),
+        numbered: "",
+        text: text.clone(),
+        meta: Meta::Columns(Vec::new()),
+    };
+    let mut tables = Tables::new(data, columns)?;
+    let Some(schema) = tables.schema(py)? else {
+        let what = "there is no batch, so nothing says which columns there are; give a table or a \
+                    reader, which know theirs";
+        return Err(refused(what).into());
+    };
+    let annotates = treatment == Treatment::Annotate;
+    let schema = columns_with(&schema, annotates.then(|| (ANNOTATION, members(skips))))?;
+    let source = DecontaminatedRows {
+        benchmarks,
+        tables: Turns::new(tables),
+        schema: schema.clone(),
+        text,
+        treatment,
+        threads: threads.unwrap_or_else(cento::available_threads),
+        skips,
+        refused: Mutex::default(),
+    };
+    Ok(Stream::new(source, schema))
+}
+
+impl RowSource for DecontaminatedRows {
+    fn next(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
+        self.tables.next(|tables| {
+            while let Some(rows) = tables.next(py)? {
+                let batch = self.examined(py, &rows)?;
+                if batch.num_rows() > 0 {
+                    return Ok(Some(batch));
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    fn close(&self, _py: Python<'_>) {
+        self.tables.close();
+    }
+
+    fn refused(&self) -> (u64, Vec<Refusal>) {
+        let RefusedRows(count, first) =
+            &*self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        (*count, first.clone())
+    }
+
+    fn call(&self) -> &'static str {
+        "decontaminate_arrow"
+    }
+}
+
+impl DecontaminatedRows {
+    /// Returns those of the rows that stay.
+    fn examined(&self, py: Python<'_>, rows: &Rows) -> PyResult<RecordBatch> {
+        let questions = &self.benchmarks.get().questions;
+        let (verdicts, batch) = run::long(py, |stop| {
+            let entries = rows.documents(self.skips)?;
+            let work = |entry: &Entry, scratch: &mut Scratch| {
+                self.verdict(questions, entry, scratch, stop)
+            };
+            let verdicts = in_threads(&entries, self.threads, work)?;
+            let fates: Vec<RowFate<'_>> = verdicts.iter().map(fate).collect();
+            let column = (self.treatment == Treatment::Annotate)
+                .then(|| annotation(questions, &verdicts, self.skips));
+            let batch = staying(rows.batch(), &fates, &self.text, &self.schema, column)
+                .map_err(|error| Error::input("the Arrow stream", error.to_string()))?;
+            Ok((verdicts, batch))
+        })?;
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        verdicts.iter().filter_map(|of| of.refusal.as_ref()).for_each(|each| refused.add(each));
+        Ok(batch)
+    }
+
+    fn verdict(
+        &self,
+        questions: &Questions,
+        Entry { number, document, .. }: &Entry,
+        scratch: &mut Scratch,
+        stop: &Stop,
+    ) -> Result<RowVerdict> {
+        let document = match document {
+            Ok(document) => document,
+            Err(refusal) if self.skips => {
+                return Ok(RowVerdict { refusal: Some(refusal.clone()), ..RowVerdict::default() });
+            }
+            Err(refusal) => {
+                return Err(Error::input(format!("row {number}"), refusal.reason.clone()));
+            }
+        };
+        let findings = questions.findings(&document.text, scratch, stop)?;
+        let rest = match self.treatment {
+            Treatment::Cut { min_left } if !findings.is_empty() => {
+                rest_of(questions, document, min_left, scratch, stop)?
+            }
+            _ => None,
+        };
+        Ok(RowVerdict { findings, rest, refusal: None })
+    }
+}
+
+/// Returns the text of a document and of its parts without the questions, if enough is left.
+fn rest_of(
+    questions: &Questions,
+    document: &Document,
+    min_left: usize,
+    scratch: &mut Scratch,
+    stop: &Stop,
+) -> Result<Option<(String, Vec<String>)>> {
+    let rest = questions.cut_out(document, |_| true, scratch, stop)?;
+    Ok(rest.filter(|(text, _)| has_words(text, min_left)).map(|(text, parts)| {
+        let parts = part_texts(&parts, &text).map(|(_, text)| text.to_owned()).collect();
+        (text, parts)
+    }))
+}
+
+fn fate(RowVerdict { findings, rest, refusal }: &RowVerdict) -> RowFate<'_> {
+    RowFate {
+        is_kept: refusal.is_none() && (findings.is_empty() || rest.is_some()),
+        text: rest.as_ref().map(|(text, _)| &**text),
+        parts: rest.as_ref().map_or(&[], |(_, parts)| parts),
+    }
+}
+
+fn members(skips: bool) -> Fields {
+    let text = |name: &str, is_first: bool| Field::new(name, DataType::Utf8, !is_first);
+    let number = |name: &str| Field::new(name, DataType::Float64, true);
+    let mut members = vec![
+        text("verdict", true),
+        text("benchmark", false),
+        text("question", false),
+        number("share"),
+        number("questions"),
+    ];
+    members.extend(skips.then(|| text("reason", false)));
+    members.into()
+}
+
+/// Makes the column of verdicts: whether questions occur, the one with the greatest share, and how
+/// many they are.
+fn annotation(questions: &Questions, verdicts: &[RowVerdict], skips: bool) -> ArrayRef {
+    let kind = |of: &RowVerdict| match (&of.refusal, of.findings.is_empty()) {
+        (Some(_), _) => "failed",
+        (None, true) => "clean",
+        (None, false) => "contaminated",
+    };
+    // Of equal shares the first.
+    let best = |of: &RowVerdict| {
+        let best = of.findings.iter().rev().max_by(|a, b| a.share.total_cmp(&b.share));
+        best.map(|finding| (finding.share, &questions.questions()[finding.question]))
+    };
+    let count = |of: &RowVerdict| of.findings.chunk_by(|a, b| a.question == b.question).count();
+    let each = || verdicts.iter();
+    let benchmarks = each().map(|of| best(of).map(|(_, question)| question.benchmark.clone()));
+    let ids = each().map(|of| best(of).map(|(_, question)| question.id.clone()));
+    let counts = each().map(|of| (!of.findings.is_empty()).then(|| count(of) as f64));
+    let mut columns: Vec<ArrayRef> = vec![
+        Arc::new(StringArray::from_iter_values(each().map(kind))),
+        Arc::new(StringArray::from_iter(benchmarks)),
+        Arc::new(StringArray::from_iter(ids)),
+        Arc::new(Float64Array::from_iter(each().map(|of| best(of).map(|(share, _)| share)))),
+        Arc::new(Float64Array::from_iter(counts)),
+    ];
+    if skips {
+        let reasons = each().map(|of| of.refusal.as_ref().map(|refusal| refusal.reason.clone()));
+        columns.push(Arc::new(StringArray::from_iter(reasons)));
+    }
+    Arc::new(StructArray::new(members(skips), columns, None))
+}
