@@ -13,6 +13,7 @@ use crate::convert::{dict_of, to_json};
 use crate::entry::Refusal;
 use crate::error::Failure;
 use crate::html::{self, Asked};
+use crate::reduced::{Reduced, function};
 use crate::table::{Table, unit_of};
 
 /// The result of one search.
@@ -52,14 +53,6 @@ impl SearchAnswer {
 
 /// An answer as JSON, and the same with passages in code points, if they are requested.
 type SentAnswer = (String, Option<String>);
-
-/// The function that makes a value again, and its arguments: the result of `__reduce__`.
-pub type Reduced<'py, T> = (Bound<'py, PyAny>, T);
-
-/// Returns a function of this module, for `__reduce__`.
-pub fn function<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    py.import("cento._native")?.getattr(name)
-}
 
 /// Makes the answer of a search again.
 #[pyfunction]
@@ -145,9 +138,9 @@ impl Answer {
     }
 }
 
-/// Id, tokens, fingerprints and stopped fingerprints of the query; its explained share, whether the
-/// search was complete, its microseconds; whether more documents match the query, and their number.
-type Info<'a> = (Option<&'a str>, u32, u32, u32, Option<f64>, bool, u64, bool, Option<u64>);
+/// Id, tokens, fingerprints and stopped fingerprints of the query; whether the search was complete,
+/// its microseconds; whether more documents match the query, and their number.
+type Info<'a> = (Option<&'a str>, u32, u32, u32, bool, u64, bool, Option<u64>);
 
 #[pymethods]
 impl Answer {
@@ -156,11 +149,10 @@ impl Answer {
     }
 
     fn info(&self) -> Info<'_> {
-        let cento::Answer { query, explained, complete, took_us, more, total, .. } =
-            &self.found.answer;
+        let cento::Answer { query, complete, took_us, more, total, .. } = &self.found.answer;
         let counts = (query.tokens, query.fingerprints, query.stopped);
         let (id, (tokens, fingerprints, stopped)) = (query.id.as_deref(), counts);
-        (id, tokens, fingerprints, stopped, *explained, *complete, *took_us, *more, *total)
+        (id, tokens, fingerprints, stopped, *complete, *took_us, *more, *total)
     }
 
     /// Returns the parts of the query that a reader does not see, as the values of the fields of
@@ -180,6 +172,11 @@ impl Answer {
     fn hits<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let hits = self.found.in_units().hits.iter();
         hits.map(|hit| values_of(py, hit, self.as_bytes)).collect()
+    }
+
+    /// Returns the trace as JSON, with offsets in the requested unit, if one was requested.
+    fn trace(&self) -> PyResult<Option<String>> {
+        self.found.in_units().trace.as_ref().map(to_json).transpose()
     }
 
     /// Returns the answer as the command line and the service write it, with offsets in bytes.

@@ -11,11 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{text_of, to_json};
-use crate::decontaminated_rows::{Treatment, decontaminated_rows};
 use crate::offsets::CodePoints;
 use crate::query::Options;
 use crate::run;
-use crate::stream::Stream;
 
 /// The questions of benchmarks, ready to be found.
 #[pyclass(frozen, module = "cento._native")]
@@ -91,26 +89,6 @@ impl Benchmarks {
             convert(findings, text);
         }
         found.iter().map(to_json).collect()
-    }
-
-    /// Makes a stream of the rows of Arrow data without the questions.
-    #[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
-    fn rows(
-        slf: Py<Benchmarks>,
-        py: Python<'_>,
-        data: &Bound<'_, PyAny>,
-        text: String,
-        annotates: bool,
-        min_left: Option<usize>,
-        threads: Option<usize>,
-        skips: bool,
-    ) -> PyResult<Stream> {
-        let treatment = match (annotates, min_left) {
-            (true, _) => Treatment::Annotate,
-            (false, Some(min_left)) => Treatment::Cut { min_left },
-            (false, None) => Treatment::Drop,
-        };
-        decontaminated_rows(py, slf, (data, text), treatment, threads, skips)
     }
 }
 

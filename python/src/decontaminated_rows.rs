@@ -22,7 +22,7 @@ const ANNOTATION: &str = "decontaminate";
 
 /// The treatment of rows with questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Treatment {
+enum Treatment {
     /// They are left out.
     Drop,
     /// The passages with questions are cut out, and rows with fewer words left are left out.
@@ -56,15 +56,24 @@ struct RowVerdict {
     refusal: Option<Refusal>,
 }
 
-/// Makes a stream of rows whose texts are in the column `text`.
+/// Makes a stream of the rows of Arrow data without the questions; texts are in the column `text`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the Python half gives them all")]
 pub fn decontaminated_rows(
     py: Python<'_>,
     benchmarks: Py<Benchmarks>,
-    (data, text): (&Bound<'_, PyAny>, String),
-    treatment: Treatment,
+    data: &Bound<'_, PyAny>,
+    text: String,
+    annotates: bool,
+    min_left: Option<usize>,
     threads: Option<usize>,
     skips: bool,
 ) -> PyResult<Stream> {
+    let treatment = match (annotates, min_left) {
+        (true, _) => Treatment::Annotate,
+        (false, Some(min_left)) => Treatment::Cut { min_left },
+        (false, None) => Treatment::Drop,
+    };
     let columns = Columns {
         id: None,
         // No column is read for ids.
@@ -79,7 +88,6 @@ pub fn decontaminated_rows(
                     reader, which know theirs";
         return Err(refused(what).into());
     };
-    let annotates = treatment == Treatment::Annotate;
     let schema = columns_with(&schema, annotates.then(|| (ANNOTATION, members(skips))))?;
     let source = DecontaminatedRows {
         benchmarks,

@@ -25,14 +25,12 @@ use crate::arrow::{Columns, Meta, Tables};
 use crate::convert::{Fields, LeftOut, Numbering, to_json};
 use crate::entry::{BATCH_BYTES, BATCH_DOCUMENTS, Refusal};
 use crate::error::{Failure, refused};
-use crate::kept_rows::kept_rows;
 use crate::offsets::CodePoints;
 use crate::own_writers::OwnWriter;
 use crate::pipeline::{Batch, Pipeline, Results, SignOutcome};
 use crate::query::Options;
 use crate::run;
 use crate::settings::{check_settings, config, preset_of};
-use crate::stream::Stream;
 use crate::writer::{ends_at_once, entry_of};
 
 /// The decision on a document.
@@ -304,11 +302,6 @@ impl Dedup {
         let missing = || Failure(Error::internal("dedup", "a verdict of no item came"));
         let item = run.waiting.pop_front().ok_or_else(missing)?;
         Ok(Some((item, decided.said()?)))
-    }
-
-    /// Makes a stream of the rows that stay, or of all with their verdicts.
-    fn rows(slf: Py<Dedup>, py: Python<'_>, annotates: bool, skips: bool) -> PyResult<Stream> {
-        kept_rows(py, slf, annotates, skips)
     }
 
     /// Ends the run and drops everything that has not been committed. Waits only briefly unless

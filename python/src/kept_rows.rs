@@ -29,6 +29,7 @@ struct KeptRows {
 }
 
 /// Makes a stream of the rows that stay of a run; with `annotates`, of all, with their verdicts.
+#[pyfunction]
 pub fn kept_rows(py: Python<'_>, run: Py<Dedup>, annotates: bool, skips: bool) -> PyResult<Stream> {
     let Some(schema) = run.get().schema(py)? else {
         let what = "there is no batch, so nothing says which columns there are; give a table or a \

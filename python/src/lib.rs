@@ -28,6 +28,7 @@ mod pairs;
 mod parts;
 mod pipeline;
 mod query;
+mod reduced;
 mod run;
 mod search;
 mod settings;
@@ -59,6 +60,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(table::table_of, module)?)?;
     module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
     module.add_function(wrap_pyfunction!(html::comparison_page, module)?)?;
+    module.add_function(wrap_pyfunction!(kept_rows::kept_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(decontaminated_rows::decontaminated_rows, module)?)?;
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
     module.add_function(wrap_pyfunction!(compare::sign, module)?)?;
     module.add_function(wrap_pyfunction!(compare::families, module)?)?;

@@ -33,8 +33,8 @@ struct Listing<T> {
 }
 
 impl<T: Send + 'static> Listing<T> {
-    /// Starts to read the documents that pass `filter`, or all. `each` reads one of them, and counts
-    /// its bytes.
+    /// Starts to read the documents that pass `filter`, or all. `each` reads one of them, and
+    /// counts its bytes.
     fn start(
         py: Python<'_>,
         index: &OpenIndex,

@@ -55,14 +55,15 @@ pub fn stored(searcher: &Searcher, id: &str) -> cento::Result<PartedText> {
     Ok(PartedText::of(snapshot.document(address)?).unwrap_or_default())
 }
 
-/// Returns the answer with passages in code points; `None` if it has no passages.
+/// Returns the answer with passages and spans in code points; `None` if it has none.
 pub fn of_answer(
     searcher: &Searcher,
     subject: &Subject,
     answer: &Answer,
 ) -> cento::Result<Option<Answer>> {
     let has_any = |passages: &Vec<Passage>| !passages.is_empty();
-    if !answer.hits.iter().any(|hit| hit.passages.as_ref().is_some_and(has_any)) {
+    let has_passages = answer.hits.iter().any(|hit| hit.passages.as_ref().is_some_and(has_any));
+    if !has_passages && answer.trace.is_none() {
         return Ok(None);
     }
     let own;
@@ -78,6 +79,15 @@ pub fn of_answer(
     for hit in &mut answer.hits {
         if let Some(passages) = hit.passages.as_mut().filter(|passages| has_any(passages)) {
             convert(passages, query, &stored(searcher, &hit.id)?);
+        }
+    }
+    let mut in_query = CodePoints::new(query);
+    for span in answer.trace.iter_mut().flat_map(|trace| &mut trace.spans) {
+        span.a = in_query.range(span.a);
+        let carriers = [&mut span.best, &mut span.first].into_iter().chain(&mut span.others);
+        for carrier in carriers.filter(|carrier| carrier.unit == Unit::Bytes) {
+            let document = stored(searcher, &carrier.id)?;
+            carrier.b = CodePoints::new(&document).range(carrier.b);
         }
     }
     Ok(Some(answer))

@@ -16,9 +16,9 @@ use pyo3::types::PyCapsule;
 use pyo3_arrow::PyRecordBatchReader;
 use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 
-use crate::answer::{Reduced, function};
 use crate::arrow::failed;
 use crate::error::{Failure, refused};
+use crate::reduced::{Reduced, function};
 
 /// Results as a table of Arrow.
 #[pyclass(frozen, module = "cento._native")]

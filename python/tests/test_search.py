@@ -90,9 +90,13 @@ def test_thresholds_and_order(index: cento.Index, texts: list[tuple[str, str]]) 
     assert ranked.passage_tokens == sum(passage.tokens for passage in ranked.passages)
     verified = index.search(text, verify="levenshtein", min_similarity=0.9)
     assert verified[0].similarity == 1.0
-    cover = index.search(text, goal="cover")
-    assert cover.explained == 1.0
-    assert cover[0].adds == cover.fingerprints
+    traced = index.search(text, goal="trace")
+    assert traced.trace is not None
+    assert (traced.trace.new, traced[0].adds) == (0.0, traced.trace.size)
+    assert [text[slice(*span.a)] for span in traced.trace.spans] == [
+        span.text for span in traced.trace.spans
+    ]
+    assert index.search(text).trace is None
     for wrong in [{"min_containment": 1.5}, {"rank": "best"}, {"limit": -1}, {"max_df": "x"}]:
         with pytest.raises(cento.Error):
             index.search(text, **wrong)  # type: ignore[arg-type]
@@ -146,7 +150,7 @@ def test_a_hit_has_every_field(empty: cento.Index, texts: list[tuple[str, str]])
     options["verify"] = "resemblance(k=3)"
     cases: list[dict[str, Any]] = [
         {"min_weighted_containment": 0.01},
-        {"goal": "cover"},
+        {"goal": "trace"},
         {"rank": "passages"},
     ]
     for more in cases:
@@ -156,7 +160,9 @@ def test_a_hit_has_every_field(empty: cento.Index, texts: list[tuple[str, str]])
         query = said["query"]
         assert (answer.id, answer.tokens) == (query["id"], query["tokens"])
         assert (answer.fingerprints, answer.stopped) == (query["fingerprints"], query["stopped"])
-        assert (answer.complete, answer.explained) == (said["complete"], said.get("explained"))
+        assert answer.complete == said["complete"]
+        trace = answer.trace
+        assert (None if trace is None else trace.new) == said.get("trace", {}).get("new")
         assert (answer.more, answer.total) == (said["more"], said.get("total"))
         assert answer.took_us == said["took_us"]
         for hit, line in zip(answer, said["hits"], strict=True):
@@ -346,7 +352,7 @@ def test_excluded_documents_are_no_hits(index: cento.Index, texts: list[tuple[st
     assert left == found[1:]
     many = index.search_many([text], limit=100, exclude_id=excluded)
     assert [hit.id for hit in many[0]] == left
-    goals: list[cento.Goal] = ["cover", "passage"]
+    goals: list[cento.Goal] = ["trace", "passage"]
     for goal in goals:
         assert found[0] in [hit.id for hit in index.search(text, goal=goal)]
         assert found[0] not in [

@@ -61,8 +61,8 @@ impl Searcher {
 
 impl Search<'_> {
     /// Calls `explained_by` with one document after the other, always the one that adds most
-    /// fingerprints to those explained so far, until none adds at least `adds_min`. It returns which keys the
-    /// document explains, or `None` to end.
+    /// fingerprints to those explained so far, until none adds at least `adds_min`. It returns
+    /// which keys the document explains, or `None` to end.
     ///
     /// Every key counts once, or by its weight if the documents are weighed. They have their ids
     /// where these are to decide between equal ones.

@@ -28,8 +28,9 @@ pub struct Trace {
     /// What decides which document was first.
     pub order: TimeOrder,
     /// The spans, in the order of the text. They do not overlap: the passage that says most comes
-    /// first, and documents with passages within it are its carriers. Of another passage, a part that no span has begins a
-    /// span if it is more than half of the passage, and is otherwise added to the span beside it.
+    /// first, and documents with passages within it are its carriers. Of another passage, a part
+    /// that no span has begins a span if it is more than half of the passage, and is otherwise
+    /// added to the span beside it.
     pub spans: Vec<TracedSpan>,
 }
 

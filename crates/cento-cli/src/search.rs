@@ -545,7 +545,9 @@ fn print_hits(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
         if let Some(verified) = &hit.verified {
             line!(out, "{:>11} by {}", similarity(verified.similarity), verified.measure)?;
         }
-        for passage in hit.passages.iter().flatten() {
+        // A trace shows its spans.
+        let passages = hit.passages.iter().flatten().filter(|_| answer.trace.is_none());
+        for passage in passages {
             let ((a, b), (c, d)) = (passage.a, passage.b);
             let unit = if passage.unit == Unit::Bytes { "bytes" } else { "tokens" };
             line!(

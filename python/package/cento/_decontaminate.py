@@ -335,4 +335,7 @@ def decontaminate_arrow(
         raise InvalidArgumentError("`min_left` is about what `cut_passages` leaves; give both")
     least = (5 if min_left is None else min_left) if cut_passages else None
     leaves = skips(on_error)
-    return against._native.rows(tables(data), text, annotate, least, threads, leaves)
+    questions = against._native
+    return _native.decontaminated_rows(
+        questions, tables(data), text, annotate, least, threads, leaves
+    )

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypedDict, TypeVar
 
-Goal = Literal["hits", "cover", "passage"]
+Goal = Literal["hits", "trace", "passage"]
 
 Rank = Literal["overlap", "weight", "passages"]
 
@@ -41,8 +41,8 @@ class SearchOptions(Thresholds, total=False):
     """The keywords of :meth:`cento.Index.search` and :meth:`cento.Index.search_many`."""
 
     goal: Goal | None
-    """The goal: ``"hits"``, the documents that share most with the query; ``"cover"``, the fewest
-    documents that together explain the query; ``"passage"``, the one passage of all documents that
+    """The goal: ``"hits"``, the documents that share most with the query; ``"trace"``, where
+    every part of the query comes from (:attr:`Answer.trace`); ``"passage"``, the one passage of all documents that
     is most like the query. Default: ``"hits"``."""
 
     rank: Rank | None
@@ -52,11 +52,13 @@ class SearchOptions(Thresholds, total=False):
 
     candidates: int | None
     """The number of documents, the best by weight, that the rank ``"passages"`` searches for
-    passages; at least ``limit``. Default: until 30 documents in a row lack one, at most 1000."""
+    passages; at least ``limit``. Default: until 30 documents in a row lack one, at most 1000. For
+    the goal ``"trace"``, the number of documents that are compared with the query, and then with
+    each span."""
 
     limit: int | None
     """Maximum number of hits; the answer reports if there are more. Default: 10; with ``passages``,
-    ``min_passage``, the goal ``"cover"`` or the rank ``"passages"`` all up to the last document
+    ``min_passage``, the goal ``"trace"`` or the rank ``"passages"`` all up to the last document
     with a passage. The search for it ends when 30 documents in a row lack one, and after 1000."""
 
     filter: str | None
@@ -91,6 +93,14 @@ class SearchOptions(Thresholds, total=False):
     max_expected: float | None
     """Maximum number of unrelated documents with a passage as good that are expected by chance;
     other passages are left out. 0.01 if not given."""
+
+    date: str | None
+    """Field of ``meta`` with dates such as ``"2021-03-04"``, or numbers, for the goal ``"trace"``:
+    the carrier with the earliest is the first one. Default: the order of addition."""
+
+    carriers: int | None
+    """Number of carriers to give of each span, for the goal ``"trace"``, beside the best and the
+    first one. Default: 0."""
 
     without: Sequence[str] | None
     """Leave out ``"quotations"`` or ``"bibliography"`` of every text: they count in no number and

@@ -198,7 +198,7 @@ def dedup_arrow(
     """
     against, named = _options("dedup_arrow", options)
     run = _native.Dedup(tables(data), (id, text, meta), index, against, True, True, named)
-    return run.rows(annotate, options.get("on_error") == "skip")
+    return _native.kept_rows(run, annotate, options.get("on_error") == "skip")
 
 
 def _verdicts(run: _native.Dedup) -> Iterator[tuple[Any, Verdict]]:

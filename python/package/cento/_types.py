@@ -172,7 +172,7 @@ class Hit(_Shown):
     passage_tokens: int | None = None
     """The tokens of the query in passages, if hits are ranked by them."""
     adds: int | None = None
-    """Fingerprints that no hit before has, if a cover was requested."""
+    """Letters and digits of the query that no hit before has, if a trace was requested."""
     similarity: float | None = None
     """The similarity of the texts by the measure of ``verify``, 0 to 1."""
 
@@ -283,6 +283,98 @@ class Defaults(_Value):
     """The ranking, if it decided."""
 
 
+@dataclass(frozen=True, slots=True)
+class SpanCarrier(_Value):
+    """A stored document that has a span of a traced text."""
+
+    id: str
+    added: int
+    """The time when it was added, in seconds since 1970."""
+    b: tuple[int, int]
+    """The range of its passage."""
+    similarity: float
+    """How alike the two passages are, 0 to 1."""
+    unit: str = "bytes"
+    """What ``b`` counts if the index stores no texts: ``"tokens"``."""
+    index: str | None = None
+    """The index that has it, if several were searched."""
+    date: str | None = None
+    """Its date, as ``meta`` has it, if dates decide and it has one."""
+    b_part: str | None = None
+    b_page: int | None = None
+    b_line: int | None = None
+    text: str | None = None
+    """The words of its passage, of the best and the first carrier."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedSpan(_Value):
+    """A span of a text that stored documents have too."""
+
+    a: tuple[int, int]
+    """Its range in the text: ``text[start:end]``."""
+    text: str
+    words: int
+    """Its words, of a program its tokens."""
+    matched: int
+    """Those of them that the best carrier has too."""
+    is_common: bool
+    """Whether more than half of the documents of the index carry it, and at least eight do."""
+    carriers: int
+    """The number of documents that have at least half as much of it as the best carrier."""
+    carriers_exact: bool
+    """Whether all of these were compared; if not, the others are counted by fingerprints."""
+    best: SpanCarrier
+    """The carrier that has most of it."""
+    first: SpanCarrier
+    """The carrier with the earliest date, or the one that was added first."""
+    others: tuple[SpanCarrier, ...] = ()
+    """The carriers that were requested beside these (``carriers``), the best first."""
+    evidence: float | None = None
+    """The information of the best carrier's passage, in bits."""
+    expected: float | None = None
+    """How many unrelated documents have a passage that says as much, by chance."""
+    a_part: str | None = None
+    a_page: int | None = None
+    a_line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace(_Value):
+    """Where every part of a text comes from. The four shares add up to 1."""
+
+    size: int
+    """The letters and digits of the text, or the tokens of a program, that count."""
+    unit: str
+    """What ``size`` counts: ``"characters"`` or ``"tokens"``."""
+    reused: float
+    """The share that stored documents have, and that is neither common nor cited."""
+    common: float
+    """The share in common spans."""
+    cited: float
+    """The share that stored documents have, and that the text has in quotation marks or in its
+    bibliography."""
+    new: float
+    """The rest."""
+    order: str
+    """How the first carriers were found: ``"date"`` or ``"added"``."""
+    spans: tuple[TracedSpan, ...]
+    """The spans in the order of the text; they do not overlap."""
+
+
+def _trace(written: dict[str, Any]) -> Trace:
+    def carrier(values: dict[str, Any]) -> SpanCarrier:
+        return SpanCarrier(**{**values, "b": tuple(values["b"])})
+
+    def span(values: dict[str, Any]) -> TracedSpan:
+        best, first = carrier(values["best"]), carrier(values["first"])
+        others = tuple(carrier(other) for other in values.get("others", ()))
+        known = {"a": tuple(values["a"]), "best": best, "first": first, "others": others}
+        return TracedSpan(**{**values, **known})
+
+    return Trace(**{**written, "spans": tuple(span(values) for values in written["spans"])})
+
+
 class Answer:
     """The answer to a search. It iterates over its hits, the best first.
 
@@ -336,9 +428,10 @@ class Answer:
         return None if used is None else Defaults(*used)
 
     @property
-    def explained(self) -> float | None:
-        """The share of the query that the hits have together, if a cover was requested."""
-        return self._native.info()[4]
+    def trace(self) -> Trace | None:
+        """Where every part of the query comes from, if a trace was requested (``goal``)."""
+        written = self._native.trace()
+        return None if written is None else _trace(json.loads(written))
 
     @property
     def more(self) -> bool:
@@ -346,12 +439,12 @@ class Answer:
 
         With ``rank="passages"``, documents that ``candidates`` left out count as further ones.
         """
-        return self._native.info()[7]
+        return self._native.info()[6]
 
     @property
     def total(self) -> int | None:
         """How many documents meet the query, the hits included; None if it is not known."""
-        return self._native.info()[8]
+        return self._native.info()[7]
 
     @property
     def complete(self) -> bool:
@@ -359,12 +452,12 @@ class Answer:
 
         It says nothing of ``limit``: ``more`` does.
         """
-        return self._native.info()[5]
+        return self._native.info()[4]
 
     @property
     def took_us(self) -> int:
         """The time it took, in microseconds."""
-        return self._native.info()[6]
+        return self._native.info()[5]
 
     def to_json(self) -> str:
         """The answer as ``cento search --format json`` and the service write it.
@@ -417,7 +510,7 @@ class Answer:
 
 
 _ANSWER = (
-    *("hits", "id", "tokens", "fingerprints", "stopped", "unseen", "defaults", "explained"),
+    *("hits", "id", "tokens", "fingerprints", "stopped", "unseen", "defaults", "trace"),
     *("more", "total", "complete", "took_us"),
 )
 

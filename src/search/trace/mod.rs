@@ -42,6 +42,8 @@ pub struct Compared {
     pub scored: Scored,
     verified: Option<Verified>,
     passages: Passages,
+    /// When it was added, in microseconds, if it has passages.
+    added: i64,
     /// The passages in the order of the query.
     pub reuses: Vec<Reuse>,
 }
@@ -183,16 +185,20 @@ impl<'a> Tracing<'a> {
                 true => self.evidence.passages(address)?.unwrap_or_else(Passages::none),
                 false => Passages::none(),
             };
+            let mut added = 0;
             if !passages.found.is_empty() {
+                let snapshot = self.search.searcher.snapshot();
                 self.evidence.keep(&passages)?;
-                scored.id = self.search.searcher.snapshot().id(address)?;
+                added = snapshot.segment(address).added_micros(address.doc)?;
+                scored.id = snapshot.id(address)?;
                 scored.similarity = self.evidence.similarity(address)?.or(scored.similarity);
             }
             let mut reuses: Vec<Reuse> =
                 passages.found.iter().map(|passage| self.reuse(passage)).collect();
             // A passage of signs alone counts for nothing.
             reuses.retain(|reuse| self.size_of(&reuse.matched) > 0);
-            self.compared.insert(address, Compared { scored, verified, passages, reuses });
+            let compared = Compared { scored, verified, passages, added, reuses };
+            self.compared.insert(address, compared);
         }
         Ok(self.compared.get(&address).map_or(&[], |compared| &compared.reuses[..]))
     }
@@ -302,9 +308,9 @@ impl<'a> Tracing<'a> {
         let query = self.search.query;
         let mut found: Vec<Compared> = std::mem::take(&mut self.compared).into_values().collect();
         found.retain(|compared| !compared.reuses.is_empty());
-        found.sort_by(|a, b| {
-            (&a.scored.id, a.scored.address).cmp(&(&b.scored.id, b.scored.address))
-        });
+        // Of equals the one that was added first.
+        let time = |found: &Compared| (found.added, found.scored.id.clone(), found.scored.address);
+        found.sort_by_cached_key(time);
         let counted = |compared: &Compared| {
             let matched = compared.reuses.iter().flat_map(|reuse| reuse.matched.as_slice());
             let before = |at| self.counted.before(at);

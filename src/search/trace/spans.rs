@@ -1,10 +1,10 @@
 //! The spans of a text that other documents have: passages that do not overlap.
 //!
 //! Passages of many documents begin and end at different words. The one that says most is a span,
-//! and documents with passages within it are its carriers. Of another passage, a part that no span has is a span
-//! too if it is more than half of the passage; a smaller one is added to the span beside it, so
-//! that every matched word is in a span. Joining all that overlap instead would make one span of a
-//! text whose sources overlap each other, which no document has.
+//! and documents with passages within it are its carriers. Of another passage, a part that no span
+//! has is a span too if it is more than half of the passage; a smaller one is added to the span
+//! beside it, so that every matched word is in a span. Joining all that overlap instead would make
+//! one span of a text whose sources overlap each other, which no document has.
 
 use std::cmp::Reverse;
 use std::ops::Range;
