@@ -64,8 +64,8 @@ impl Search<'_> {
     /// fingerprints to those explained so far, until none adds at least `adds_min`. It returns
     /// which keys the document explains, or `None` to end.
     ///
-    /// Every key counts once, or by its weight if the documents are weighed. They have their ids
-    /// where these are to decide between equal ones.
+    /// Every key counts once, or by its weight if the documents are weighed. Of equal hits, the
+    /// first of `hits` comes first.
     pub(super) fn greedily(
         &self,
         hits: Vec<Scored>,
@@ -76,8 +76,8 @@ impl Search<'_> {
         let (keys, stop) = (&subject.keys[..], query.stop());
         let mut adding = Adding::new((&searcher.snapshot, keys), &found.weights, &hits, stop)?;
         let terms = adding.ordinals();
-        let mut open: BinaryHeap<Candidate> =
-            hits.into_iter().map(|scored| Candidate { adds: all_of(&scored), scored }).collect();
+        let candidate = |(at, scored)| Candidate { adds: all_of(&scored), at, scored };
+        let mut open: BinaryHeap<Candidate> = (0..).zip(hits).map(candidate).collect();
         let mut explained = vec![false; keys.len()];
         while let Some(mut candidate) = open.pop() {
             if candidate.adds < adds_min {
@@ -200,13 +200,16 @@ impl<'a> Adding<'a> {
 /// A document that may come next, with the most that it adds.
 struct Candidate {
     adds: u64,
+    /// Its place in the order of equal ones.
+    at: usize,
     scored: Scored,
 }
 
 impl Ord for Candidate {
     /// The next is the greatest: the one that may add most, then the better hit.
     fn cmp(&self, other: &Candidate) -> Ordering {
-        self.adds.cmp(&other.adds).then_with(|| other.scored.cmp_rank(&self.scored))
+        let by_hit = || other.scored.cmp_score(&self.scored);
+        self.adds.cmp(&other.adds).then_with(by_hit).then(other.at.cmp(&self.at))
     }
 }
 

@@ -49,7 +49,7 @@ impl Scored {
     }
 
     /// Better hits first; equal ones are ordered by id only.
-    fn cmp_score(&self, other: &Scored) -> Ordering {
+    pub fn cmp_score(&self, other: &Scored) -> Ordering {
         let by_score = other.score.total_cmp(&self.score);
         let by_overlap = by_score.then_with(|| other.overlap.shared.cmp(&self.overlap.shared));
         let resemblance = |scored: &Scored| scored.overlap.resemblance();

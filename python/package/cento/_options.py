@@ -42,8 +42,8 @@ class SearchOptions(Thresholds, total=False):
 
     goal: Goal | None
     """The goal: ``"hits"``, the documents that share most with the query; ``"trace"``, where
-    every part of the query comes from (:attr:`Answer.trace`); ``"passage"``, the one passage of all documents that
-    is most like the query. Default: ``"hits"``."""
+    every part of the query comes from (:attr:`Answer.trace`); ``"passage"``, the one passage of
+    all documents that is most like the query. Default: ``"hits"``."""
 
     rank: Rank | None
     """The ranking of hits, for the goal ``"hits"``. ``"weight"`` and ``"passages"`` find

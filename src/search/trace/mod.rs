@@ -139,7 +139,14 @@ impl<'a> Tracing<'a> {
         let most = query.options.candidates.unwrap_or(Query::CANDIDATES);
         // A number that was chosen is the whole of it.
         let patience = query.options.candidates.map_or(Query::PATIENCE, |_| usize::MAX);
-        let hits: Vec<Scored> = self.open.values().cloned().collect();
+        // Where they are stored makes no difference.
+        let snapshot = self.search.searcher.snapshot();
+        let mut hits = Vec::with_capacity(self.open.len());
+        for (&address, hit) in &self.open {
+            hits.push((snapshot.segment(address).signatures.digest(address.doc)?, hit.clone()));
+        }
+        hits.sort_by_key(|hit| hit.0);
+        let hits: Vec<Scored> = hits.into_iter().map(|hit| hit.1).collect();
         let all = hits.len();
         let places = self.places.clone();
         let mut left = vec![0u32; subject.keys.len()];

@@ -155,9 +155,11 @@ impl RequestedSearch {
             let what = format!("`limit` must be at most {CANDIDATES_MAX} to rank by passages");
             return Err(Error::argument("limit", what));
         }
-        if is_more(options.candidates) {
-            let what = format!("`candidates` must be at most {CANDIDATES_MAX}");
-            return Err(Error::argument("candidates", what));
+        for (name, number) in [("candidates", options.candidates), ("carriers", options.carriers)] {
+            if is_more(number) {
+                let what = format!("`{name}` must be at most {CANDIDATES_MAX}");
+                return Err(Error::argument(name, what));
+            }
         }
         let (query, boilerplate) = query::of(request, config, frequencies)?;
         Ok(RequestedSearch { query, boilerplate })
