@@ -42,19 +42,17 @@ impl Searcher {
         let mut shared = SharedFingerprints::within(query.memory.as_ref());
         let (keys, stop) = (&search.subject.keys[..], query.stop());
         let mut chosen = Vec::new();
+        let mut hits = search.meeting(&documents)?;
+        hits.sort_unstable_by_key(|hit| hit.address);
         let adds_min = query.thresholds.overlap().into();
-        search.greedily(
-            search.meeting(&documents)?,
-            adds_min,
-            |Scored { address, .. }, terms| {
-                chosen.push(address);
-                if chosen.len() == limit {
-                    return Ok(None);
-                }
-                shared.read(&self.snapshot, (keys, terms), address, stop)?;
-                Ok(Some(shared.keys()))
-            },
-        )?;
+        search.greedily(hits, adds_min, |Scored { address, .. }, terms| {
+            chosen.push(address);
+            if chosen.len() == limit {
+                return Ok(None);
+            }
+            shared.read(&self.snapshot, (keys, terms), address, stop)?;
+            Ok(Some(shared.keys()))
+        })?;
         Ok(chosen)
     }
 }
