@@ -5,6 +5,8 @@
 //! refuses everything: the disk holds the last commit, and the index has to be opened again. A
 //! commit is complete when it is durable, whether or not it can then be opened.
 
+mod patch;
+
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::Arc;

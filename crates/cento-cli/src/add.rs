@@ -36,6 +36,9 @@ use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there
 /// and .zip archives. A document that is already stored with the same text and meta is left
 /// unchanged, so you can repeat a run that was interrupted.
 ///
+/// A record with an id and a meta object, and no other field, changes the meta object of the stored
+/// document, which keeps its text: members are set, and those with the value null are removed.
+///
 /// Every file and every record becomes a document, or is named with the reason why not. The exit
 /// status is 2 if a record or a file was refused, or if nothing was added. An id that was made of a
 /// file name never replaces a document that was read from somewhere else.
@@ -288,7 +291,8 @@ impl Add {
             Target::Service(_) => self.source.options(),
         };
         let filter = self.grouping.without_data(self.filter.filter()?);
-        let source = SourceArgs::counting_fields(SourceOptions { filter, ..source });
+        let source = SourceOptions { filter, takes_meta_changes: true, ..source };
+        let source = SourceArgs::counting_fields(source);
         let index = match target {
             Target::Index(path) => self.open_or_create(&path, &source)?,
             Target::Service(client) => {

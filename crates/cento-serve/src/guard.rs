@@ -80,7 +80,8 @@ async fn guarded(
     let took = started.elapsed();
     let status = response.status();
     // A client can make up methods, and each would be counted separately.
-    let known = [Method::GET, Method::POST, Method::DELETE, Method::HEAD, Method::OPTIONS];
+    let known =
+        [Method::GET, Method::POST, Method::PATCH, Method::DELETE, Method::HEAD, Method::OPTIONS];
     let counted = if known.contains(&method) { method.as_str() } else { "other" };
     app.metrics.answered(&route, counted, status.as_u16(), took);
     let took_us = took.as_micros() as u64;

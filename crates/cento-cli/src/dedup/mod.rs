@@ -470,6 +470,7 @@ impl Dedup {
             follow_links,
             keeps_records,
             requires_id,
+            takes_meta_changes: _,
             needs_text_only,
             takes_any_id: _,
             html,

@@ -79,6 +79,10 @@ fn post<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> 
     Route { method: Method::POST, path, handler: routing::post(handler), has_parameters: false }
 }
 
+fn patch<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
+    Route { method: Method::PATCH, path, handler: routing::patch(handler), has_parameters: false }
+}
+
 fn delete<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
     Route { method: Method::DELETE, path, handler: routing::delete(handler), has_parameters: false }
 }
@@ -113,6 +117,7 @@ fn readers() -> Vec<Route> {
 fn writers() -> Vec<Route> {
     vec![
         post("/v1/documents", documents::add).with_parameters(),
+        patch("/v1/documents/{id}", documents::patch).with_parameters(),
         delete("/v1/documents/{id}", documents::remove_one).with_parameters(),
         post("/v1/remove", documents::remove).with_parameters(),
         post("/v1/watches", watches::add_watch),

@@ -41,6 +41,7 @@ use cento_api::{Descent, Family};
         documents::list,
         documents::stored,
         documents::add,
+        documents::patch,
         documents::remove_one,
         documents::remove,
         watches::add_watch,

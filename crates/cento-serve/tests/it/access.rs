@@ -68,7 +68,7 @@ fn pages_of_listed_origins_may_ask_and_others_may_not() {
         let reply = service.ask("OPTIONS", "/v1/search", &from(origin, ASKS), "");
         assert!(reply.status == 204 && reply.head.contains(&allowed), "{reply:?}");
         for part in [
-            "access-control-allow-methods: get, post, delete\r\n",
+            "access-control-allow-methods: get, post, patch, delete\r\n",
             "access-control-allow-headers: authorization, content-type, content-encoding, \
              x-request-id\r\n",
             "vary: origin\r\n",
