@@ -122,7 +122,7 @@ fn the_writer_of_a_service_is_in_the_way_of_others_except_for_its_clients() {
 #[test]
 fn a_probe_asks_once_and_says_whether_the_service_is_there() {
     let dir = indexed();
-    dir.write("tokens", "read reader-of-this-test-0001\n");
+    dir.write("tokens", "read reader reader-of-this-test-0001\n");
     let service = Service::start(&dir, &["--tokens", "tokens"]);
     let url = service.url.clone();
     let alive = dir.run(&["info", "health", &url]);

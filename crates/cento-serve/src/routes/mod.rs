@@ -108,9 +108,13 @@ fn readers() -> Vec<Route> {
         get("/v1/events", watches::events).with_parameters(),
         get("/v1/withdrawals", withdrawals::list),
         get("/v1/stats", status::stats),
-        // Monitoring systems may add their own.
-        get("/metrics", status::metrics).with_parameters(),
     ]
+}
+
+/// The routes for monitoring systems.
+fn monitors() -> Vec<Route> {
+    // They may add parameters of their own.
+    vec![get("/metrics", status::metrics).with_parameters()]
 }
 
 /// The routes for clients that may write.
@@ -153,7 +157,9 @@ fn routed(routes: Vec<Route>) -> Router<Arc<App>> {
 pub fn router(app: Arc<App>) -> Router {
     let readers = routed(readers()).route_layer(from_fn_with_state(app.clone(), guard::readers));
     let writers = routed(writers()).route_layer(from_fn_with_state(app.clone(), guard::writers));
+    let monitors = routed(monitors()).route_layer(from_fn_with_state(app.clone(), guard::monitors));
     routed(everybody())
+        .merge(monitors)
         .merge(readers)
         .merge(writers)
         .merge(page::routes())
