@@ -19,6 +19,7 @@
 
 mod events;
 mod matching;
+mod saved;
 mod store;
 mod withdrawn;
 
@@ -29,6 +30,7 @@ use std::sync::PoisonError;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use events::{EVENTS_BYTES_MAX, EventReader};
+pub use saved::{SavedWatch, count_watches, listed_watches, saved_watches};
 
 use cento::index::{
     Config, Document, Index, LoggedCommit, Snapshot, WATCHES_DIR, WATCHES_LOCK, WriterOptions,
