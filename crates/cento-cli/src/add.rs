@@ -18,6 +18,7 @@ use super::progress::{AddProgress, NotRead, metered, stop_flag, summary};
 use super::send::{SendOptions, send};
 use super::target::{Target, TargetArgs};
 use super::terminal::{note, tell};
+use super::wait::WaitArgs;
 use cento::Error;
 use cento::Stop;
 use cento::index::{Index, Preset};
@@ -71,6 +72,8 @@ pub struct Add {
     /// left out because they are not text, the exit status is 3.
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Also replace documents with the same id that were read from another place. Only needed for
     /// ids that cento makes from file names.
     #[arg(long)]
@@ -316,6 +319,7 @@ impl Add {
             source: metered(&self.paths, source),
         };
         let progress = AddProgress::new(self.format == Format::Json, &options.source);
+        let index = index.with_lock_wait(self.wait.lock_wait(stop.clone()));
         let added = cento_source::add(&index, &self.paths, &options, &stop, &mut |event| {
             progress.tell(event);
         });

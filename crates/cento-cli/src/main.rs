@@ -69,6 +69,7 @@ mod terminal;
 mod tokens;
 mod unwritten;
 mod usage;
+mod wait;
 mod watch;
 mod whole;
 mod withdraw;

@@ -7,10 +7,11 @@ use clap::{Args, ValueEnum};
 use super::output::{self, Format, bytes, count, counted};
 use super::target::{Target, TargetArgs};
 use super::terminal::note;
+use super::wait::WaitArgs;
 use super::watch::{counted_watches, how_to_copy, tell_left_behind};
 use super::{Outcome, Result};
 use cento::index::Index;
-use cento::{AddIndexesOptions, AddedIndexes, Error, OnConflict, Reason};
+use cento::{AddIndexesOptions, AddedIndexes, Error, OnConflict, Reason, Stop};
 use cento_client::api::MergeRequest;
 use cento_collections::watch::count_watches;
 
@@ -40,6 +41,8 @@ pub struct Merge {
     /// and not copied, which takes no space.
     #[arg(long = "move")]
     remove: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -64,7 +67,9 @@ impl Merge {
         let merged = match self.target.target(&mut self.shards)? {
             Target::Index(index) => {
                 self.check_move()?;
-                let merged = Index::add_indexes(index, &self.shards, options)?;
+                // A lock that is taken refuses a merge before it has changed anything.
+                let wait = self.wait.lock_wait(Stop::new());
+                let merged = wait.retry(|| Index::add_indexes(&index, &self.shards, options))?;
                 let each = |shard: &PathBuf| tell_left_behind(shard, "in the merged index");
                 self.shards.iter().filter(|shard| shard.is_dir()).try_for_each(each)?;
                 merged

@@ -13,6 +13,7 @@ use super::output::{self, Format};
 use super::progress::stop_flag;
 use super::target::{Target, TargetArgs};
 use super::terminal::{note, tell};
+use super::wait::WaitArgs;
 use super::{Outcome, Result};
 use cento::Error;
 use cento::hash::Digest;
@@ -41,6 +42,8 @@ pub struct Remove {
     /// Only count the documents, and remove none.
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -145,11 +148,14 @@ impl Remove {
 
     /// Removes the documents from an index; none if the ids cannot all be read.
     fn remove(&self, path: &Path) -> cento::Result<Report> {
-        let mut writer = key::open(path)?.writer(WriterOptions::default())?;
+        let stop = stop_flag();
+        let index = self.wait.open_until(path, stop.clone())?;
+        let mut writer = index.writer(WriterOptions::default())?;
         let mut report = self.report();
         match &self.filter {
-            Some(filter) => report.removed = writer.remove_matching(filter, &stop_flag())?,
+            Some(filter) => report.removed = writer.remove_matching(filter, &stop)?,
             None => self.each(&mut |id| {
+                stop.check()?;
                 match writer.remove(&id)? {
                     true => report.removed += 1,
                     false => report.missing.push(id),

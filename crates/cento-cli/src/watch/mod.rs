@@ -17,6 +17,7 @@ use crate::output::{self, count, counted};
 use crate::progress::stop_flag;
 use crate::target::{Target, TargetArgs};
 use crate::terminal::{Id, line, note, tell};
+use crate::wait::WaitArgs;
 use crate::{Outcome, Result, verbs};
 use cento::{Document, Error, Reason, Stop};
 use cento_api::part::exchanged_parts;
@@ -85,6 +86,8 @@ struct Add {
     options: WatchOptions,
     #[command(flatten)]
     source: SourceArgs,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Output format. The columns of csv and tsv are the fields of JSON.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
@@ -111,6 +114,8 @@ struct Remove {
     /// Names of the watches.
     #[arg(value_name = "NAME")]
     names: Vec<PathBuf>,
+    #[command(flatten)]
+    wait: WaitArgs,
 }
 
 /// Show the events after a cursor.
@@ -182,7 +187,8 @@ impl Add {
         };
         match target {
             Target::Index(path) => {
-                watches = Watches::begin(&key::open(&path)?)?.add_each(requests, &mut refused)?;
+                watches =
+                    Watches::begin(&self.wait.open(&path)?)?.add_each(requests, &mut refused)?;
             }
             Target::Service(client) => {
                 for request in &requests {
@@ -360,8 +366,9 @@ impl Remove {
         type RemoveOne = Box<dyn FnMut(&str) -> cento::Result<bool>>;
         let mut remove: RemoveOne = match target {
             Target::Index(path) => {
-                let mut watches = Watches::open_if_any(&key::open(&path)?)?;
                 let stop = stop_flag();
+                let index = self.wait.open_until(&path, stop.clone())?;
+                let mut watches = Watches::open_if_any(&index)?;
                 Box::new(move |name| match watches.as_mut() {
                     Some(own) => own.remove(name, &stop).map(|(is_removed, _)| is_removed),
                     None => Ok(false),

@@ -120,7 +120,7 @@ impl Watches {
     pub fn open(index: &Index) -> Result<Watches> {
         let dir = dir_of(index);
         let (_, commits) = index.changes_after(0)?;
-        let lock = lock(&dir)?;
+        let lock = index.lock_wait().retry(|| lock(&dir))?;
         let log = EventLog::open(&dir.join(EVENTS), last(&commits))?;
         let store = Store::open(&dir, index)?;
         Ok(Watches { index: index.clone(), store, log, _lock: lock })
