@@ -41,8 +41,8 @@ use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there
 /// document, which keeps its text: members are set, and those with the value null are removed.
 ///
 /// Every file and every record becomes a document, or is named with the reason why not. The exit
-/// status is 2 if a record or a file was refused, or if nothing was added. An id that was made of a
-/// file name never replaces a document that was read from somewhere else.
+/// status is 3 if a record or a file was refused, and 2 if nothing was added. An id that was made
+/// of a file name never replaces a document that was read from somewhere else.
 #[derive(Debug, Args)]
 pub struct Add {
     #[command(flatten)]
@@ -370,7 +370,9 @@ impl Add {
             not_read.tell_first();
         }
         Ok(match () {
-            () if has_nothing || report.failed > 0 || lacks_field => Outcome::Bad,
+            () if has_nothing || lacks_field => Outcome::Bad,
+            () if report.failed > 0 && landed == 0 => Outcome::Bad,
+            () if report.failed > 0 => Outcome::Incomplete,
             () if self.strict && report.skipped > report.skipped_by_name => Outcome::Incomplete,
             () => Outcome::Found,
         })

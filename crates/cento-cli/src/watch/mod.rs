@@ -208,7 +208,10 @@ impl Add {
             ListOut::new(BufWriter::new(io::stdout().lock()), self.format, WATCH_COLUMNS)?;
         write_watches(&mut out, &watches)?;
         out.finish()?.flush()?;
-        Ok(Outcome::of_inputs(is_any_refused, !watches.is_empty()))
+        Ok(match watches.is_empty() {
+            true if is_any_refused => Outcome::Bad,
+            is_empty => Outcome::of_inputs(is_any_refused, !is_empty),
+        })
     }
 
     /// Returns the watches that the arguments name.
