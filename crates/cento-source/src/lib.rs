@@ -87,7 +87,7 @@ pub use documents::{Chunks, Documents, documents, read, read_bytes};
 pub use extract::Extraction;
 pub use extracted::Extracted;
 pub use field_use::FieldUse;
-pub use filter::{OTHER_LANGUAGE, PathFilter, advice, is_by_name};
+pub use filter::{OTHER_LANGUAGE, PathFilter, advice, is_by_name, is_by_pattern};
 pub use format::{FileFormat, Markup};
 pub use formats::formats;
 pub use grouping::{By, GroupedFiles, Grouping, ListedFiles, Remark};

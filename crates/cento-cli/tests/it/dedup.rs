@@ -471,3 +471,28 @@ fn repeated_passages_are_cut_out() {
     );
     assert_eq!((&report[1]["id"], &report[1]["verdict"]), (&json!("c"), &json!("passages")));
 }
+
+#[test]
+fn a_table_keeps_its_mark_and_files_left_out_by_a_pattern_are_counted() {
+    let dir = Dir::new();
+    let row = |id: u64, seed| format!("{id};{}\r\n", words(seed, 40));
+    dir.write("in.csv", format!("\u{feff}id;text\r\n{}{}{}", row(1, 1), row(2, 1), row(3, 3)));
+    let run = dir.run(&["dedup", "in.csv", "--out", "out.csv", "--dropped", "d.jsonl"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let out = fs::read_to_string(dir.path("out.csv")).unwrap();
+    assert_eq!(out, format!("\u{feff}id;text\r\n{}{}", row(1, 1), row(3, 3)));
+
+    fs::create_dir(dir.path("site")).unwrap();
+    for (name, text) in [("a.html", words(5, 40)), ("b.txt", words(6, 40)), ("c.txt", words(7, 40))]
+    {
+        dir.write(&format!("site/{name}"), text);
+    }
+    dir.write("site/empty.html", "");
+    let args = ["dedup", "site", "--include", "*.html", "--out", "o.jsonl", "--format", "json"];
+    let summary = dir.json(&[&args[..], &["--dropped", "left.jsonl"]].concat());
+    assert_eq!((&summary["kept"], &summary["skipped"]), (&json!(1), &json!(3)));
+    assert_eq!(summary["skipped_by_name"], 2);
+    let left = fs::read_to_string(dir.path("left.jsonl")).unwrap();
+    assert_eq!(left.lines().count(), 1, "{left}");
+    assert!(left.contains("empty.html"), "{left}");
+}
