@@ -153,7 +153,7 @@ fn short_writers_wait_for_their_turn_if_they_are_asked_to() {
     let verbs: [&[&str]; 5] = [
         &["add", "idx", "new.jsonl"],
         &["remove", "idx", "new"],
-        &["withdraw", "idx", "a"],
+        &["withdraw", "idx", "0"],
         &["watch", "add", "idx", "mine.txt"],
         &["compact", "idx"],
     ];
