@@ -162,7 +162,7 @@ fn a_bad_record_is_reported_with_its_place_and_the_others_are_added() {
     bytes.extend(line("c", &words(2, 60), json!({})).into_bytes());
     dir.write("mixed.jsonl", &bytes);
     let run = dir.run(&["add", "idx", "mixed.jsonl", "--format", "json"]);
-    assert_eq!(run.status, 2);
+    assert_eq!(run.status, 3);
     let report = run.json();
     assert_eq!((&report["added"], &report["failed"]), (&json!(2), &json!(4)));
     for place in [
@@ -202,7 +202,7 @@ fn a_whole_file_beyond_the_limit_is_an_unread_file() {
     for verb in [&["add", "idx", "in"][..], &["dedup", "in", "--out", "out.jsonl"]] {
         let run = dir.run(&[verb, &limit].concat());
         let report = run.json();
-        assert_eq!((run.status, &report["failed"], &report["unread"]), (2, &json!(2), &json!(2)));
+        assert_eq!((run.status, &report["failed"], &report["unread"]), (3, &json!(2), &json!(2)));
         let unread = &report["unread_files"];
         assert_eq!(unread[0]["path"], "in/long.txt", "{unread}");
         assert_eq!(unread[0]["reason"], "longer than 100000 bytes, the limit for a record");
@@ -237,7 +237,7 @@ fn a_truncated_file_keeps_its_earlier_records() {
     let whole = zstd::encode_all(many.as_bytes(), 1).unwrap();
     dir.write("cut.jsonl.zst", &whole[..whole.len() / 2]);
     let run = dir.run(&["add", "idx", "cut.jsonl.zst", "--format", "json"]);
-    assert_eq!((run.status, &run.json()["failed"]), (2, &json!(1)));
+    assert_eq!((run.status, &run.json()["failed"]), (3, &json!(1)));
     assert_eq!(run.json()["unread"], 1);
     assert!(run.json()["added"].as_u64().unwrap() > 100);
     assert!(run.err.contains("cut.jsonl.zst"), "{}", run.err);

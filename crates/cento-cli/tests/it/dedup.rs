@@ -410,7 +410,7 @@ fn records_stay_as_they_were() {
     dir.write("in.jsonl", &input);
     dir.write("c.txt", words(2, 50));
     let run = dir.run(&["dedup", "in.jsonl", "c.txt"]);
-    assert_eq!(run.status, 2, "{}", run.err);
+    assert_eq!(run.status, 3, "{}", run.err);
     let out: Vec<&str> = run.out.lines().collect();
     assert_eq!((out.len(), out[0]), (2, first.as_str()));
     assert_eq!(serde_json::from_str::<Value>(out[1]).unwrap()["id"], "c.txt");
@@ -488,7 +488,7 @@ fn a_table_keeps_its_mark_and_files_left_out_by_a_pattern_are_counted() {
         dir.write(&format!("site/{name}"), text);
     }
     dir.write("site/empty.html", "");
-    let args = ["dedup", "site", "--include", "*.html", "--out", "o.jsonl", "--format", "json"];
+    let args = ["dedup", "site", "--include", "*.html", "--out", "o.jsonl"];
     let summary = dir.json(&[&args[..], &["--dropped", "left.jsonl"]].concat());
     assert_eq!((&summary["kept"], &summary["skipped"]), (&json!(1), &json!(3)));
     assert_eq!(summary["skipped_by_name"], 2);

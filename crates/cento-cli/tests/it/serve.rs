@@ -73,7 +73,7 @@ fn the_command_line_adds_to_a_service() {
     let service = Service::start(&dir, &["--commit-interval", "1h"]);
     let url = &service.url;
     let run = dir.run(&["add", "--url", url, "corpus.jsonl", "more.txt", "--format", "json"]);
-    assert_eq!(run.status, 2);
+    assert_eq!(run.status, 3);
     let report = run.json();
     assert_eq!((&report["added"], &report["failed"]), (&json!(4), &json!(1)));
     assert_eq!(dir.json(&["stats", "--url", url])["documents"], 4);

@@ -121,7 +121,7 @@ fn a_document_that_is_too_large_for_a_service_disturbs_no_other() {
     let run = dir.run(&["add", "--url", &service.url, "corpus.jsonl", "--format", "json"]);
     assert_eq!(
         (run.status, &run.json()["added"], &run.json()["failed"]),
-        (2, &json!(2), &json!(1))
+        (3, &json!(2), &json!(1))
     );
     assert!(run.err.contains("large: the body exceeds 524288 bytes"), "{}", run.err);
 }

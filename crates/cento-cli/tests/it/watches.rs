@@ -123,7 +123,7 @@ fn of_several_texts_those_that_can_be_are_watched_and_each_other_is_named() {
     };
     let check = |to: &[&str], from: &[&str]| {
         let run = dir.run(&[&["watch", "add"], to, &["n.txt", "s.txt", "t.txt"]].concat());
-        assert_eq!(run.status, 2, "{}", run.err);
+        assert_eq!(run.status, 3, "{}", run.err);
         assert!(run.err.contains("`s.txt` has fewer than 12 tokens"), "{}", run.err);
         assert!(run.out.contains("n.txt") && !run.out.contains("s.txt"), "{}", run.out);
         let listed = dir.run(&[&["watch", "list", "--format", "json"], from].concat());
@@ -131,7 +131,7 @@ fn of_several_texts_those_that_can_be_are_watched_and_each_other_is_named() {
         // Watches are not replaced, so no option for that is named.
         dir.write("n.txt", words(3, 80));
         let other = dir.run(&[&["watch", "add"], to, &["n.txt", "t.txt"]].concat());
-        assert_eq!(other.status, 2, "{}", other.err);
+        assert_eq!(other.status, 3, "{}", other.err);
         assert!(other.err.contains("remove it first"), "{}", other.err);
         assert!(!other.err.contains("--replace"), "{}", other.err);
         assert!(other.out.contains("t.txt") && !other.out.contains("n.txt"), "{}", other.out);
