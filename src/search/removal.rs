@@ -44,7 +44,7 @@ impl Writer {
     /// # Errors
     /// When the filter is invalid, or the index cannot be read or written;
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`. Some of the documents are
-    /// then removed with the next commit: drop the writer if none should be.
+    /// then removed with the next commit: drop the writer to keep all of them.
     pub fn remove_matching(&mut self, filter: &str, stop: &Stop) -> Result<u64> {
         self.commit()?;
         let searcher = Searcher::new(self.committed()?.clone());

@@ -166,8 +166,8 @@ enum Outcome {
     Nothing,
     /// Something is wrong, and has been reported.
     Bad,
-    /// The work was done, except for what the messages name: input that was refused, or files that
-    /// were left out although --strict was given.
+    /// The work was done, but the messages name input that was refused, or files that were left
+    /// out although --strict was given.
     Incomplete,
 }
 

@@ -1,7 +1,7 @@
 //! Tokens for monitoring, reading and writing.
 //!
 //! They are bearer tokens (RFC 6750), each with a role and a name. The name is what the log and the
-//! metrics call a client, so that somebody can say afterwards who made a request. Without tokens
+//! metrics call a client, so that an operator can say afterwards who made a request. Without tokens
 //! every client that reaches the service may do everything, which is why it then listens on the
 //! loopback address only.
 

@@ -140,7 +140,7 @@ fn strictly_parsed(
 }
 
 /// Returns the id and the meta object of a line that has these alone, as a document without a text.
-/// A line with any other field is none: its text may be in a field that nobody named.
+/// A line with any other field does not count: its text may be in a field of another name.
 pub fn meta_change(line: &[u8], options: &SourceOptions) -> Option<Document> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let mut deserializer = serde_json::Deserializer::from_slice(line);

@@ -326,7 +326,7 @@ pub fn records<'a>(
     all.map(|(number, read)| (number, read.map(|(document, _)| document)))
 }
 
-/// As [`records`], with what else the file has of each record.
+/// As [`records`], with the content of the file beside each document.
 pub(crate) fn records_in_file<'a>(
     lines: &'a [u8],
     first_line: u64,

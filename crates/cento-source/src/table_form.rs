@@ -26,7 +26,7 @@ pub struct TableForm {
     delimiter: u8,
     /// The column of annotations.
     added: Option<&'static str>,
-    /// It begins with a byte order mark, by which spreadsheets know UTF-8.
+    /// It begins with a byte order mark: spreadsheets then read it as UTF-8.
     is_marked: bool,
     /// Its lines end as those of Windows.
     is_crlf: bool,

@@ -50,7 +50,7 @@ pub fn io_cause(error: &TantivyError) -> Option<&io::Error> {
     }
 }
 
-/// The file in which tantivy notes the files that it wrote.
+/// The list of the files that tantivy wrote.
 const MANAGED: &str = ".managed.json";
 
 /// What to do when that file is damaged. The list of segments does not depend on it.

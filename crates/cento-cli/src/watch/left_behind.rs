@@ -7,8 +7,8 @@ use crate::terminal::tell;
 use cento::Result;
 use cento_collections::watch::count_watches;
 
-/// Tells how many watches of the index in the directory `from` are not in what was made of it, and
-/// how to copy them; `place` is that in words, such as `in the store`.
+/// Tells how many watches of the index in the directory `from` were not taken along, and how to
+/// copy them; `place` names the result in words, such as `in the store`.
 ///
 /// # Errors
 /// When the watches cannot be read.

@@ -1,4 +1,4 @@
-//! Watches in the form in which `cento watch list --format json` writes them.
+//! Watches as `cento watch list --format json` writes them.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -24,7 +24,7 @@ const HEAD_BYTES: u64 = 4096;
 pub fn requests_in(path: &Path, secret: Option<&str>) -> Result<Option<Vec<WatchRequest>>> {
     let failed = |e| Error::io("read", path, e);
     if path.as_os_str() == "-" {
-        // What is looked at stays in the buffer that all readers of standard input share.
+        // These bytes stay in the buffer that all readers of standard input share.
         let mut input = io::stdin().lock();
         return match is_list(input.fill_buf().map_err(failed)?) {
             true => parsed(input, "-", secret).map(Some),
@@ -69,7 +69,7 @@ fn parsed(lines: impl BufRead, place: &str, secret: Option<&str>) -> Result<Vec<
     Ok(requests)
 }
 
-/// Returns the request for the watch in a line, or why there is none.
+/// Returns the request for the watch in a line, or its defect as a clause.
 fn request(line: &str, secret: Option<&str>) -> std::result::Result<WatchRequest, String> {
     let no_watch = |e: serde_json::Error| format!("it is no watch: {e}");
     let mut fields: Map<String, Value> = serde_json::from_str(line).map_err(no_watch)?;
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_known_by_its_first_line_and_records_are_none() {
+    fn a_list_is_known_by_its_first_line() {
         let check = |head: &str, expected| assert_eq!(is_list(head.as_bytes()), expected, "{head}");
         check(r#"{"name":"a","kind":"text","tokens":3}"#, true);
         check(r#"{ "name": "a \"b\"", "kind": "document" }"#, true);

@@ -450,7 +450,7 @@ fn labels_are_set_without_the_texts_and_documents_are_removed_by_a_filter() {
         json!({"id": "2021", "meta": {"reviewed": true, "source": {"name": null, "place": "y"}}}),
         json!({"id": "2022", "meta": {"year": 2022}}),
         json!({"id": "1999", "meta": {"reviewed": true}}),
-        // The text may be in a field that nobody named.
+        // The text may be in a field of another name.
         json!({"id": "2023", "meta": {"reviewed": true}, "body": "some words"}),
     ];
     dir.write("labels.jsonl", labels.map(|label| format!("{label}\n")).concat());

@@ -480,7 +480,7 @@ fn a_service_that_only_reads_refuses_watches() {
     }
 }
 
-/// What people do with an index that has watches, and is told.
+/// The verbs that copy an index with watches.
 #[cfg(feature = "remote")]
 #[test]
 fn each_verb_that_leaves_watches_behind_says_so_and_a_list_brings_them_along() {

@@ -353,7 +353,7 @@ fn withdrawals_go_with_the_index_into_others() {
     let error = merge("none", &["shard", "holder"]).unwrap_err();
     assert_eq!(error.reason(), Reason::Withdrawn, "{error}");
     assert!(!Index::exists(path("none")));
-    // What was only removed still has its bytes in the files, which a merge would take.
+    // A document that was only removed still has its bytes in the files, which a merge would take.
     let holder = create("kept", &[("c", &own), ("d", &words(5, 100))]);
     let mut writer = holder.writer(options()).unwrap();
     assert!(writer.remove("c").unwrap());

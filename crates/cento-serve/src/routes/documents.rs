@@ -275,7 +275,7 @@ pub async fn remove(
     let response = match (request.ids, request.filter) {
         (Some(ids), None) => remove_all(&app, ids, when.commit, app.room(body)).await?,
         (None, Some(filter)) => {
-            // Set when the client has gone: what is not removed yet then stays.
+            // Set when the client has gone: the other documents then stay.
             let (stop, commit) = (StopOnDrop(Stop::new()), when.commit);
             let own = stop.0.clone();
             let command = |reply| Command::RemoveMatching { filter, commit, stop: own, reply };

@@ -38,7 +38,7 @@ impl WriterLoop {
     }
 
     /// Removes the documents that a filter finds, here rather than on a thread of the searches: no
-    /// other change comes between what is found and its removal.
+    /// other change comes between the search and the removal.
     pub(super) fn remove_matching(
         &mut self,
         filter: &str,
