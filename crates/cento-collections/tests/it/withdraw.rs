@@ -354,8 +354,11 @@ fn withdrawals_go_with_the_index_into_others() {
     assert_eq!(error.reason(), Reason::Withdrawn, "{error}");
     assert!(!Index::exists(path("none")));
     // A document that was only removed still has its bytes in the files, which a merge would take.
-    let holder = create("kept", &[("c", &own), ("d", &words(5, 100))]);
-    let mut writer = holder.writer(options()).unwrap();
+    let holder = create("kept", &[]);
+    let mut writer = holder.writer(options().merge(false)).unwrap();
+    writer.add(Document::new("c", own.as_str())).unwrap();
+    writer.add(Document::new("d", words(5, 100))).unwrap();
+    writer.commit().unwrap();
     assert!(writer.remove("c").unwrap());
     writer.finish().unwrap();
     for (into, shards) in [("kept", ["shard"]), ("has", ["kept"])] {
