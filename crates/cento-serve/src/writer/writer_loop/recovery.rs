@@ -234,7 +234,8 @@ impl WriterLoop {
     }
 
     /// Opens the writer, if the index is the one that was opened and the disk takes as much as
-    /// `owed`. At the end of the service there is no probe: changes that are not written then are lost.
+    /// `owed`. At the end of the service there is no probe: changes that
+    /// are not written then are lost.
     fn reopen(&mut self, owed: &[PendingChange]) -> Result<()> {
         let writer = Error::catch("a new writer", || self.open())?;
         if !self.is_stopped {
