@@ -69,9 +69,9 @@ pub use compare::{
 pub use hash::Digest;
 pub use index::{
     AddIndexesOptions, AddReport, AddedIndexes, Bytes, CheckReport, Compacting, Compaction, Config,
-    DfBucket, DfDistribution, DocAddress, Document, Index, MaxDf, OnConflict, Outcome, Preset,
-    PresetDefaults, PresetRank, SignedDocument, SignedDocuments, SigningOptions, Snapshot, Stats,
-    StoredDocument, Training, Writer, WriterOptions,
+    DfBucket, DfDistribution, DocAddress, Document, Index, LockWait, MaxDf, OnConflict, Outcome,
+    Preset, PresetDefaults, PresetRank, SignedDocument, SignedDocuments, SigningOptions, Snapshot,
+    Stats, StoredDocument, Training, Writer, WriterOptions,
 };
 pub use key::{CheckValue, Key};
 pub use runtime::{ByteBudget, Stop, available_threads};

@@ -27,6 +27,22 @@ use crate::text::{Analyzer, Tokens};
 /// The file of an index with its frequency table, if it has one.
 pub(super) const FREQUENCIES_FILE: &str = "frequencies.cento";
 
+/// The names of all settings that an index may record.
+const PARAMS: [&str; 12] = [
+    "format",
+    "hash",
+    "scheme",
+    "key_bits",
+    "analyzer",
+    "analyzer_digest",
+    "text",
+    "frequencies",
+    "key",
+    "signatures",
+    "max_df",
+    "preset",
+];
+
 /// The configuration of an index, fixed when it is created.
 ///
 /// An index stores it, with a digest of the analyzer: a build that would sign texts differently
@@ -382,6 +398,14 @@ impl Config {
                 "the index has format version {}, but this version of cento reads \
                  {FORMAT_VERSION}; use the version that wrote it, or create the index again",
                 params["format"]
+            );
+            return Err(Error::index(path, Reason::OtherVersion, what));
+        }
+        let mut names = params.as_object().into_iter().flat_map(Map::keys);
+        if let Some(name) = names.find(|name| !PARAMS.contains(&name.as_str())) {
+            let what = format!(
+                "the index was created by a later version of cento with the setting `{name}`, \
+                 which this version does not know; use that version"
             );
             return Err(Error::index(path, Reason::OtherVersion, what));
         }

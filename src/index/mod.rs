@@ -14,6 +14,7 @@ mod deletion;
 mod document;
 mod freed;
 mod identity;
+mod lock_wait;
 mod moments;
 mod operations;
 mod parts;
@@ -54,6 +55,7 @@ pub use change_log::{ChangeLog, LoggedCommit};
 pub use change_log::{WATCHES_DIR, WATCHES_LOCK};
 pub use config::Config;
 pub use document::{Document, IdSource};
+pub use lock_wait::LockWait;
 pub use operations::{
     AddIndexesOptions, CheckReport, Compacting, DfBucket, DfDistribution, FileList, FoundSegment,
     ListedFile, OpenCommit, PASSAGE_TOKENS, Receiver, Texts, Training,
@@ -126,6 +128,8 @@ const BLOCKS_KEPT_BYTES: usize = 16 << 20;
 #[derive(Clone)]
 pub struct Index {
     inner: Arc<Inner>,
+    /// How long this handle waits for the writer's lock.
+    lock_wait: LockWait,
 }
 
 impl std::fmt::Debug for Index {
@@ -187,6 +191,19 @@ impl Index {
             sync.map_err(|e| Error::io("sync", parent, e))?;
         }
         Ok(index)
+    }
+
+    /// Lets the operations of this handle that write wait for the lock of the index, as long as
+    /// another process or thread has it.
+    #[must_use]
+    pub fn with_lock_wait(self, lock_wait: LockWait) -> Index {
+        Index { lock_wait, ..self }
+    }
+
+    /// Returns how long the operations of this handle wait for a lock.
+    #[must_use]
+    pub fn lock_wait(&self) -> &LockWait {
+        &self.lock_wait
     }
 
     /// Creates an index in memory, which lasts until its last handle is dropped.
@@ -332,6 +349,7 @@ impl Index {
                 metas: Arc::new(ByteLru::new(METAS_KEPT_BYTES)),
                 blocks: Arc::new(ByteLru::new(BLOCKS_KEPT_BYTES)),
             }),
+            lock_wait: LockWait::default(),
         }
     }
 

@@ -128,6 +128,17 @@ mod tests {
     }
 
     #[test]
+    fn a_setting_of_a_later_version_is_refused_and_not_ignored() {
+        let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
+        let mut schema = serde_json::to_value(build(&config)).unwrap();
+        let mut fields = schema.as_array_mut().unwrap().iter_mut();
+        let signature = fields.find(|field| field["name"] == plugin::FIELD).unwrap();
+        signature["options"]["params"]["salt"] = json!(7);
+        let error = opened(schema).unwrap_err().to_string();
+        assert!(error.contains("`salt`") && error.contains("later version"), "{error}");
+    }
+
+    #[test]
     fn an_index_with_the_fields_of_another_version_is_refused_and_not_called_damaged() {
         // Digests were once found through a field; such an index was reported as damaged at the
         // first search.

@@ -5,6 +5,8 @@
 //! refuses everything: the disk holds the last commit, and the index has to be opened again. A
 //! commit is complete when it is durable, whether or not it can then be opened.
 
+mod patch;
+
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -151,8 +153,8 @@ impl Index {
     /// Opens the writer of the index.
     ///
     /// # Errors
-    /// Immediately when another process or thread has the writer; when the index is
-    /// damaged.
+    /// When another process or thread has the writer, at once or after the time of
+    /// [`Index::with_lock_wait`]; when the index is damaged.
     pub fn writer(&self, options: WriterOptions) -> Result<Writer> {
         // A third of the memory waits in tantivy's queue, the rest becomes the next segment. One
         // indexing thread: segments then hold the documents in the order of their addition,
@@ -160,10 +162,10 @@ impl Index {
         freed::keep(options.memory_bytes);
         let segment_bytes =
             (options.memory_bytes / 3 * 2).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
-        let inner = self
-            .tantivy()
-            .writer_with_num_threads(1, segment_bytes)
-            .map_err(|e| self.error("write to", e))?;
+        let inner = self.lock_wait().retry(|| {
+            let inner = self.tantivy().writer_with_num_threads(1, segment_bytes);
+            inner.map_err(|e| self.error("write to", e))
+        })?;
         // tantivy gives the first operation the stamp of the last commit. A merge of committed
         // segments meets deletions up to that stamp, but skips segments with deletions of that
         // commit: a first deletion would be taken as met, and old versions would come back.

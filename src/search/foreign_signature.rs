@@ -37,14 +37,21 @@ impl ForeignSignature {
     /// When the text is too large to be analyzed.
     pub fn new(config: &Config, text: &str, tokens: &mut Tokens) -> Result<ForeignSignature> {
         let fingerprints = config.sign_into(text, tokens, Stop::NEVER)?;
-        Ok(ForeignSignature {
+        Ok(ForeignSignature::of(config, tokens.hashes.len() as u32, fingerprints))
+    }
+
+    /// Returns the signature of a text of this many tokens that was made as this configuration
+    /// specifies.
+    #[must_use]
+    pub fn of(config: &Config, tokens: u32, fingerprints: Vec<Fingerprint>) -> ForeignSignature {
+        ForeignSignature {
             scheme: config.scheme.to_string(),
             analyzer: config.analyzer.to_string(),
             frequencies: config.frequencies_digest(),
             key: key_of(config),
-            tokens: tokens.hashes.len() as u32,
+            tokens,
             fingerprints,
-        })
+        }
     }
 
     /// Returns the signature as JSON has it, with the size of a key of this configuration.

@@ -50,6 +50,7 @@ mod pipeline;
 mod pruning;
 mod query;
 mod query_signature;
+mod removal;
 mod repeated;
 mod retrieve;
 mod run_sets;

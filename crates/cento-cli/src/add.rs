@@ -18,6 +18,7 @@ use super::progress::{AddProgress, NotRead, metered, stop_flag, summary};
 use super::send::{SendOptions, send};
 use super::target::{Target, TargetArgs};
 use super::terminal::{note, tell};
+use super::wait::WaitArgs;
 use cento::Error;
 use cento::Stop;
 use cento::index::{Index, Preset};
@@ -36,9 +37,12 @@ use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there
 /// and .zip archives. A document that is already stored with the same text and meta is left
 /// unchanged, so you can repeat a run that was interrupted.
 ///
+/// A record with an id and a meta object, and no other field, changes the meta object of the stored
+/// document, which keeps its text: members are set, and those with the value null are removed.
+///
 /// Every file and every record becomes a document, or is named with the reason why not. The exit
-/// status is 2 if a record or a file was refused, or if nothing was added. An id that was made of a
-/// file name never replaces a document that was read from somewhere else.
+/// status is 3 if a record or a file was refused, and 2 if nothing was added. An id that was made
+/// of a file name never replaces a document that was read from somewhere else.
 #[derive(Debug, Args)]
 pub struct Add {
     #[command(flatten)]
@@ -68,6 +72,8 @@ pub struct Add {
     /// left out because they are not text, the exit status is 3.
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Also replace documents with the same id that were read from another place. Only needed for
     /// ids that cento makes from file names.
     #[arg(long)]
@@ -288,7 +294,8 @@ impl Add {
             Target::Service(_) => self.source.options(),
         };
         let filter = self.grouping.without_data(self.filter.filter()?);
-        let source = SourceArgs::counting_fields(SourceOptions { filter, ..source });
+        let source = SourceOptions { filter, takes_meta_changes: true, ..source };
+        let source = SourceArgs::counting_fields(source);
         let index = match target {
             Target::Index(path) => self.open_or_create(&path, &source)?,
             Target::Service(client) => {
@@ -312,6 +319,7 @@ impl Add {
             source: metered(&self.paths, source),
         };
         let progress = AddProgress::new(self.format == Format::Json, &options.source);
+        let index = index.with_lock_wait(self.wait.lock_wait(stop.clone()));
         let added = cento_source::add(&index, &self.paths, &options, &stop, &mut |event| {
             progress.tell(event);
         });
@@ -362,7 +370,9 @@ impl Add {
             not_read.tell_first();
         }
         Ok(match () {
-            () if has_nothing || report.failed > 0 || lacks_field => Outcome::Bad,
+            () if has_nothing || lacks_field => Outcome::Bad,
+            () if report.failed > 0 && landed == 0 => Outcome::Bad,
+            () if report.failed > 0 => Outcome::Incomplete,
             () if self.strict && report.skipped > report.skipped_by_name => Outcome::Incomplete,
             () => Outcome::Found,
         })

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::key;
 use super::output::{self, Format, counted};
 use super::progress::Spinner;
 use super::target::{Target, TargetArgs};
 use super::terminal::note;
+use super::wait::WaitArgs;
 use super::{Outcome, Result};
 use cento::index::{Compaction, Index};
 use cento::{Error, Reason};
@@ -33,6 +33,8 @@ pub struct Compact {
     /// again. Needs disk space for a second index meanwhile.
     #[arg(long)]
     retrain: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -55,7 +57,7 @@ impl Compact {
     }
 
     fn compact(&self, path: &Path) -> cento::Result<Compaction> {
-        let mut index = key::open(path)?;
+        let mut index = self.wait.open(path)?;
         if self.retrain {
             let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
             if std::env::current_dir().is_ok_and(|here| here.starts_with(&real)) {

@@ -13,6 +13,7 @@ use super::list_format::{ListFormat, ListOut};
 use super::output::{self, Format, bytes, count, counted};
 use super::progress::stop_flag;
 use super::terminal::{self, Id, line, tell};
+use super::watch::tell_left_behind;
 use super::{Failure, Outcome, Result};
 use cento::Stop;
 use cento::index::{DocAddress, Snapshot};
@@ -283,6 +284,7 @@ impl Export {
                 counted(withdrawn, "withdrawal")
             );
         }
+        tell_left_behind(&self.index, "in the export")?;
         Ok(outcome(!documents.is_empty()))
     }
 }

@@ -113,7 +113,9 @@ fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
         Reason::UnknownId => "`cento list INDEX` shows the ids",
         Reason::NoStore => "`cento store push` puts one",
         Reason::NoManifest => "`cento store history` lists those that there are",
-        Reason::Locked => "if a service runs on the index, use --url",
+        Reason::Locked => {
+            "--wait 1m waits for another command; if a service runs on the index, use --url"
+        }
         Reason::MemoryLimit => "raise --memory",
         Reason::DocumentTooLarge => "--memory sets it",
         Reason::RecordTooLong => {

@@ -5,8 +5,8 @@
 //! and `cento help VERB` explains one.
 //!
 //! Data goes to standard output, progress and messages to standard error. The exit status is that
-//! of grep: 0 found, 1 nothing found, 2 error; 3 if --strict was given and files were left out; and
-//! 130 if the run was stopped, by Ctrl-C for example.
+//! of grep: 0 found, 1 nothing found, 2 error; 3 if the work was done, but not with all of the
+//! input; and 130 if the run was stopped, by Ctrl-C for example.
 //!
 //! Each verb has a file.
 
@@ -69,6 +69,7 @@ mod terminal;
 mod tokens;
 mod unwritten;
 mod usage;
+mod wait;
 mod watch;
 mod whole;
 mod withdraw;
@@ -166,7 +167,8 @@ enum Outcome {
     Nothing,
     /// Something is wrong, and has been reported.
     Bad,
-    /// The work was done, except for files that were left out, and --strict was given.
+    /// The work was done, but the messages name input that was refused, or files that were left
+    /// out although --strict was given.
     Incomplete,
 }
 
@@ -181,10 +183,11 @@ enum Failure {
 type Result<T = Outcome> = std::result::Result<T, Failure>;
 
 impl Outcome {
-    /// Returns the outcome of a run over inputs: one that was refused counts before any result.
+    /// Returns the outcome of a run over inputs that could be done: one input that was refused
+    /// counts before any result.
     fn of_inputs(is_any_refused: bool, has_results: bool) -> Outcome {
         match has_results {
-            _ if is_any_refused => Outcome::Bad,
+            _ if is_any_refused => Outcome::Incomplete,
             true => Outcome::Found,
             false => Outcome::Nothing,
         }

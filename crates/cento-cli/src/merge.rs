@@ -7,10 +7,13 @@ use clap::{Args, ValueEnum};
 use super::output::{self, Format, bytes, count, counted};
 use super::target::{Target, TargetArgs};
 use super::terminal::note;
+use super::wait::WaitArgs;
+use super::watch::{counted_watches, how_to_copy, tell_left_behind};
 use super::{Outcome, Result};
 use cento::index::Index;
-use cento::{AddIndexesOptions, AddedIndexes, Error, OnConflict};
+use cento::{AddIndexesOptions, AddedIndexes, Error, OnConflict, Reason, Stop};
 use cento_client::api::MergeRequest;
+use cento_collections::watch::count_watches;
 
 /// Make one index of finished indexes, without building it again.
 ///
@@ -38,6 +41,8 @@ pub struct Merge {
     /// and not copied, which takes no space.
     #[arg(long = "move")]
     remove: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -60,7 +65,15 @@ impl Merge {
         };
         let options = AddIndexesOptions::default().on_conflict(on_conflict).remove(self.remove);
         let merged = match self.target.target(&mut self.shards)? {
-            Target::Index(index) => Index::add_indexes(index, &self.shards, options)?,
+            Target::Index(index) => {
+                self.check_move()?;
+                // A lock that is taken refuses a merge before it has changed anything.
+                let wait = self.wait.lock_wait(Stop::new());
+                let merged = wait.retry(|| Index::add_indexes(&index, &self.shards, options))?;
+                let each = |shard: &PathBuf| tell_left_behind(shard, "in the merged index");
+                self.shards.iter().filter(|shard| shard.is_dir()).try_for_each(each)?;
+                merged
+            }
             Target::Service(_) if self.remove => {
                 let what = "--move cannot be used with --url: a service removes no shards";
                 return Err(Error::arguments(what).into());
@@ -89,6 +102,27 @@ impl Merge {
             );
         }
         Ok(Outcome::Found)
+    }
+}
+
+impl Merge {
+    /// Refuses to remove a shard with watches, which would be lost with it.
+    fn check_move(&self) -> cento::Result<()> {
+        let shards = self.shards.iter().filter(|_| self.remove);
+        for shard in shards {
+            let watches = count_watches(shard)?;
+            if watches > 0 {
+                let shard = shard.display().to_string();
+                let what = format!(
+                    "--move would remove it with its {}; {}, then remove them here with `cento \
+                     watch remove`, or merge without --move",
+                    counted_watches(watches),
+                    how_to_copy(&shard)
+                );
+                return Err(Error::index(shard, Reason::Unsuitable, what));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -3,7 +3,6 @@
 #[cfg(feature = "serve")]
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
-#[cfg(any(feature = "serve", feature = "remote"))]
 use std::time::Duration;
 
 pub use cento_api::number::parse_bytes;
@@ -69,7 +68,6 @@ pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Parses a duration such as `500ms`, `5s` or `10m`.
-#[cfg(any(feature = "serve", feature = "remote"))]
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let refused = "expected a duration above zero, such as 500ms, 5s or 10m";
     let span: jiff::SignedDuration = text.parse().map_err(|_| refused)?;

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::key;
 use super::output::{self, Format, bytes, count};
 use super::terminal::{line, tell};
+use super::watch::tell_left_behind;
 use super::{Outcome, Result};
 use cento::index::{FoundSegment, Index};
 
@@ -54,6 +55,7 @@ impl Recover {
             Some(to) => {
                 let like = self.like.as_ref().map(key::open).transpose()?;
                 let made = Index::recover(&self.index, to, like.as_ref(), &self.segment)?;
+                tell_left_behind(&self.index, "in the new index")?;
                 Some(made.snapshot()?.documents())
             }
             None => None,

@@ -10,16 +10,19 @@ use serde::Serialize;
 
 use super::key;
 use super::output::{self, Format};
+use super::progress::stop_flag;
 use super::target::{Target, TargetArgs};
 use super::terminal::{note, tell};
+use super::wait::WaitArgs;
 use super::{Outcome, Result};
 use cento::Error;
 use cento::hash::Digest;
 use cento::index::{ID_BYTES_MAX, WriterOptions};
+use cento::search::Searcher;
 use cento_client::Client;
-use cento_client::api::{Commit, RemoveResponse};
+use cento_client::api::{Commit, RemoveRequest, RemoveResponse};
 
-/// Remove documents.
+/// Remove documents: those with the given ids, or all that match a filter.
 ///
 /// Their space is reclaimed when their segments are merged, at the latest by `cento compact`.
 #[derive(Debug, Args)]
@@ -27,11 +30,20 @@ pub struct Remove {
     #[command(flatten)]
     target: TargetArgs,
     /// Ids of the documents.
-    #[arg(value_name = "ID", required_unless_present_any = ["from_file", "url"])]
+    #[arg(value_name = "ID", required_unless_present_any = ["from_file", "filter", "url"])]
     ids: Vec<Id>,
     /// Read ids from this file, one per line; - for standard input.
     #[arg(long, value_name = "FILE")]
     from_file: Option<PathBuf>,
+    /// Remove all documents that match this query, as in `cento list`, such as
+    /// 'meta.year:[* TO 2023]'.
+    #[arg(long, value_name = "QUERY", conflicts_with = "from_file")]
+    filter: Option<String>,
+    /// Only count the documents, and remove none.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -98,18 +110,29 @@ fn for_each_id(
 
 #[derive(Debug, Serialize)]
 struct Report {
+    /// With --dry-run those that would be.
     removed: u64,
     missing: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    dry_run: bool,
 }
 
 impl Remove {
     pub(super) fn run(mut self) -> Result {
         let target = self.target.target(&mut self.ids)?;
+        if self.filter.is_some() && !self.ids.is_empty() {
+            return Err(Error::arguments("give either ids or --filter, not both").into());
+        }
         let report = match target {
+            Target::Index(path) if self.dry_run => self.count(&path)?,
             Target::Index(path) => self.remove(&path)?,
             Target::Service(client) => self.send(&client)?,
         };
         self.print(&report)
+    }
+
+    fn report(&self) -> Report {
+        Report { removed: 0, missing: Vec::new(), dry_run: self.dry_run }
     }
 
     /// Gives `each` all ids that are named, each once.
@@ -125,25 +148,56 @@ impl Remove {
 
     /// Removes the documents from an index; none if the ids cannot all be read.
     fn remove(&self, path: &Path) -> cento::Result<Report> {
-        let mut writer = key::open(path)?.writer(WriterOptions::default())?;
-        let mut report = Report { removed: 0, missing: Vec::new() };
-        self.each(&mut |id| {
-            match writer.remove(&id)? {
-                true => report.removed += 1,
-                false => report.missing.push(id),
-            }
-            Ok(())
-        })?;
+        let stop = stop_flag();
+        let index = self.wait.open_until(path, stop.clone())?;
+        let mut writer = index.writer(WriterOptions::default())?;
+        let mut report = self.report();
+        match &self.filter {
+            Some(filter) => report.removed = writer.remove_matching(filter, &stop)?,
+            None => self.each(&mut |id| {
+                stop.check()?;
+                match writer.remove(&id)? {
+                    true => report.removed += 1,
+                    false => report.missing.push(id),
+                }
+                Ok(())
+            })?,
+        }
         writer.finish()?;
+        Ok(report)
+    }
+
+    /// Counts the documents of an index that would be removed.
+    fn count(&self, path: &Path) -> cento::Result<Report> {
+        let searcher = Searcher::new(key::open(path)?.snapshot()?);
+        let mut report = self.report();
+        match &self.filter {
+            Some(filter) => report.removed = searcher.count_matching(filter, &stop_flag())?,
+            None => self.each(&mut |id| {
+                match searcher.snapshot().find(&id)? {
+                    Some(_) => report.removed += 1,
+                    None => report.missing.push(id),
+                }
+                Ok(())
+            })?,
+        }
         Ok(report)
     }
 
     /// Has a service remove the documents.
     fn send(&self, client: &Client) -> cento::Result<Report> {
-        let mut report = Report { removed: 0, missing: Vec::new() };
+        let mut report = self.report();
+        let request = RemoveRequest { dry_run: self.dry_run, ..RemoveRequest::default() };
+        if self.filter.is_some() {
+            let request = RemoveRequest { filter: self.filter.clone(), ..request };
+            report.removed = client.remove_as(&request, Commit::Wait)?.removed;
+            return Ok(report);
+        }
         let (mut ids, mut bytes, mut are_any) = (Vec::new(), 0, false);
         let mut send = |ids: Vec<String>| -> cento::Result<()> {
-            let RemoveResponse { removed, missing, .. } = client.remove(ids, Commit::Wait)?;
+            let request = RemoveRequest { ids: Some(ids), ..request.clone() };
+            let RemoveResponse { removed, missing, .. } =
+                client.remove_as(&request, Commit::Wait)?;
             report.removed += removed;
             report.missing.extend(missing);
             Ok(())
@@ -175,7 +229,8 @@ impl Remove {
                 for id in &report.missing {
                     tell!("cento: no document has the id `{id}`");
                 }
-                note!("{} removed", output::count(report.removed));
+                let would = if report.dry_run { "would be " } else { "" };
+                note!("{} {would}removed", output::count(report.removed));
             }
         }
         Ok(if report.removed > 0 { Outcome::Found } else { Outcome::Nothing })

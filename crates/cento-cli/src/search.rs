@@ -52,7 +52,7 @@ pub struct Search {
     /// Query files or directories, or - for standard input. Directories of more indexes may come
     /// first: all are searched as if they were one. Each file is a query, with its path as id, and
     /// each record of a list, such as a .jsonl file. Queries that cannot be read are named, and the
-    /// others are answered; the exit status is then 2.
+    /// others are answered; the exit status is then 3.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Use this text as the query.
@@ -306,12 +306,9 @@ impl Search {
             if let ListOut::Json(out) = &mut out {
                 output::print_json_to(out, &End { answered, not_compared: &unanswered.list })?;
             }
-            return Ok(Outcome::Bad);
+            return Ok(if answered > 0 { Outcome::Incomplete } else { Outcome::Bad });
         }
-        if unread.is_any_refused {
-            return Ok(Outcome::Bad);
-        }
-        Ok(if found { Outcome::Found } else { Outcome::Nothing })
+        Ok(Outcome::of_inputs(unread.is_any_refused, found))
     }
 
     /// Opens the engine and returns it with its place; notes the boilerplate that is not read.

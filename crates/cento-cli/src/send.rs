@@ -9,7 +9,7 @@ use cento::{Error, Reason, Refusal, Result};
 use cento_client::Client;
 use cento_client::api::{AddResponse, AddedDocument, Commit, Run};
 use cento_source::{
-    AddReport, Event, ReadError, SourceOptions, count_failed, count_skipped, documents,
+    AddReport, Event, ReadError, SourceOptions, count_failed, count_skipped, documents, no_stored,
 };
 
 /// The approximate size of a request, unless a single document is larger.
@@ -55,6 +55,7 @@ pub fn send(
     for document in documents(inputs, &options.source) {
         stop.check()?;
         match document {
+            Ok((document, in_file)) if in_file.is_meta_only => sending.patch(document)?,
             Ok((document, _)) => sending.document(document)?,
             Err(ReadError::LeftOut { place, why, .. }) => {
                 count_skipped(&mut sending.report, why);
@@ -106,6 +107,27 @@ impl Sending<'_> {
         written.expect("a document is JSON, and memory takes every byte");
         self.lines.push(b'\n');
         Ok(())
+    }
+
+    /// Has the service change the meta object of a stored document, after the documents before.
+    fn patch(&mut self, Document { id, meta, .. }: Document) -> Result<()> {
+        self.flush()?;
+        match self.client.patch_meta(&id, meta, Commit::Auto) {
+            Ok(patched) => {
+                self.report.replaced += u64::from(patched.changed);
+                self.report.unchanged += u64::from(!patched.changed);
+                self.uncommitted += u64::from(patched.changed);
+                Ok(())
+            }
+            Err(error) => match error.reason() {
+                Reason::UnknownId => self.failed(no_stored(&id)),
+                Reason::UnusableMeta => {
+                    let what = error.place_and_message().1;
+                    self.failed(Error::input(format!("document `{id}`"), what))
+                }
+                _ => Err(error),
+            },
+        }
     }
 
     /// Sends the gathered lines.

@@ -54,8 +54,9 @@ pub struct Serve {
     /// Address or host name to listen on; one other than loopback needs --tokens or --no-tokens.
     #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT)), value_parser = parse_listen)]
     listen: SocketAddr,
-    /// File of access tokens, one `read TOKEN` or `write TOKEN` per line. Clients send a header
-    /// `Authorization: Bearer TOKEN`. The file is read again when it changes, and after SIGHUP.
+    /// File of access tokens, one `read NAME TOKEN`, `write NAME TOKEN` or `metrics NAME TOKEN` per
+    /// line. Clients send a header `Authorization: Bearer TOKEN`. The file is read again when it
+    /// changes, and after SIGHUP.
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
     /// Disable authentication: every client that can reach the address can read and write.

@@ -19,6 +19,7 @@
 //! # Ok::<(), cento_api::Error>(())
 //! ```
 
+mod documents;
 mod families;
 mod withdrawals;
 
@@ -34,10 +35,9 @@ use ureq::{Agent, Body};
 
 use crate::api::{
     AddResponse, Commit, CommitResponse, CompactRequest, CompactResponse, CompareRequest,
-    CompareResponse, DocumentBody, DocumentOfParts, DocumentResponse, ErrorBody, ErrorInfo,
-    FileBody, Health, ListRequest, ListResponse, MergeRequest, PairsReportRequest, PairsRequest,
-    PairsResponse, PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse, ReportRequest,
-    SearchFilesResponse, SearchRequest, StatsResponse,
+    CompareResponse, DocumentBody, DocumentOfParts, ErrorBody, ErrorInfo, FileBody, Health,
+    MergeRequest, PairsReportRequest, PairsRequest, PairsResponse, PassagesRequest,
+    PassagesResponse, ReportRequest, SearchFilesResponse, SearchRequest, StatsResponse,
 };
 use crate::multipart::Multipart;
 use cento_api::{AddedIndexes, Answer, Error, Reason, Refusal, Result};
@@ -325,38 +325,6 @@ impl Client {
         Ok(Load::Files(Multipart::new(files, Some(&request))))
     }
 
-    /// Reads a stored document.
-    ///
-    /// # Errors
-    /// As [`search`](Self::search).
-    pub fn document(&self, id: &str) -> Result<DocumentResponse> {
-        let path = format!("/v1/documents/{}", percent_encoded(id));
-        self.parse(&self.ask("GET", &path, &Load::Nothing)?)
-    }
-
-    /// Lists a page of the stored documents, in the order of their ids.
-    ///
-    /// # Errors
-    /// As [`search`](Self::search).
-    pub fn list(&self, request: &ListRequest) -> Result<ListResponse> {
-        let ListRequest { cursor, limit, filter } = request;
-        let limit = limit.map(|limit| limit.to_string());
-        let given = [("cursor", cursor), ("limit", &limit), ("filter", filter)];
-        let given = given.into_iter().filter_map(|(name, value)| {
-            value.as_ref().map(|value| format!("{name}={}", percent_encoded(value)))
-        });
-        let path = format!("/v1/documents?{}", given.collect::<Vec<_>>().join("&"));
-        self.parse(&self.ask("GET", &path, &Load::Nothing)?)
-    }
-
-    /// Removes documents.
-    ///
-    /// # Errors
-    /// As [`search`](Self::search).
-    pub fn remove(&self, ids: Vec<String>, commit: Commit) -> Result<RemoveResponse> {
-        self.post(&with(commit, "/v1/remove"), json(&RemoveRequest { ids })?)
-    }
-
     /// Commits all additions and removals.
     ///
     /// # Errors
@@ -475,7 +443,10 @@ impl Client {
             } else {
                 &self.agent
             };
-            let mut request = agent.post(url);
+            let mut request = match method {
+                "PATCH" => agent.patch(url),
+                _ => agent.post(url),
+            };
             if let Some(authorization) = &self.authorization {
                 request = request.header(header::AUTHORIZATION, authorization);
             }

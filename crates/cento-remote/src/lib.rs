@@ -143,6 +143,14 @@ pub struct Pulled {
     pub found: u64,
     /// Files that were present, or linked from another directory.
     pub kept: usize,
+    /// Watches of the index that was pushed, which are in no store.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub watches: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A manifest of a store.

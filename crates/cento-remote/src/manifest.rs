@@ -155,6 +155,8 @@ pub struct Manifest {
     pub restored: Option<u64>,
     /// The time of its creation.
     pub created: Timestamp,
+    /// The number of watches that the index had, which are in no store.
+    pub watches: u64,
     /// The list of segments.
     pub list: FileList,
     /// The files in the list, and the frequency table.
@@ -171,6 +173,8 @@ struct ManifestJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     restored: Option<u64>,
     created: String,
+    #[serde(default, skip_serializing_if = "crate::is_zero")]
+    watches: u64,
     list: String,
     files: Vec<(String, StoredFile)>,
 }
@@ -190,6 +194,7 @@ impl Manifest {
             parent: base.id,
             restored: None,
             created: Timestamp::now(),
+            watches: 0,
             list,
             files,
         }
@@ -198,7 +203,7 @@ impl Manifest {
     /// Returns a copy, which comes after `current`.
     pub fn restored_after(&self, current: Base) -> Manifest {
         let copy = Manifest::after(current, self.list.clone(), self.files.clone());
-        Manifest { restored: Some(self.number), ..copy }
+        Manifest { restored: Some(self.number), watches: self.watches, ..copy }
     }
 
     /// Returns the bytes of its files.
@@ -230,6 +235,7 @@ impl Manifest {
             parent: self.parent,
             restored: self.restored,
             created: self.created.to_string(),
+            watches: self.watches,
             list: String::from_utf8_lossy(self.list.as_bytes()).into_owned(),
             files: self.files.clone().into_iter().collect(),
         };
@@ -289,6 +295,7 @@ impl Manifest {
             parent: written.parent,
             restored: written.restored,
             created,
+            watches: written.watches,
             list,
             files,
         };

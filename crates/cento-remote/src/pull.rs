@@ -101,6 +101,7 @@ impl Remote {
             manifest: manifest.number,
             is_new: receiver.current() != Some(&manifest.list),
             documents: manifest.list.documents(),
+            watches: manifest.watches,
             ..Pulled::default()
         };
         let missing = self.missing(&receiver, &manifest, options, &mut pulled)?;

@@ -27,11 +27,14 @@ pub struct PushOptions {
     pub parallel: usize,
     /// The length of a part in bytes, at most 64 MiB. All parts in transfer are in memory.
     pub part_bytes: u64,
+    /// The number of watches of the index: the manifest names it, so that who pulls learns that
+    /// they are missing.
+    pub watches: u64,
 }
 
 impl Default for PushOptions {
     fn default() -> PushOptions {
-        PushOptions { parallel: 8, part_bytes: 16 << 20 }
+        PushOptions { parallel: 8, part_bytes: 16 << 20, watches: 0 }
     }
 }
 
@@ -128,6 +131,7 @@ async fn push(
     let before = (number, current.as_ref());
     let files = send(store, commit, before, options, watch, &mut pushed).await?;
     let manifest = Manifest::after(base, commit.list().clone(), files);
+    let manifest = Manifest { watches: options.watches, ..manifest };
     Origin::of(store.url(), &manifest).write_next(dir)?;
     store.put_manifest(&manifest, number).await?;
     pushed.manifest = manifest.number;

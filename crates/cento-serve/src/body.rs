@@ -82,6 +82,7 @@ impl Body {
     /// When it is too large, its declared type is not supported, or it does not arrive.
     pub async fn read(request: Request, gate: &Gate, bytes_max: usize) -> Result<Body, Failure> {
         let form = form(request.headers())?;
+        let is_untyped = !request.headers().contains_key(header::CONTENT_TYPE);
         let encoding = Encoding::of(request.headers())?;
         let boundary = match form {
             Form::Files => Some(boundary(request.headers())?),
@@ -97,6 +98,9 @@ impl Body {
             None => collect(body, gate, bytes_max).await?,
             Some(encoding) => unpack(body, encoding, gate, bytes_max).await?,
         };
+        if is_untyped && !bytes.is_empty() {
+            return Err(no_type());
+        }
         Ok(Body { bytes, form, boundary, permit, client })
     }
 
@@ -188,6 +192,8 @@ impl Body {
 /// When it is not JSON of this type; with the field, or line and column.
 pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
     let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
+    // No body is an empty request, as `curl -X POST` sends it.
+    let json = if json.trim_ascii().is_empty() { b"{}" } else { json };
     // serde would read the values of an array as those of the fields, in order.
     if json.trim_ascii_start().first() == Some(&b'[') {
         return Err(Failure::bad_request("expected a JSON object"));
@@ -283,6 +289,11 @@ async fn unpack(
 }
 
 fn form(headers: &HeaderMap) -> Result<Form, Failure> {
+    let has_body = headers.get(header::CONTENT_LENGTH).is_some_and(|length| length != "0")
+        || headers.contains_key(header::TRANSFER_ENCODING);
+    if !has_body && !headers.contains_key(header::CONTENT_TYPE) {
+        return Ok(Form::Json);
+    }
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).map(|kind| kind.trim());
     match kind.map(str::to_ascii_lowercase).as_deref() {
@@ -291,10 +302,14 @@ fn form(headers: &HeaderMap) -> Result<Form, Failure> {
             Ok(Form::Lines)
         }
         Some("multipart/form-data") => Ok(Form::Files),
-        _ => Err(Failure::unsupported(
-            "set Content-Type to application/json, application/x-ndjson or multipart/form-data",
-        )),
+        _ => Err(no_type()),
     }
+}
+
+fn no_type() -> Failure {
+    Failure::unsupported(
+        "set Content-Type to application/json, application/x-ndjson or multipart/form-data",
+    )
 }
 
 fn boundary(headers: &HeaderMap) -> Result<String, Failure> {

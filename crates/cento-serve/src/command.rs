@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Bytes;
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
 use crate::failure::Failure;
@@ -18,8 +19,8 @@ use cento::index::{Compaction, SignedDocument};
 use cento::runtime::Permit;
 use cento::{AddIndexesOptions, AddedIndexes, Result, Stop};
 use cento_api::http::{
-    AddResponse, Commit, CommitResponse, CompactResponse, ForgetResponse, RemoveResponse,
-    WithdrawRequest, WithdrawResponse,
+    AddResponse, Commit, CommitResponse, CompactResponse, ForgetResponse, PatchResponse,
+    RemoveResponse, WithdrawRequest, WithdrawResponse,
 };
 
 /// An answer names at most this number of records that were not added.
@@ -95,6 +96,30 @@ pub enum Command {
         room: QueueReservation,
         /// The channel for the answer.
         reply: Reply<RemoveResponse>,
+    },
+    /// To remove the documents that a filter finds.
+    RemoveMatching {
+        /// The filter.
+        filter: String,
+        /// When searches should no longer see them.
+        commit: Commit,
+        /// Set when the client has gone.
+        stop: Stop,
+        /// The channel for the answer.
+        reply: Reply<RemoveResponse>,
+    },
+    /// To change the meta object of a document.
+    Patch {
+        /// The id of the document.
+        id: String,
+        /// The merge patch.
+        patch: Map<String, Value>,
+        /// When searches should see it.
+        commit: Commit,
+        /// Its place in the queue.
+        room: QueueReservation,
+        /// The channel for the answer.
+        reply: Reply<PatchResponse>,
     },
     /// To commit.
     Commit(Reply<CommitResponse>),

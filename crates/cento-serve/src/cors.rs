@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use super::caller::X_REQUEST_ID;
 
 /// The methods, and the headers, that a page may use.
-const METHODS: &str = "GET, POST, DELETE";
+const METHODS: &str = "GET, POST, PATCH, DELETE";
 const HEADERS: &str = "authorization, content-type, content-encoding, x-request-id";
 
 /// The headers of an answer that a page may see beside those that every page may see.

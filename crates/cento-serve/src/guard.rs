@@ -61,6 +61,11 @@ async fn guarded(
     if let Some(address) = client {
         request.extensions_mut().insert(Client::Address(address));
     }
+    let token = app.settings.tokens.known(request.headers());
+    if let Some(token) = &token {
+        request.extensions_mut().insert(Client::Token(token.number));
+        app.metrics.known_token(&token.name);
+    }
     let mut response = match (admit(&app, &request, origin.is_some()), asks) {
         (Err(failure), _) => failure.into_response(),
         (Ok(()), Some(allowed)) => allowed,
@@ -80,18 +85,24 @@ async fn guarded(
     let took = started.elapsed();
     let status = response.status();
     // A client can make up methods, and each would be counted separately.
-    let known = [Method::GET, Method::POST, Method::DELETE, Method::HEAD, Method::OPTIONS];
+    let known =
+        [Method::GET, Method::POST, Method::PATCH, Method::DELETE, Method::HEAD, Method::OPTIONS];
     let counted = if known.contains(&method) { method.as_str() } else { "other" };
     app.metrics.answered(&route, counted, status.as_u16(), took);
     let took_us = took.as_micros() as u64;
     let client = client.map(tracing::field::display);
+    let token = token.as_ref().map(|token| &*token.name);
     let number = || caller::request_id();
     if status.is_server_error() {
         let status = status.as_u16();
-        tracing::warn!(%method, route, status, took_us, request_id = number(), client, "request");
+        tracing::warn!(
+            %method, route, status, took_us, request_id = number(), client, token, "request"
+        );
     } else if app.settings.log_requests {
         let status = status.as_u16();
-        tracing::info!(%method, route, status, took_us, request_id = number(), client, "request");
+        tracing::info!(
+            %method, route, status, took_us, request_id = number(), client, token, "request"
+        );
     }
     let headers = response.headers_mut();
     app.settings.cors_origins.mark(origin, headers);
@@ -199,6 +210,11 @@ fn is_loopback_name(host: &HeaderValue) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
+/// Admits clients that may read the metrics.
+pub async fn monitors(state: State<Arc<App>>, request: Request, next: Next) -> Response {
+    only(Role::Metrics, state, request, next).await
+}
+
 /// Admits clients that may read.
 pub async fn readers(state: State<Arc<App>>, request: Request, next: Next) -> Response {
     only(Role::Read, state, request, next).await
@@ -228,24 +244,18 @@ pub async fn writers(state: State<Arc<App>>, request: Request, next: Next) -> Re
 }
 
 /// Admits clients whose token has this role.
-async fn only(
-    wanted: Role,
-    State(app): State<Arc<App>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    if let Some((_, number)) = app.settings.tokens.known(request.headers()) {
-        request.extensions_mut().insert(Client::Token(number));
-    }
+async fn only(wanted: Role, State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let refused =
+        |message: &str| Failure::new(StatusCode::FORBIDDEN, "forbidden", message).into_response();
     match app.settings.tokens.role(request.headers()) {
         None => {
             let message = "send an `Authorization: Bearer` header with a token of this service";
             Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", message).into_response()
         }
-        Some(role) if role < wanted => {
-            let message = "this token permits reading only";
-            Failure::new(StatusCode::FORBIDDEN, "forbidden", message).into_response()
+        Some(Role::Metrics) if wanted > Role::Metrics => {
+            refused("this token permits reading `/metrics` only")
         }
+        Some(role) if role < wanted => refused("this token permits reading only"),
         Some(_) => next.run(request).await,
     }
 }

@@ -26,6 +26,12 @@ struct Request {
     status: u16,
 }
 
+/// The labels of requests with a token.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TokenName {
+    token: String,
+}
+
 /// The labels of documents that arrived.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Arrived {
@@ -53,6 +59,7 @@ pub struct Metrics {
     /// Without the prefix.
     process: Registry,
     requests: Family<Request, Seconds, fn() -> Seconds>,
+    tokens: Family<TokenName, Counter>,
     postings: Counter,
     stopped: Counter,
     arrived: Family<Arrived, Counter>,
@@ -120,6 +127,7 @@ impl Metrics {
             registry: Registry::with_prefix("cento"),
             process: Registry::default(),
             requests: Family::new_with_constructor(seconds),
+            tokens: Family::default(),
             postings: Counter::default(),
             stopped: Counter::default(),
             arrived: Family::default(),
@@ -196,6 +204,7 @@ impl Metrics {
         of.register("build_info", "The version that runs, always 1", build);
         let help = "Time from the head of a request to the head of its answer";
         of.register_with_unit("request_duration", help, Unit::Seconds, self.requests.clone());
+        of.register("token_requests", "Requests by the name of their token", self.tokens.clone());
         of.register("postings", "Postings read by searches", self.postings.clone());
         let help = "Stop-fingerprints in queries";
         of.register("fingerprints_stopped", help, self.stopped.clone());
@@ -248,6 +257,11 @@ impl Metrics {
     pub fn answered(&self, route: &str, method: &str, status: u16, took: Duration) {
         let labels = Request { route: route.into(), method: method.into(), status };
         self.requests.get_or_create(&labels).observe(took.as_secs_f64());
+    }
+
+    /// Counts a request with the token of this name.
+    pub fn known_token(&self, name: &str) {
+        self.tokens.get_or_create(&TokenName { token: name.into() }).inc();
     }
 
     /// Counts a search.

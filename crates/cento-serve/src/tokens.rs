@@ -1,7 +1,9 @@
-//! Tokens for reading and for writing.
+//! Tokens for monitoring, reading and writing.
 //!
-//! They are bearer tokens (RFC 6750), each with a role. Without tokens every client that reaches
-//! the service may do everything, which is why it then listens on the loopback address only.
+//! They are bearer tokens (RFC 6750), each with a role and a name. The name is what the log and the
+//! metrics call a client, so that an operator can say afterwards who made a request. Without tokens
+//! every client that reaches the service may do everything, which is why it then listens on the
+//! loopback address only.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -10,20 +12,41 @@ use subtle::ConstantTimeEq;
 
 use cento::{Error, Result};
 
-/// The permissions of a token.
+/// The permissions of a token; a later one includes those before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
+    /// To read the metrics: a monitor need not see the documents.
+    Metrics,
     /// To search, and to read documents.
     Read,
     /// To add, remove, commit and compact too.
     Write,
 }
 
-/// A role, and its token.
-type Token = (Role, Vec<u8>);
+/// A token of a service.
+#[derive(Clone)]
+struct Token {
+    role: Role,
+    name: Arc<str>,
+    secret: Vec<u8>,
+}
+
+/// The token of a request, without its secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownToken {
+    /// Its permissions.
+    pub role: Role,
+    /// Its name. Two tokens may have one, while one replaces the other.
+    pub name: Arc<str>,
+    /// Its number in the list.
+    pub number: usize,
+}
 
 /// A shorter token could be guessed.
 const TOKEN_BYTES_MIN: usize = 16;
+
+/// The maximum length of a name, which is in each line of the log.
+const NAME_BYTES_MAX: usize = 64;
 
 /// The tokens of a service; without tokens, every client may do everything. All clones are replaced
 /// together.
@@ -39,8 +62,8 @@ impl std::fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// Reads tokens, one per line: `read` or `write`, then the token. Empty lines and lines that
-    /// begin with `#` are ignored.
+    /// Reads tokens, one per line: `metrics`, `read` or `write`, then a name, then the token. The
+    /// rest of a line after `#`, at its start or after a space, is a comment.
     ///
     /// # Errors
     /// When a line has another form, or a token is too short; `place` names the file.
@@ -48,25 +71,13 @@ impl Tokens {
         let mut tokens = Vec::new();
         // Editors of Windows write a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        for (number, line) in (1..).zip(text.lines().map(str::trim)) {
-            if line.is_empty() || line.starts_with('#') {
-                continue;
+        for (number, line) in (1..).zip(text.lines()) {
+            let words = line.split_whitespace().take_while(|word| !word.starts_with('#'));
+            let words: Vec<&str> = words.collect();
+            if !words.is_empty() {
+                let token = parse_token(&words);
+                tokens.push(token.map_err(|what| Error::input(format!("{place}:{number}"), what))?);
             }
-            let refused = |what: &str| Error::input(format!("{place}:{number}"), what);
-            let (role, token) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-            let role = match role {
-                "read" => Role::Read,
-                "write" => Role::Write,
-                _ => return Err(refused("expected `read TOKEN` or `write TOKEN`")),
-            };
-            let token = token.trim();
-            let is_plain = token.bytes().all(|byte| byte.is_ascii_graphic());
-            if token.len() < TOKEN_BYTES_MIN || !is_plain {
-                let what = "a token must have at least 16 ASCII characters and no space; make one \
-                            with `openssl rand -hex 32`";
-                return Err(refused(what));
-            }
-            tokens.push((role, token.as_bytes().to_vec()));
         }
         if tokens.is_empty() {
             return Err(Error::input(place, "the file contains no token"));
@@ -95,11 +106,11 @@ impl Tokens {
         if self.is_empty() {
             return Some(Role::Write);
         }
-        self.known(headers).map(|(role, _)| role)
+        self.known(headers).map(|known| known.role)
     }
 
-    /// Returns the role of the token of a request, and its number.
-    pub fn known(&self, headers: &HeaderMap) -> Option<(Role, usize)> {
+    /// Returns the token of a request; of several that are equal one with most permissions.
+    pub fn known(&self, headers: &HeaderMap) -> Option<KnownToken> {
         let given = headers.get(header::AUTHORIZATION)?.as_bytes();
         let (scheme, given) = given.split_at_checked("Bearer ".len())?;
         if !scheme.eq_ignore_ascii_case(b"Bearer ") {
@@ -107,9 +118,32 @@ impl Tokens {
         }
         // Every token is compared, in constant time, so that an answer reveals nothing about them.
         let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
-        let known = (0..).zip(tokens.iter()).filter(|(_, (_, token))| token.ct_eq(given).into());
-        known.fold(None, |most, (number, (role, _))| most.max(Some((*role, number))))
+        let known = (0..).zip(tokens.iter()).filter(|(_, own)| own.secret.ct_eq(given).into());
+        // All of them are looked at, so that the time does not tell which one it is.
+        let known = known.max_by_key(|&(number, own)| (own.role, number));
+        known.map(|(number, own)| KnownToken { role: own.role, name: own.name.clone(), number })
     }
+}
+
+/// Reads the words of a line.
+fn parse_token(words: &[&str]) -> std::result::Result<Token, &'static str> {
+    let form = "expected `metrics NAME TOKEN`, `read NAME TOKEN` or `write NAME TOKEN`";
+    let &[role, name, secret] = words else { return Err(form) };
+    let role = match role {
+        "metrics" => Role::Metrics,
+        "read" => Role::Read,
+        "write" => Role::Write,
+        _ => return Err(form),
+    };
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@".contains(&byte);
+    if name.len() > NAME_BYTES_MAX || !name.bytes().all(is_of_name) {
+        return Err("the name of a token has at most 64 letters, digits and `-_.@`");
+    }
+    if secret.len() < TOKEN_BYTES_MIN || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("a token must have at least 16 ASCII characters and no space; make one with \
+                    `openssl rand -hex 32`");
+    }
+    Ok(Token { role, name: name.into(), secret: secret.as_bytes().to_vec() })
 }
 
 #[cfg(test)]
@@ -124,8 +158,15 @@ mod tests {
 
     #[test]
     fn a_token_has_a_role() {
-        let text = "# who\nread 0123456789abcdef\n\nwrite  fedcba9876543210\n";
+        let text = "# who\nread  alice 0123456789abcdef # until Friday\n\n\
+                    write ci\tfedcba9876543210\n  metrics prometheus.1 0011223344556677\n";
         let tokens = Tokens::parse(text, "tokens").unwrap();
+        assert_eq!(role(&tokens, "Bearer 0011223344556677"), Some(Role::Metrics));
+        let mut headers = HeaderMap::new();
+        headers.insert(header::AUTHORIZATION, "Bearer fedcba9876543210".parse().unwrap());
+        let known = tokens.known(&headers).unwrap();
+        assert_eq!((known.role, &*known.name, known.number), (Role::Write, "ci", 1));
+        assert!(Role::Metrics < Role::Read && Role::Read < Role::Write);
         assert_eq!(role(&tokens, "Bearer 0123456789abcdef"), Some(Role::Read));
         assert_eq!(role(&tokens, "bearer fedcba9876543210"), Some(Role::Write));
         for other in ["Bearer 0123456789abcde", "Bearer", "Basic 0123456789abcdef", "Bearer "] {
@@ -141,25 +182,38 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_is_no_part_of_a_role() {
-        let tokens = Tokens::parse("\u{feff}read 0123456789abcdef\r\n", "tokens").unwrap();
+        let tokens = Tokens::parse("\u{feff}read a 0123456789abcdef\r\n", "tokens").unwrap();
         assert_eq!(role(&tokens, "Bearer 0123456789abcdef"), Some(Role::Read));
     }
 
     #[test]
     fn new_tokens_take_the_place_of_old_ones() {
-        let tokens = Tokens::parse("read 0123456789abcdef", "tokens").unwrap();
+        let tokens = Tokens::parse("read a 0123456789abcdef", "tokens").unwrap();
         let clone = tokens.clone();
-        tokens.replace(Tokens::parse("write fedcba9876543210", "tokens").unwrap());
+        tokens.replace(Tokens::parse("write a fedcba9876543210", "tokens").unwrap());
         assert_eq!(role(&clone, "Bearer 0123456789abcdef"), None);
         assert_eq!(role(&clone, "Bearer fedcba9876543210"), Some(Role::Write));
     }
 
     #[test]
     fn malformed_tokens_are_refused() {
-        for text in ["", "# nothing", "admin 0123456789abcdef", "read short", "read"] {
+        for text in [
+            "",
+            "# nothing",
+            "admin a 0123456789abcdef",
+            "read a short",
+            "read",
+            // A forgotten name or token must not make a token of the other.
+            "read 0123456789abcdef",
+            "read monitoring-prometheus",
+            "read a b 0123456789abcdef",
+            "read a/b 0123456789abcdef",
+            "read a # 0123456789abcdef",
+        ] {
             assert!(Tokens::parse(text, "tokens").is_err(), "{text}");
         }
-        let error = Tokens::parse("read 0123456789abcdef\nwrite x", "tokens").err().unwrap();
+        let text = "read a 0123456789abcdef\nwrite a x";
+        let error = Tokens::parse(text, "tokens").err().unwrap();
         assert!(error.to_string().starts_with("tokens:2: "), "{error}");
     }
 }

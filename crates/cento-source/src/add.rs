@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use cento::Stop;
 use cento::Unseen;
-use cento::index::{Index, IsKnown, Outcome, SignOutcome, WriterOptions};
+use cento::index::{Index, IsKnown, Outcome, SignOutcome, Writer, WriterOptions};
 use cento::text::is_white_space;
-use cento::{AddReport, Error, Result};
+use cento::{AddReport, Error, Map, Reason, Refusal, Result};
+use serde_json::Value;
 
 use crate::SourceOptions;
 use crate::filter::is_by_name;
@@ -131,6 +132,11 @@ pub fn add(
                 on_event(Event::Skipped(&place, why));
                 continue;
             }
+            Output::Patch { id, patch } => {
+                let patched = patch_meta(&mut writer, &id, &patch, stop);
+                count_patched(&mut report, patched, options.strict, on_event)?;
+                continue;
+            }
             Output::Unseen { id, unseen } => {
                 on_event(Event::Unseen(&id, unseen));
                 continue;
@@ -174,4 +180,42 @@ pub fn add(
     writer.finish()?;
     report.took_us = started.elapsed().as_micros() as u64;
     Ok(report)
+}
+
+/// Changes the meta object of a stored document.
+fn patch_meta(
+    writer: &mut Writer,
+    id: &str,
+    patch: &Map<String, Value>,
+    stop: &Stop,
+) -> Result<Outcome> {
+    writer.patch_meta(id, patch, stop)?.ok_or_else(|| no_stored(id))
+}
+
+/// Returns the refusal of a record without a text whose id no stored document has.
+#[must_use]
+pub fn no_stored(id: &str) -> Error {
+    let what = "the record has no `text`, and no stored document with its id, whose meta object it \
+                could change";
+    let what = Refusal::new(Reason::MissingField { field: "text" }, what);
+    Error::input(format!("document `{id}`"), what)
+}
+
+fn count_patched(
+    report: &mut AddReport,
+    patched: Result<Outcome>,
+    is_strict: bool,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<()> {
+    match patched {
+        Ok(Outcome::Unchanged) => report.unchanged += 1,
+        Ok(_) => report.replaced += 1,
+        Err(error @ Error::Input { .. }) if !is_strict => {
+            count_failed(report, &error);
+            on_event(Event::Failed(&error));
+        }
+        Err(error) => return Err(error),
+    }
+    on_event(Event::Progress(report));
+    Ok(())
 }

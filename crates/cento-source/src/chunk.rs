@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::format::Markup;
 use crate::{DEFECT, Extracted, Origins, SourceOptions};
-use crate::{charset, checked, html, partition, partly_read, records, sniff, unread};
+use crate::{charset, checked, html, partition, partly_read, records_in_file, sniff, unread};
 
 /// The first bytes of a file of XML, which may declare its encoding.
 const XML: &[u8] = b"<?xml";
@@ -111,6 +111,9 @@ pub struct InFile {
     /// The number of characters of the file that a reader does not see, such as white letters: they
     /// are left out of the text.
     pub hidden_characters: u64,
+    /// The file has an id and a meta object, and no text: the meta object of the stored document of
+    /// this id is to be changed, by a merge patch. Read only if requested.
+    pub is_meta_only: bool,
 }
 
 impl InFile {
@@ -164,7 +167,7 @@ impl Chunk {
         let all = records.into_iter().flatten().chain(whole.take(is_whole).flatten());
         all.map(|read| {
             let (mut document, in_file) = read?;
-            if options.meta.is_empty() {
+            if options.meta.is_empty() || in_file.is_meta_only {
                 return Ok((document, in_file));
             }
             document.meta.extend(options.meta.clone());
@@ -195,7 +198,7 @@ impl Chunk {
                 document.with_meta(meta_of_fields(&parts.fields)).with_id_source(self.id_source);
             let document = checked(document, options);
             let document = document.map_err(|what| unread(&self.path, what));
-            let in_file = InFile { origins: None, hidden_characters };
+            let in_file = InFile { hidden_characters, ..InFile::default() };
             errors.push(document.map(|document| (document, in_file)));
         }
         errors
@@ -209,10 +212,12 @@ impl Chunk {
     ) -> impl Iterator<Item = Result<(Document, InFile)>> + 'a {
         let place = |number| format!("{}:{number}", self.path);
         let partitions = partition::values(&self.path);
-        records(&self.bytes, first_line, options, place).map(move |(_, document)| {
-            let mut document = document?;
-            partition::add(&partitions, &mut document.meta);
-            Ok((self.with_id_source(document), InFile::default()))
+        records_in_file(&self.bytes, first_line, options, place).map(move |(_, read)| {
+            let (mut document, in_file) = read?;
+            if !in_file.is_meta_only {
+                partition::add(&partitions, &mut document.meta);
+            }
+            Ok((self.with_id_source(document), in_file))
         })
     }
 
@@ -223,7 +228,8 @@ impl Chunk {
     ) -> impl Iterator<Item = Result<(Document, InFile)>> + use<> {
         let (document, missing) = match self.text(options) {
             Ok((Extracted { text, missing, hidden }, origins)) => {
-                let in_file = InFile { origins, hidden_characters: hidden as u64 };
+                let hidden_characters = hidden as u64;
+                let in_file = InFile { origins, hidden_characters, ..InFile::default() };
                 let document = Document::new(self.path.to_string(), text);
                 let document = checked(document.with_id_source(self.id_source), options);
                 let document = document.map(|document| (document, in_file));

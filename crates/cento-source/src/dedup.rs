@@ -36,7 +36,9 @@ pub fn records(
             Output::Skipped { place, why } => Some(Record::Skipped { place, why }),
             Output::Failed(error) => Some(Record::Failed(error)),
             // The visible text decides, and no document is known beforehand.
-            Output::Unseen { .. } | Output::Document(SignOutcome::Known(..)) => None,
+            Output::Unseen { .. }
+            | Output::Patch { .. }
+            | Output::Document(SignOutcome::Known(..)) => None,
         }))
         .and_then(Result::transpose)
     })

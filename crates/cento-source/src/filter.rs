@@ -147,6 +147,12 @@ pub fn is_by_name(why: &str) -> bool {
     [EMPTY_PART, HIDDEN, BY_EXCLUDE, BY_INCLUDE, LIBRARY, DATA, OTHER_LANGUAGE].contains(&why)
 }
 
+/// Returns whether this is the reason of a file that the user's own patterns leave out.
+#[must_use]
+pub fn is_by_pattern(why: &str) -> bool {
+    [BY_EXCLUDE, BY_INCLUDE].contains(&why)
+}
+
 /// Returns what a user of the command can do about a file that is left out for this reason, if
 /// there is something: a clause that names options.
 #[must_use]

@@ -99,7 +99,7 @@ fn strictly_parsed(
         (Ok(_), None) => return Err(no_string(field).into()),
         (Err(missing), None) => return Err(without(line, "text", missing).into()),
     };
-    if let Some(name) = &record.unknown {
+    if let Some(name) = record.unknown.as_ref().filter(|_| options.requires_id) {
         return Err(fields::unknown(name, [&options.id_field, &field.to_string()]).into());
     }
     if options.requires_id && record.parts.is_some() && parts.is_empty() {
@@ -137,6 +137,28 @@ fn strictly_parsed(
         all.add(fields);
     }
     Ok(Document { id, text, parts, meta, record: None, id_source })
+}
+
+/// Returns the id and the meta object of a line that has these alone, as a document without a text.
+/// A line with any other field does not count: its text may be in a field of another name.
+pub fn meta_change(line: &[u8], options: &SourceOptions) -> Option<Document> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let mut deserializer = serde_json::Deserializer::from_slice(line);
+    let record = Fields(options).deserialize(&mut deserializer).ok()?;
+    let has_others = record.unknown.is_some()
+        || record.parts.is_some()
+        || record.id_place.is_some()
+        || !record.within.is_empty()
+        || !record.twice.is_empty();
+    if has_others || record.meta.is_empty() {
+        return None;
+    }
+    let (id, id_source) = id_of(record.id, line, options, &String::new).ok()?;
+    let meta = meta_of(&record.meta, options).ok()?;
+    if let Some(all) = &options.field_use {
+        all.add(record.fields);
+    }
+    (id_source == IdSource::GIVEN).then(|| Document::new(id, "").with_meta(meta))
 }
 
 /// Returns the meta object of the fields of a record that have these numbers in the options.
@@ -318,7 +340,7 @@ struct Record<'de> {
     /// With the numbers of the fields in the options.
     meta: Vec<(usize, &'de RawValue)>,
     id_place: Option<u64>,
-    /// The first field of another name, if there may be none.
+    /// The first field of another name, if that matters.
     unknown: Option<String>,
     /// What became of its fields.
     fields: RecordFields,
@@ -403,7 +425,8 @@ impl<'de> Visitor<'de> for Fields<'_> {
                 if let Some(all) = &self.0.field_use {
                     record.fields.leave_out(all, &key);
                 }
-                if self.0.requires_id && key != ADDED && record.unknown.is_none() {
+                let is_told = self.0.requires_id || self.0.takes_meta_changes;
+                if is_told && key != ADDED && record.unknown.is_none() {
                     record.unknown = Some(key);
                     continue;
                 }

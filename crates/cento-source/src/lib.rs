@@ -76,7 +76,7 @@ use cento::index::Document;
 use cento::{Error, Map, Reason, Refusal, Result};
 use serde_json::Value;
 
-pub use add::{AddOptions, Event, add, count_failed, count_skipped};
+pub use add::{AddOptions, Event, add, count_failed, count_skipped, no_stored};
 pub use cento::AddReport;
 pub use chunk::{Chunk, ChunkKind, InFile};
 pub use columnar::{Annotation, Copying, Selection, TABLE_MEMORY_BYTES_MAX, Tables, is_parquet};
@@ -87,7 +87,7 @@ pub use documents::{Chunks, Documents, documents, read, read_bytes};
 pub use extract::Extraction;
 pub use extracted::Extracted;
 pub use field_use::FieldUse;
-pub use filter::{OTHER_LANGUAGE, PathFilter, advice, is_by_name};
+pub use filter::{OTHER_LANGUAGE, PathFilter, advice, is_by_name, is_by_pattern};
 pub use format::{FileFormat, Markup};
 pub use formats::formats;
 pub use grouping::{By, GroupedFiles, Grouping, ListedFiles, Remark};
@@ -187,6 +187,9 @@ pub struct SourceOptions {
     /// A JSON line is a document of the form that clients send: a line without an id, or with a
     /// field of another name, is refused. If not set, its place becomes its id.
     pub requires_id: bool,
+    /// A record with an id and a meta object, and no other field, is not refused for its lack of a
+    /// text: it changes the meta object of the stored document ([`InFile::is_meta_only`]).
+    pub takes_meta_changes: bool,
     /// A record is a document whatever its id and its meta object are: if an index could not hold
     /// them, it gets its place as id, and an empty meta object.
     pub needs_text_only: bool,
@@ -236,6 +239,7 @@ impl Default for SourceOptions {
             keeps_records: false,
             keeps_places: false,
             requires_id: false,
+            takes_meta_changes: false,
             needs_text_only: false,
             takes_any_id: false,
             html: Html::default(),
@@ -268,7 +272,8 @@ pub fn read_text_in_file(
     missing: &mut dyn FnMut(&Error),
 ) -> Result<(String, InFile)> {
     let (Extracted { text, hidden, .. }, origins) = read_extracted(path, options, missing)?;
-    Ok((text, InFile { origins, hidden_characters: hidden as u64 }))
+    let hidden_characters = hidden as u64;
+    Ok((text, InFile { origins, hidden_characters, ..InFile::default() }))
 }
 
 fn read_extracted(
@@ -317,6 +322,17 @@ pub fn records<'a>(
     options: &'a SourceOptions,
     place: impl Fn(u64) -> String + 'a,
 ) -> impl Iterator<Item = (u64, Result<Document>)> + 'a {
+    let all = records_in_file(lines, first_line, options, place);
+    all.map(|(number, read)| (number, read.map(|(document, _)| document)))
+}
+
+/// As [`records`], with the content of the file beside each document.
+pub(crate) fn records_in_file<'a>(
+    lines: &'a [u8],
+    first_line: u64,
+    options: &'a SourceOptions,
+    place: impl Fn(u64) -> String + 'a,
+) -> impl Iterator<Item = (u64, Result<(Document, InFile)>)> + 'a {
     let ends = memchr::memchr_iter(b'\n', lines).chain([lines.len()]);
     let mut start = 0;
     (first_line..).zip(ends).filter_map(move |(number, end)| {
@@ -325,15 +341,29 @@ pub fn records<'a>(
         if line.iter().all(u8::is_ascii_whitespace) {
             return None;
         }
-        let place = || place(number);
-        let document = match line.len() > options.record_bytes_max {
-            true => Err(too_long(options.record_bytes_max)),
-            false => {
-                jsonl::parse(line, options, place).and_then(|document| checked(document, options))
-            }
-        };
-        Some((number, document.map_err(|what| Error::input(place(), what))))
+        let read = read_record(line, options, || place(number));
+        Some((number, read.map_err(|what| Error::input(place(number), what))))
     })
+}
+
+fn read_record(
+    line: &[u8],
+    options: &SourceOptions,
+    place: impl Fn() -> String,
+) -> std::result::Result<(Document, InFile), Refusal> {
+    if line.len() > options.record_bytes_max {
+        return Err(too_long(options.record_bytes_max));
+    }
+    let mut in_file = InFile::default();
+    let parsed = jsonl::parse(line, options, place).or_else(|what| {
+        let lacks_text = what.reason == Some(Reason::MissingField { field: "text" });
+        let change = (lacks_text && options.takes_meta_changes)
+            .then(|| jsonl::meta_change(line, options))
+            .flatten();
+        in_file.is_meta_only = change.is_some();
+        change.ok_or(what)
+    });
+    Ok((checked(parsed?, options)?, in_file))
 }
 
 /// Refuses paths that do not exist, before any is read; `-` is standard input.

@@ -13,7 +13,8 @@ use cento::hash::Digest;
 use cento::index::{Config, Document, DocumentSigner, IsKnown, Prepared, SignOutcome};
 use cento::runtime::Faults;
 use cento::runtime::pipeline::{Feed, Results, pipeline};
-use cento::{Error, Result, Stop, Unseen};
+use cento::{Error, Map, Result, Stop, Unseen};
+use serde_json::Value;
 
 use crate::{Chunk, ChunkKind, ReadChunk, ReadError, SourceOptions, grouped};
 
@@ -31,6 +32,13 @@ pub enum Output {
     },
     /// A record that is not a document.
     Failed(Error),
+    /// The meta object of the stored document of this id is to be changed. Only if requested.
+    Patch {
+        /// The id.
+        id: String,
+        /// The merge patch.
+        patch: Map<String, Value>,
+    },
     /// The next document has text that a reader does not see. Reported only if requested.
     Unseen {
         /// Its id.
@@ -274,6 +282,13 @@ impl Worker {
     fn chunk(&mut self, chunk: &Chunk, made: &mut Vec<Part>) {
         let mut bytes_left = self.signer.reserved(chunk.len());
         for document in chunk.documents(&self.source) {
+            let document = match document {
+                Ok((Document { id, meta, .. }, in_file)) if in_file.is_meta_only => {
+                    made.push(Part::Output(Output::Patch { id, patch: meta }));
+                    continue;
+                }
+                document => document,
+            };
             let prepared = document.and_then(|(document, in_file)| {
                 if self.source.tells_unseen {
                     let (id, unseen) = (document.id.clone(), in_file.unseen(&document.text));

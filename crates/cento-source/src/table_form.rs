@@ -7,7 +7,7 @@ use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 
 use cento::{Error, Result};
-use csv::{ReaderBuilder, StringRecord, Writer, WriterBuilder};
+use csv::{ReaderBuilder, StringRecord, Terminator, Writer, WriterBuilder};
 use serde_json::Value;
 
 use crate::charset::decode;
@@ -26,6 +26,10 @@ pub struct TableForm {
     delimiter: u8,
     /// The column of annotations.
     added: Option<&'static str>,
+    /// It begins with a byte order mark: spreadsheets then read it as UTF-8.
+    is_marked: bool,
+    /// Its lines end as those of Windows.
+    is_crlf: bool,
 }
 
 impl TableForm {
@@ -66,7 +70,9 @@ impl TableForm {
             return Err(no_table());
         };
         let text = decode(&head, options.encoding.as_deref()).text;
+        let is_marked = head.starts_with(b"\xef\xbb\xbf");
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let is_crlf = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
         let mut reader = ReaderBuilder::new();
         reader.delimiter(delimiter).has_headers(false).flexible(true);
         let mut names = StringRecord::new();
@@ -75,7 +81,7 @@ impl TableForm {
         let columns: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
         match repeated(columns.iter().map(String::as_str), |_| true) {
             Some(name) => Err(unread(&shown(), twice("columns", name))),
-            None => Ok(TableForm { columns, delimiter, added: None }),
+            None => Ok(TableForm { columns, delimiter, added: None, is_marked, is_crlf }),
         }
     }
 
@@ -99,10 +105,12 @@ impl TableForm {
         (!is_there).then_some(TableForm { added: Some(name), ..self })
     }
 
-    /// Returns the row with the names of the columns, with its end.
+    /// Returns the row with the names of the columns, with its end, and before it the byte order
+    /// mark that the table had.
     #[must_use]
     pub fn head(&self) -> String {
-        self.line(self.names().map(Cow::Borrowed))
+        let mark = if self.is_marked { "\u{feff}" } else { "" };
+        format!("{mark}{}", self.line(self.names().map(Cow::Borrowed)))
     }
 
     /// Returns the row of a record, a JSON object, with its end. Values other than strings are
@@ -122,8 +130,9 @@ impl TableForm {
     }
 
     fn line<'a>(&self, fields: impl Iterator<Item = Cow<'a, str>>) -> String {
+        let end = if self.is_crlf { Terminator::CRLF } else { Terminator::Any(b'\n') };
         let mut writer: Writer<Vec<u8>> =
-            WriterBuilder::new().delimiter(self.delimiter).from_writer(Vec::new());
+            WriterBuilder::new().delimiter(self.delimiter).terminator(end).from_writer(Vec::new());
         for field in fields {
             writer.write_field(&*field).expect("memory takes every byte");
         }
@@ -153,13 +162,22 @@ mod tests {
     #[test]
     fn a_row_has_the_columns_of_the_table_in_their_order() {
         let form = form("a.csv", "\u{feff}text;id ;meta\n1;2;3\n".as_bytes()).unwrap();
-        assert_eq!(form.head(), "text;id;meta\n");
+        assert_eq!(form.head(), "\u{feff}text;id;meta\n");
         let row = form.row(r#"{"id":"1","meta":{"a":[1]},"text":"one; \"two\"\nthree"}"#);
         assert_eq!(row, "\"one; \"\"two\"\"\nthree\";1;\"{\"\"a\"\":[1]}\"\n");
         let form = form.with_tabs().with_column("dedup").unwrap();
         assert!(form.clone().with_column("text").is_none());
         assert_eq!(form.row(r#"{"text":"a","dedup":{"verdict":"kept"}}"#).matches('\t').count(), 3);
-        assert_eq!(form.without_tabs().head(), "text,id,meta,dedup\n");
+        assert_eq!(form.without_tabs().head(), "\u{feff}text,id,meta,dedup\n");
+    }
+
+    #[test]
+    fn a_table_keeps_its_mark_and_the_ends_of_its_lines() {
+        let form = form("a.csv", "\u{feff}id;text\r\n1;2\r\n".as_bytes()).unwrap();
+        assert_eq!(form.head(), "\u{feff}id;text\r\n");
+        assert_eq!(form.row(r#"{"id":"1","text":"a"}"#), "1;a\r\n");
+        let form = self::form("a.csv", b"id,text\n1,\"a\r\nb\"\n").unwrap();
+        assert_eq!((form.head(), form.row(r#"{"id":"1"}"#)), ("id,text\n".into(), "1,\n".into()));
     }
 
     #[test]

@@ -34,20 +34,36 @@ pub fn train(
     if let [index] = inputs
         && Index::exists(index)
     {
-        return training.write_of(&Index::open(index)?, out);
+        let opened = Index::open(index)?;
+        if opened.snapshot()?.documents() == 0 {
+            return Err(no_text(inputs));
+        }
+        return training.write_of(&opened, out);
     }
     let mut pass = 0;
     training.write(
         &mut |add| {
             pass += 1;
+            let mut is_any = false;
+            let add = &mut |text: &str| {
+                is_any = true;
+                add(text)
+            };
             // The last pass reports the inputs left out.
             match pass == passes {
-                true => for_each_text(inputs, source, add, skipped),
-                false => for_each_text(inputs, source, add, &mut |_| {}),
+                true => for_each_text(inputs, source, add, skipped)?,
+                false => for_each_text(inputs, source, add, &mut |_| {})?,
             }
+            // A table of nothing would make every fingerprint a rare one.
+            if is_any { Ok(()) } else { Err(no_text(inputs)) }
         },
         out,
     )
+}
+
+fn no_text(inputs: &[PathBuf]) -> Error {
+    let names: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+    Error::input(names.join(", "), "there is no text to count, so no table was written")
 }
 
 /// Calls `add` with the text of every document of `inputs`; parts that are not documents are

@@ -57,8 +57,10 @@ impl Index {
                         the withdrawals first, and add and withdraw each document again after it";
             return refused(Reason::Unsuitable, what);
         }
-        let lock = self.tantivy().directory().acquire_lock(&INDEX_WRITER_LOCK);
-        let _lock = lock.map_err(|e| self.error("write to", e.into()))?;
+        let _lock = self.lock_wait().retry(|| {
+            let lock = self.tantivy().directory().acquire_lock(&INDEX_WRITER_LOCK);
+            lock.map_err(|e| self.error("write to", e.into()))
+        })?;
         self.check_same()?;
         let path = self.path().canonicalize().map_err(|e| Error::io("find", self.path(), e))?;
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
@@ -87,7 +89,7 @@ impl Index {
         }
         replaced?;
         settled?;
-        Index::open(path)
+        Ok(Index::open(path)?.with_lock_wait(self.lock_wait().clone()))
     }
 
     /// Makes the new index in the directory `beside`; returns its path.

@@ -30,12 +30,15 @@ use tantivy::directory::{
 };
 
 use super::component::{damage, footer, verify_end};
+use super::features::UnknownFeatures;
 use super::held_directory::HeldDirectory;
 use super::lazy::{self, LazyFile, Verified};
 use super::seal::{
     self, Adopted, Adoption, Carried, Component, Components, META, Sealed, WithdrawalsChange,
 };
 use super::store_file::Stores;
+use crate::error::Error;
+use crate::reason::Reason;
 use crate::runtime::replace;
 pub use unlisted::UNFINISHED;
 
@@ -65,6 +68,8 @@ struct State {
     list: Mutex<()>,
     /// The segments of other indexes that have been adopted, according to the last list.
     adopted: Mutex<Adopted>,
+    /// The features of the last list that this version does not know.
+    unknown_features: Mutex<UnknownFeatures>,
     /// The segments that the next commit adopts.
     adoption: Mutex<Option<Adoption>>,
     /// The change of the withdrawals that the next commit makes.
@@ -106,6 +111,32 @@ impl IndexDirectory {
         let lock = if is_held { None } else { Some(self.lock_list()?) };
         *locked(&self.state.holders).entry(thread).or_default() += 1;
         Ok(ListHold { state: self.state.clone(), thread, _lock: lock, _not_send: PhantomData })
+    }
+
+    /// Notes the features that tantivy's list needs.
+    ///
+    /// # Errors
+    /// When it cannot be read without one of them.
+    fn check_features(&self, list: &[u8]) -> io::Result<()> {
+        let unknown = UnknownFeatures::of(list)?;
+        match unknown.problem_of_readers() {
+            Some(what) => Err(self.of_other_version(what)),
+            None => {
+                *locked(&self.state.unknown_features) = unknown;
+                Ok(())
+            }
+        }
+    }
+
+    /// Refuses to change an index that a later version has written with a feature for writers.
+    fn check_may_write(&self) -> io::Result<()> {
+        let problem = locked(&self.state.unknown_features).problem_of_writers();
+        problem.map_or(Ok(()), |what| Err(self.of_other_version(what)))
+    }
+
+    fn of_other_version(&self, what: String) -> io::Error {
+        let path = self.root().unwrap_or(Path::new(META));
+        io::Error::other(Error::index(path, Reason::OtherVersion, what))
     }
 
     fn lock_list(&self) -> Result<DirectoryLock, LockError> {
@@ -440,6 +471,7 @@ impl Directory for IndexDirectory {
         let bytes = self.inner.atomic_read(path)?;
         let Sealed { json, components, adopted } = seal::unseal(&bytes)
             .map_err(|e| OpenReadError::wrap_io_error(io::Error::other(e), path.to_owned()))?;
+        self.check_features(&json).map_err(|e| OpenReadError::wrap_io_error(e, path.to_owned()))?;
         *locked(&self.state.listed) = components;
         *locked(&self.state.adopted) = adopted;
         Ok(json)
@@ -447,6 +479,7 @@ impl Directory for IndexDirectory {
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         if path == Path::new(META) {
+            self.check_may_write()?;
             let _list = locked(&self.state.list);
             let (before, adoption) = (self.adopted(), locked(&self.state.adoption));
             let (withdrawals, change) = (self.withdrawals(), locked(&self.state.withdrawals));
@@ -477,6 +510,7 @@ impl Directory for IndexDirectory {
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
         if let (true, Some(held)) = (lock.filepath == INDEX_WRITER_LOCK.filepath, &self.state.held)
         {
+            self.check_may_write().map_err(LockError::wrap_io_error)?;
             return Ok(DirectoryLock::from(Box::new(held.lock_writer()?)));
         }
         if lock.filepath != META_LOCK.filepath {

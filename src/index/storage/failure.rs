@@ -50,6 +50,13 @@ pub fn io_cause(error: &TantivyError) -> Option<&io::Error> {
     }
 }
 
+/// The list of the files that tantivy wrote.
+const MANAGED: &str = ".managed.json";
+
+/// What to do when that file is damaged. The list of segments does not depend on it.
+const MANAGED_DAMAGE: &str = "the file `.managed.json` is damaged; it has no documents: delete it, \
+                              and the next command that writes makes it again";
+
 /// The debug form of a panic's value.
 const PANIC: &str = "Any { .. }";
 
@@ -70,7 +77,8 @@ pub fn words(error: &TantivyError) -> String {
         TantivyError::IoError(cause) => cause.to_string(),
         // Only the debug form is available, which contains the path in its own debug form.
         TantivyError::DataCorruption(damage) => {
-            format!("{damage:?}").replace("`\"", "`").replace("\"`", "`")
+            let shown = format!("{damage:?}").replace("`\"", "`").replace("\"`", "`");
+            if shown.contains(&format!("`{MANAGED}`")) { MANAGED_DAMAGE.into() } else { shown }
         }
         TantivyError::Poisoned => "a thread panicked while it held a lock".into(),
         TantivyError::FieldNotFound(field) => format!("it does not have a field `{field}`"),

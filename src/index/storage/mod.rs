@@ -10,6 +10,7 @@ pub mod column;
 pub mod component;
 pub mod directory;
 pub mod failure;
+pub mod features;
 pub mod held_directory;
 pub mod lazy;
 pub mod record;

@@ -339,8 +339,8 @@ impl Withdrawals {
         self.refusal(config, CheckedText { digest, tokens, signature: &signature, text })
     }
 
-    /// Returns an error if a live document of `snapshot`, of the index called `name`, is refused;
-    /// only segments of interest are read.
+    /// Returns an error if a document of `snapshot`, of the index called `name`, is refused; only
+    /// segments of interest are read. Removed documents count: their segments still have the texts.
     ///
     /// # Errors
     /// The refusal, which names the document; when a document cannot be read.
@@ -353,14 +353,27 @@ impl Withdrawals {
         if self.is_empty() {
             return Ok(());
         }
-        for address in snapshot.live().filter(|at| is_of_interest(at.segment as usize)) {
-            if let Some(what) = self.of_stored(snapshot, address, Stop::NEVER)? {
-                let what = format!(
-                    "nothing was merged: the document `{}`: {what}; remove it from this index, or \
-                     lift the withdrawal",
-                    snapshot.id(address)?
-                );
-                return Err(Error::index(name, Reason::Withdrawn, what));
+        for (segment, view) in (0u32..).zip(snapshot.segments()) {
+            if !is_of_interest(segment as usize) {
+                continue;
+            }
+            for doc in 0..view.live_documents() + view.deleted_documents() {
+                let address = DocAddress { segment, doc };
+                if let Some(why) = self.of_stored(snapshot, address, Stop::NEVER)? {
+                    let id = snapshot.id(address)?;
+                    let what = match view.is_alive(doc) {
+                        true => format!(
+                            "nothing was merged: the document `{id}`: {why}; withdraw it \
+                             from this index too, or lift the withdrawal"
+                        ),
+                        false => format!(
+                            "nothing was merged: the document `{id}`, which was removed or \
+                             replaced: {why}; the files still have its text: compact this \
+                             index"
+                        ),
+                    };
+                    return Err(Error::index(name, Reason::Withdrawn, what));
+                }
             }
         }
         Ok(())

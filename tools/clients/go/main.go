@@ -80,7 +80,8 @@ func main() {
 	_, refused, err := client.SearchAPI.Search(background).SearchRequest(*unknown).Execute()
 	check(err != nil && refused.StatusCode == 404, "nobody is not found", refused)
 
-	removal := centoapi.NewRemoveRequest([]string{"a/1", "c"})
+	removal := centoapi.NewRemoveRequest()
+	removal.SetIds([]string{"a/1", "c"})
 	removed, _, err := client.DocumentsAPI.Remove(background).RemoveRequest(*removal).Commit("wait").Execute()
 	must(err)
 	check(removed.GetRemoved() == 1 && len(removed.GetMissing()) == 1, "one is removed", removed)

@@ -222,20 +222,54 @@ pub struct RecordError {
     pub message: String,
 }
 
-/// Documents to remove.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Documents to remove: those with these ids, or those that match a filter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RemoveRequest {
     /// Their ids.
-    pub ids: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ids: Option<Vec<String>>,
+    /// Remove all documents that match this query, such as `meta.lang:de` or
+    /// `meta.year:[* TO 2023]`. Changes that were accepted before are committed first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// Only count the documents, and remove none. Changes that were accepted before are committed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub dry_run: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// A change of the meta object of a stored document, whose text stays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PatchRequest {
+    /// A merge patch (RFC 7396) of the meta object: a member with the value null is removed,
+    /// objects are merged member by member, and every other value replaces the one before.
+    #[serde(deserialize_with = "meta")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Map<String, Value>))]
+    pub meta: Map<String, Value>,
+}
+
+/// The answer to a request that changes the meta object of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PatchResponse {
+    /// Whether the meta object is another one now.
+    pub changed: bool,
+    /// Whether the change is committed.
+    pub committed: bool,
 }
 
 /// The answer to a request that removes documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RemoveResponse {
-    /// Documents removed.
+    /// Documents removed, or with `dry_run` found.
     pub removed: u64,
     /// Ids that no document has.
     pub missing: Vec<String>,

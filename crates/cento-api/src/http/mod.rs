@@ -21,8 +21,8 @@ mod withdrawals;
 pub use compare::{CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId};
 pub use documents::{
     AddResponse, AddedDocument, Commit, DocumentBody, DocumentOfParts, DocumentResponse,
-    ListRequest, ListResponse, ListedDocument, RecordError, RemoveRequest, RemoveResponse,
-    StoredPart, When,
+    ListRequest, ListResponse, ListedDocument, PatchRequest, PatchResponse, RecordError,
+    RemoveRequest, RemoveResponse, StoredPart, When,
 };
 pub use families::{
     FamiliesRequest, FamiliesResponse, FamiliesSummary, LineageRequest, LineageResponse,

@@ -220,7 +220,8 @@ impl Decontaminate {
         }
         let is_found = counts.benchmarks.iter().any(|of| of.contaminated > 0);
         Ok(match is_found {
-            _ if inputs.failed > 0 => Outcome::Bad,
+            _ if inputs.failed > 0 && counts.documents == 0 => Outcome::Bad,
+            _ if inputs.failed > 0 => Outcome::Incomplete,
             _ if self.strict && inputs.skipped > inputs.skipped_by_name => Outcome::Incomplete,
             true => Outcome::Found,
             false => Outcome::Nothing,

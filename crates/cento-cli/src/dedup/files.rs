@@ -17,7 +17,7 @@ use crate::unwritten::UnwrittenFile;
 use cento::Error;
 use cento_collections::dedup::{Decision, Event, Verdict};
 use cento_report::NotCompared;
-use cento_source::{Annotation, Selection, TableForm, TextField, is_by_name};
+use cento_source::{Annotation, Selection, TableForm, TextField, is_by_name, is_by_pattern};
 
 /// Where kept documents go.
 enum Out {
@@ -130,7 +130,11 @@ impl Files {
             Event::Skipped { place, why } => {
                 self.summary.skipped += 1;
                 self.summary.skipped_by_name += u64::from(is_by_name(why));
-                self.dropped_line(&NoDocument { place: &place, verdict: "left_out", reason: why })?;
+                // Who leaves files out by a pattern knows them; there may be thousands.
+                if !is_by_pattern(why) {
+                    let verdict = "left_out";
+                    self.dropped_line(&NoDocument { place: &place, verdict, reason: why })?;
+                }
                 if let Some(said) = self.omissions.left_out(&place, why) {
                     note!("{said}");
                 }

@@ -192,6 +192,14 @@ struct Summary {
     kept_bytes: u64,
 }
 
+impl Summary {
+    /// Returns whether any record was a document.
+    fn has_read(&self) -> bool {
+        let dropped = self.exact + self.near + self.contained + self.passages + self.withdrawn;
+        self.kept + dropped > 0
+    }
+}
+
 /// Tells serde to leave out a number that most runs do not have.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u64) -> bool {
@@ -296,7 +304,9 @@ impl Dedup {
         let lacks_field = self.source.tell_fields(&source);
         self.tell(&summary, &not_read, defaults, started)?;
         Ok(match summary.kept {
-            _ if summary.failed > 0 || lacks_field => Outcome::Bad,
+            _ if lacks_field => Outcome::Bad,
+            _ if summary.failed > 0 && !summary.has_read() => Outcome::Bad,
+            _ if summary.failed > 0 => Outcome::Incomplete,
             _ if self.strict && summary.skipped > summary.skipped_by_name => Outcome::Incomplete,
             0 => Outcome::Nothing,
             _ => Outcome::Found,
@@ -470,6 +480,7 @@ impl Dedup {
             follow_links,
             keeps_records,
             requires_id,
+            takes_meta_changes: _,
             needs_text_only,
             takes_any_id: _,
             html,

@@ -139,6 +139,10 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("cento remove corpus.idx rfc1604 rfc1605", "two documents"),
             ("cento remove corpus.idx --from-file ids.txt", "those with an id in a file"),
+            (
+                "cento remove corpus.idx --filter 'meta.year:[* TO 2023]' --dry-run",
+                "count those of 2023 and before",
+            ),
         ],
     ),
     (

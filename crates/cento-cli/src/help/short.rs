@@ -80,6 +80,8 @@ pub const SHORT: &[Short] = &[
             SERVED,
             ("ids", "Ids of the documents"),
             ("from_file", "Read the ids from this file, one a line"),
+            ("filter", "All documents that match, such as lang:de"),
+            ("dry_run", "Only count the documents"),
             URL,
             FORMAT,
         ],

@@ -10,11 +10,10 @@ use crate::collection::{CollectionArgs, Kind};
 use crate::join::union;
 use crate::key;
 use crate::list_format::{ListFormat, ListOut};
-use crate::outfile::{self, OutFile};
+use crate::outfile::{self, NewFile};
 use crate::output::{self, count, print_json_to};
 use crate::progress::stop_flag;
 use crate::terminal::{Id, line, note};
-use crate::unwritten::UnwrittenFile;
 use crate::{Outcome, Result};
 use cento::index::Snapshot;
 use cento::search::{BoilerplateShare, RepeatedPassage};
@@ -75,8 +74,7 @@ impl Boilerplate {
         if let Some(out) = &self.out {
             outfile::check_lines(out, "passages")?;
         }
-        let (out, mut unwritten) =
-            self.out.as_deref().map(UnwrittenFile::create).transpose()?.unzip();
+        let out = self.out.as_deref().map(NewFile::create).transpose()?;
         let scope = self.scope()?;
         let (snapshot, is_any_refused) = self.snapshot(stop)?;
         let (share, threads) = (self.min_share, cento::available_threads());
@@ -84,7 +82,6 @@ impl Boilerplate {
             Some(field) => repeated_passages_within(&snapshot, field, share, threads, stop)?,
             None => repeated_passages(&snapshot, &scope, share, threads, stop)?,
         };
-        unwritten.iter_mut().for_each(UnwrittenFile::keep);
         if let Some(out) = out {
             write(out, &found.passages)?;
         }
@@ -135,9 +132,10 @@ impl Boilerplate {
 }
 
 /// Writes all passages to a file.
-fn write(mut out: OutFile, passages: &[RepeatedPassage]) -> cento::Result<()> {
+fn write(mut out: NewFile, passages: &[RepeatedPassage]) -> cento::Result<()> {
     let written = passages.iter().try_for_each(|passage| print_json_to(&mut out, passage));
-    written.and_then(|()| out.finish()).map_err(|error| out.failed(error))
+    written.map_err(|error| out.failed(error))?;
+    out.finish()
 }
 
 fn print(

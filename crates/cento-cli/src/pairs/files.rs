@@ -172,10 +172,7 @@ impl Pairs {
                 note!("cento: {place}: {}", summary(&report));
             }
         }
-        if is_missing {
-            return Ok(Outcome::Bad);
-        }
-        Ok(if is_empty { Outcome::Nothing } else { Outcome::Found })
+        Ok(Outcome::of_inputs(is_missing, !is_empty))
     }
 
     /// Creates the index of the files that the new ones are compared with, if they are compared

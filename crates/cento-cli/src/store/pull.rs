@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{StoreArgs, TransferArgs, tell, travelled, watched};
+use super::{StoreArgs, TransferArgs, travelled, watched};
 use crate::Result;
 use crate::output::{Format, count, counted};
+use crate::terminal::tell;
+use crate::watch::{counted_watches, how_to_copy};
+use cento_collections::watch::count_watches;
 use cento_remote::{PullOptions, Pulled};
 
 /// Make a directory a copy of an index in an object store.
@@ -46,7 +49,16 @@ impl Pull {
         };
         let stopping = "stopping; files that have arrived are not fetched again";
         let pulled = watched(stopping, |watch| remote.pull(&self.index, &options, watch))?;
-        Ok(tell(self.format, &pulled, || sentence(&pulled))?)
+        let told = super::tell(self.format, &pulled, || sentence(&pulled))?;
+        if pulled.watches > 0 && count_watches(&self.index)? == 0 {
+            let index = self.index.display();
+            let watches = counted_watches(pulled.watches);
+            tell!(
+                "cento: {index}: the index that was pushed had {watches}, which no store has; {}",
+                how_to_copy("INDEX")
+            );
+        }
+        Ok(told)
     }
 }
 

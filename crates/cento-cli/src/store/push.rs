@@ -12,8 +12,10 @@ use crate::key;
 use crate::output::{Format, bytes, count, counted};
 use crate::parse::{parse_age, parse_duration};
 use crate::terminal::tell;
+use crate::watch::tell_left_behind;
 use crate::{Outcome, Result};
 use cento::Error;
+use cento_collections::watch::count_watches;
 use cento_remote::{PushOptions, Pushed, Remote, Retained, Retention, Watch};
 
 /// Publish the last commit of an index in an object store.
@@ -73,14 +75,17 @@ impl Push {
             None => self.once(&remote, true, watch).map(|done| self.tell(&done)),
             Some(every) => self.repeat(&remote, every, watch),
         });
-        Ok(done??)
+        done?
     }
 
     /// Pushes the last commit, and removes expired history if the commit is new or `is_due`.
     fn once(&self, remote: &Remote, is_due: bool, watch: Watch<'_>) -> cento::Result<Done> {
         let index = key::open(&self.index)?;
-        let options =
-            PushOptions { parallel: self.transfer.parallel.into(), ..PushOptions::default() };
+        let options = PushOptions {
+            parallel: self.transfer.parallel.into(),
+            watches: count_watches(&self.index)?,
+            ..PushOptions::default()
+        };
         let pushed = remote.push(&index, &options, watch)?;
         let is_due = is_due || pushed.is_new;
         let retention = self.retention().filter(|_| is_due);
@@ -93,12 +98,7 @@ impl Push {
     }
 
     /// Pushes until it is stopped.
-    fn repeat(
-        &self,
-        remote: &Remote,
-        every: Duration,
-        watch: Watch<'_>,
-    ) -> cento::Result<std::io::Result<Outcome>> {
+    fn repeat(&self, remote: &Remote, every: Duration, watch: Watch<'_>) -> cento::Result<Result> {
         // A manifest becomes old without another push, too.
         let mut looked: Option<Instant> = None;
         while !watch.stop.is_set() {
@@ -130,8 +130,10 @@ impl Push {
     }
 
     /// Shows the result.
-    fn tell(&self, done: &Done) -> std::io::Result<Outcome> {
-        super::tell(self.format, done, || sentence(done))
+    fn tell(&self, done: &Done) -> Result {
+        let told = super::tell(self.format, done, || sentence(done))?;
+        tell_left_behind(&self.index, "in the store")?;
+        Ok(told)
     }
 
     fn retention(&self) -> Option<Retention> {

@@ -14,6 +14,7 @@ use super::output::{self, Format, count, counted};
 use super::progress::stop_flag;
 use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
+use super::wait::WaitArgs;
 use super::{Outcome, Result};
 use cento::index::{Index, Writer, WriterOptions};
 use cento::runtime::replace;
@@ -69,6 +70,8 @@ pub struct Withdraw {
     /// the signature, and passages by two fingerprints near each other.
     #[arg(long, value_name = "RECORD", conflicts_with = "url")]
     check: Option<PathBuf>,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -124,7 +127,7 @@ impl Withdraw {
             return match (target, &self.forget, &self.check) {
                 (Target::Index(path), None, Some(record)) => self.check(&path, record),
                 (Target::Index(path), Some(id), _) => {
-                    let mut writer = key::open(&path)?.writer(WriterOptions::default())?;
+                    let mut writer = self.wait.open(&path)?.writer(WriterOptions::default())?;
                     let forgotten = withdraw::forget(&mut writer, id)?;
                     writer.finish()?;
                     self.forgotten(forgotten)
@@ -163,7 +166,7 @@ impl Withdraw {
     /// Withdraws a document from an index.
     fn withdraw(&self, path: &Path, id: &str) -> cento::Result<WithdrawResponse> {
         let stop = stop_flag();
-        let index = key::open(path)?;
+        let index = self.wait.open_until(path, stop.clone())?;
         if self.dry_run {
             let snapshot = index.snapshot()?;
             let (withdrawal, again) = match Plan::new(&snapshot, id, &self.options, &stop) {

@@ -4,10 +4,11 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::run::{Dir, Run};
+use crate::common::run::{Dir, Run, indexed, line};
 use crate::common::service::{JSON, Service};
 use crate::common::{wait_until, words};
 use cento::index::{Index, WriterOptions};
+use serde_json::json;
 
 /// The user id of an account that owns nothing.
 const NOBODY: u32 = 65534;
@@ -141,4 +142,44 @@ fn a_service_beside_a_writer_says_how() {
         "{}",
         together.err
     );
+}
+
+#[test]
+fn short_writers_wait_for_their_turn_if_they_are_asked_to() {
+    let dir = indexed();
+    let index = Index::open(dir.path("idx")).unwrap();
+    dir.write("new.jsonl", line("new", &words(50, 60), json!({})));
+    dir.write("mine.txt", words(1, 80));
+    let verbs: [&[&str]; 4] = [
+        &["add", "idx", "new.jsonl"],
+        &["remove", "idx", "new"],
+        &["watch", "add", "idx", "mine.txt"],
+        &["compact", "idx"],
+    ];
+    let writer = index.writer(WriterOptions::default().merge(false)).unwrap();
+    for verb in verbs {
+        // At once by default, and after a time that is over.
+        for wait in [&[][..], &["--wait", "1ms"]] {
+            let run = dir.run(&[verb, wait].concat());
+            assert_eq!(run.status, 2, "{verb:?} {}", run.err);
+            assert!(run.err.contains("--wait 1m"), "{verb:?} {}", run.err);
+        }
+    }
+    let add = |i: u64| {
+        dir.write(&format!("{i}.jsonl"), line(&i.to_string(), &words(60 + i, 60), json!({})));
+        let file = format!("{i}.jsonl");
+        dir.command(&["add", "idx", &file, "--wait", "10m"]).spawn().unwrap()
+    };
+    let mut children: Vec<_> = (0..4).map(add).collect();
+    drop(writer);
+    assert!(children.iter_mut().all(|child| child.wait().unwrap().success()));
+    let before = dir.json(&["stats", "idx"])["documents"].as_u64();
+    assert_eq!(before, Some(7));
+    for verb in verbs {
+        let writer = index.writer(WriterOptions::default().merge(false)).unwrap();
+        let mut child = dir.command(&[verb, &["--wait", "10m"]].concat()).spawn().unwrap();
+        drop(writer);
+        assert!(child.wait().unwrap().success(), "{verb:?}");
+    }
+    assert_eq!(dir.json(&["stats", "idx"])["documents"].as_u64(), Some(7));
 }

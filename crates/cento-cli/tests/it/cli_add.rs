@@ -162,7 +162,7 @@ fn a_bad_record_is_reported_with_its_place_and_the_others_are_added() {
     bytes.extend(line("c", &words(2, 60), json!({})).into_bytes());
     dir.write("mixed.jsonl", &bytes);
     let run = dir.run(&["add", "idx", "mixed.jsonl", "--format", "json"]);
-    assert_eq!(run.status, 2);
+    assert_eq!(run.status, 3);
     let report = run.json();
     assert_eq!((&report["added"], &report["failed"]), (&json!(2), &json!(4)));
     for place in [
@@ -202,7 +202,7 @@ fn a_whole_file_beyond_the_limit_is_an_unread_file() {
     for verb in [&["add", "idx", "in"][..], &["dedup", "in", "--out", "out.jsonl"]] {
         let run = dir.run(&[verb, &limit].concat());
         let report = run.json();
-        assert_eq!((run.status, &report["failed"], &report["unread"]), (2, &json!(2), &json!(2)));
+        assert_eq!((run.status, &report["failed"], &report["unread"]), (3, &json!(2), &json!(2)));
         let unread = &report["unread_files"];
         assert_eq!(unread[0]["path"], "in/long.txt", "{unread}");
         assert_eq!(unread[0]["reason"], "longer than 100000 bytes, the limit for a record");
@@ -237,7 +237,7 @@ fn a_truncated_file_keeps_its_earlier_records() {
     let whole = zstd::encode_all(many.as_bytes(), 1).unwrap();
     dir.write("cut.jsonl.zst", &whole[..whole.len() / 2]);
     let run = dir.run(&["add", "idx", "cut.jsonl.zst", "--format", "json"]);
-    assert_eq!((run.status, &run.json()["failed"]), (2, &json!(1)));
+    assert_eq!((run.status, &run.json()["failed"]), (3, &json!(1)));
     assert_eq!(run.json()["unread"], 1);
     assert!(run.json()["added"].as_u64().unwrap() > 100);
     assert!(run.err.contains("cut.jsonl.zst"), "{}", run.err);
@@ -435,4 +435,50 @@ fn two_fields_with_one_member_of_the_meta_object_are_refused() {
     assert!(run.err.contains("in.jsonl:1: "), "{}", run.err);
     let said = "`year` and another field make `year` of the meta object";
     assert!(run.err.contains(said), "{}", run.err);
+}
+
+#[test]
+fn labels_are_set_without_the_texts_and_documents_are_removed_by_a_filter() {
+    let dir = Dir::new();
+    let years = (2020..2026).map(|year| {
+        line(&year.to_string(), &words(year, 60), json!({"year": year, "source": {"name": "x"}}))
+    });
+    dir.write("all.jsonl", years.collect::<String>());
+    assert_eq!(dir.json(&["add", "idx", "all.jsonl"])["added"], 6);
+    let before = dir.json(&["show", "idx", "2021"]);
+    let labels = [
+        json!({"id": "2021", "meta": {"reviewed": true, "source": {"name": null, "place": "y"}}}),
+        json!({"id": "2022", "meta": {"year": 2022}}),
+        json!({"id": "1999", "meta": {"reviewed": true}}),
+        // The text may be in a field of another name.
+        json!({"id": "2023", "meta": {"reviewed": true}, "body": "some words"}),
+    ];
+    dir.write("labels.jsonl", labels.map(|label| format!("{label}\n")).concat());
+    let run = dir.run(&["add", "idx", "labels.jsonl", "--format", "json"]);
+    let report = run.json();
+    let counts = ["added", "replaced", "unchanged", "failed"].map(|name| report[name].as_u64());
+    assert_eq!(counts, [Some(0), Some(1), Some(1), Some(2)]);
+    assert!(run.err.contains("document `1999`"), "{}", run.err);
+    assert!(run.err.contains("labels.jsonl:4"), "{}", run.err);
+    let after = dir.json(&["show", "idx", "2021"]);
+    let meta = json!({"year": 2021, "reviewed": true, "source": {"place": "y"}});
+    assert_eq!(after["meta"], meta);
+    for same in ["text", "fingerprints", "added", "tokens"] {
+        assert_eq!(after[same], before[same], "{same}");
+    }
+
+    let filter = ["--filter", "meta.year:[* TO 2022]"];
+    let remove = |more: &[&str]| dir.json(&[&["remove", "idx"], &filter[..], more].concat());
+    let counted = remove(&["--dry-run"]);
+    assert_eq!((&counted["removed"], &counted["dry_run"]), (&json!(3), &json!(true)));
+    let ids = dir.json(&["remove", "idx", "2020", "gone", "--dry-run"]);
+    assert_eq!((&ids["removed"], &ids["missing"]), (&json!(1), &json!(["gone"])));
+    assert_eq!(dir.json(&["stats", "idx"])["documents"], 6);
+    assert_eq!(remove(&[])["removed"], 3);
+    assert_eq!(dir.json(&["stats", "idx"])["documents"], 3);
+    let none = dir.run(&["remove", "idx", "--filter", "meta.year:1999"]);
+    assert_eq!((none.status, none.err.as_str()), (1, "0 removed\n"));
+    let both = dir.run(&["remove", "idx", "2023", "--filter", "*"]);
+    assert_eq!(both.status, 2, "{}", both.err);
+    assert_eq!(dir.json(&["stats", "idx"])["documents"], 3);
 }

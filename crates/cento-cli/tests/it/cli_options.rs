@@ -47,7 +47,7 @@ fn quiet_leaves_errors() {
     assert!(error.status == 2 && error.err.starts_with("cento: none: "), "{}", error.err);
     dir.write("bad.jsonl", [line("x", "some words", json!({})), "{\"id\":\n".into()].concat());
     let refused = dir.run(&["add", "idx", "bad.jsonl", "-q"]);
-    assert_eq!(refused.status, 2);
+    assert_eq!(refused.status, 3);
     assert!(
         refused.err.contains("bad.jsonl:2") && refused.err.lines().count() == 1,
         "{}",

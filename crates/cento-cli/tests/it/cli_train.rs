@@ -240,3 +240,16 @@ fn a_table_that_does_not_fit_is_refused_with_advice() {
     fs::remove_file(dir.path("idx/frequencies.cento")).unwrap();
     check(&["search", "idx", "--text", "x"], "frequency table");
 }
+
+#[test]
+fn nothing_to_count_makes_no_table() {
+    let dir = Dir::new();
+    dir.write("empty.txt", "");
+    assert_eq!(dir.run(&["create", "none.idx"]).status, 0);
+    for input in ["empty.txt", "none.idx"] {
+        let run = dir.run(&["method", "train", input, "--out", "t.freq"]);
+        assert_eq!(run.status, 2, "{}", run.err);
+        assert!(run.err.contains("no text to count"), "{}", run.err);
+        assert!(!dir.path("t.freq").exists());
+    }
+}

@@ -331,7 +331,7 @@ fn every_input_is_accounted_for() {
     dir.write("in/c.txt", format!("{}\n", question(4)));
     dir.write("in/empty.txt", "");
     let run = dir.run(&["decontaminate", "in", "--against", "bench.jsonl", "--format", "json"]);
-    assert_eq!(run.status, 2, "{}", run.err);
+    assert_eq!(run.status, 3, "{}", run.err);
     let summary = run.json();
     assert_eq!((&summary["documents"], &summary["failed"]), (&json!(2), &json!(1)));
     assert_eq!((&summary["skipped"], &summary["contaminated_documents"]), (&json!(2), &json!(2)));

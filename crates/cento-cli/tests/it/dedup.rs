@@ -410,7 +410,7 @@ fn records_stay_as_they_were() {
     dir.write("in.jsonl", &input);
     dir.write("c.txt", words(2, 50));
     let run = dir.run(&["dedup", "in.jsonl", "c.txt"]);
-    assert_eq!(run.status, 2, "{}", run.err);
+    assert_eq!(run.status, 3, "{}", run.err);
     let out: Vec<&str> = run.out.lines().collect();
     assert_eq!((out.len(), out[0]), (2, first.as_str()));
     assert_eq!(serde_json::from_str::<Value>(out[1]).unwrap()["id"], "c.txt");
@@ -470,4 +470,29 @@ fn repeated_passages_are_cut_out() {
         json!({"bytes": [0, passage.len() + 2], "tokens": 40, "of": "a"})
     );
     assert_eq!((&report[1]["id"], &report[1]["verdict"]), (&json!("c"), &json!("passages")));
+}
+
+#[test]
+fn a_table_keeps_its_mark_and_files_left_out_by_a_pattern_are_counted() {
+    let dir = Dir::new();
+    let row = |id: u64, seed| format!("{id};{}\r\n", words(seed, 40));
+    dir.write("in.csv", format!("\u{feff}id;text\r\n{}{}{}", row(1, 1), row(2, 1), row(3, 3)));
+    let run = dir.run(&["dedup", "in.csv", "--out", "out.csv", "--dropped", "d.jsonl"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let out = fs::read_to_string(dir.path("out.csv")).unwrap();
+    assert_eq!(out, format!("\u{feff}id;text\r\n{}{}", row(1, 1), row(3, 3)));
+
+    fs::create_dir(dir.path("site")).unwrap();
+    for (name, text) in [("a.html", words(5, 40)), ("b.txt", words(6, 40)), ("c.txt", words(7, 40))]
+    {
+        dir.write(&format!("site/{name}"), text);
+    }
+    dir.write("site/empty.html", "");
+    let args = ["dedup", "site", "--include", "*.html", "--out", "o.jsonl"];
+    let summary = dir.json(&[&args[..], &["--dropped", "left.jsonl"]].concat());
+    assert_eq!((&summary["kept"], &summary["skipped"]), (&json!(1), &json!(3)));
+    assert_eq!(summary["skipped_by_name"], 2);
+    let left = fs::read_to_string(dir.path("left.jsonl")).unwrap();
+    assert_eq!(left.lines().count(), 1, "{left}");
+    assert!(left.contains("empty.html"), "{left}");
 }

@@ -301,7 +301,7 @@ fn fails(dir: &Dir, name: &str, bytes: &[u8], why: &str) -> Run {
     dir.write(name, bytes);
     let run = dir.run(&["add", "idx", name, "a.txt", "--format", "json"]);
     let report = run.json();
-    assert_eq!((run.status, &report["unread"]), (2, &json!(1)), "{name}: {}", run.err);
+    assert_eq!((run.status, &report["unread"]), (3, &json!(1)), "{name}: {}", run.err);
     assert_eq!(report["unread_files"][0]["path"], name);
     let reason = report["unread_files"][0]["reason"].as_str().unwrap();
     assert!(reason.contains(why) && run.err.contains(why), "{name}: {reason}");
@@ -374,7 +374,7 @@ fn a_file_that_exceeds_the_memory_of_the_worker_takes_no_other_with_it() {
     dir.write("in/b.pdf", &bomb);
     dir.write("in/c.odt", odt(&text));
     let run = dir.run(&["add", "idx", "in", "--format", "json", "--threads", "1"]);
-    assert_eq!((run.status, &run.json()["added"]), (2, &json!(2)), "{}", run.err);
+    assert_eq!((run.status, &run.json()["added"]), (3, &json!(2)), "{}", run.err);
     let unread = &run.json()["unread_files"][0];
     assert_eq!(unread["path"], "in/b.pdf");
     assert!(unread["reason"].as_str().unwrap().contains("memory"), "{unread}");

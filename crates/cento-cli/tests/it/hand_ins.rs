@@ -73,7 +73,7 @@ fn a_pattern_makes_submissions_of_the_names_of_a_learning_platform() {
     assert_eq!(first["symmetric"], 1.0);
     assert_eq!(first["files"][0]["a"], "flat/lindqvistada/Inventory.txt");
     // A file that does not fit is named.
-    assert!(ran.status == 2 && ran.err.contains("flat/README"), "{}", ran.err);
+    assert!(ran.status == 3 && ran.err.contains("flat/README"), "{}", ran.err);
     assert!(ran.err.contains("does not fit the pattern"), "{}", ran.err);
     for (by, why) in [("{name}_{part}", "{document}"), ("students", "expected file, directory")] {
         let ran = dir.run(&["pairs", "flat", "--by", by]);
@@ -221,7 +221,7 @@ fn a_hand_in_that_is_all_boilerplate_is_not_compared_and_is_added() {
     dir.write("new/dan.txt", words(3, 60));
     assert_eq!(dir.run(&["create", "idx"]).status, 0);
     let run = dir.run(&["pairs", "new", "-b", "sheet.txt", "--against", "idx", "--add"]);
-    assert_eq!(run.status, 2, "{}", run.err);
+    assert_eq!(run.status, 3, "{}", run.err);
     assert!(run.err.contains("new/bob.txt: there is nothing to compare"), "{}", run.err);
     assert!(run.err.contains("3 added"), "{}", run.err);
 }

@@ -24,11 +24,11 @@ fn what_is_left_out_or_refused_is_named_and_sets_the_exit_status() {
     let (report, _) = added(&dir, &["whole.idx", "in", "--html", "source"]);
     assert_eq!(report["added"], 2);
     dir.write("broken.json", "{ // a comment\n}");
-    assert_eq!(added(&dir, &["idx", "broken.json", "in"]).1, 2);
+    assert_eq!(added(&dir, &["idx", "broken.json", "in"]).1, 3);
     dir.write("in/d.zip", "some text");
     let run = dir.run(&["add", "idx", "in"]);
     let said = "in/d.zip: it is named .zip, but it is text";
-    assert!(run.status == 2 && run.err.contains(said), "{}", run.err);
+    assert!(run.status == 3 && run.err.contains(said), "{}", run.err);
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn deduplication_keeps_records_that_an_index_cannot_hold() {
     ];
     dir.write("odd.jsonl", lines.concat());
     let (report, status) = added(&dir, &["idx", "odd.jsonl"]);
-    assert_eq!((&report["added"], &report["failed"], status), (&json!(1), &json!(1), 2));
+    assert_eq!((&report["added"], &report["failed"], status), (&json!(1), &json!(1), 3));
     let run = dir.run(&["dedup", "odd.jsonl"]);
     assert_eq!((run.status, run.out), (0, lines.concat()), "{}", run.err);
 }
@@ -70,7 +70,7 @@ fn deduplication_writes_every_record_to_the_output_or_to_the_report() {
     for annotates in [&[][..], &["--annotate"]] {
         let args = ["dedup", "in", "--out", "kept.jsonl", "--dropped", "report.jsonl"];
         let run = dir.run(&[&args[..], annotates].concat());
-        assert_eq!(run.status, 2, "{}", run.err);
+        assert_eq!(run.status, 3, "{}", run.err);
         let read = |name: &str| std::fs::read_to_string(dir.path(name)).unwrap();
         let report: Vec<Value> =
             read("report.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();

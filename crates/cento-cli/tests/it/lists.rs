@@ -21,7 +21,7 @@ const REPORTS: [&str; 6] = ["--report", "r.html", "--report", "r.json", "--repor
 /// and in all forms of the report; and that no other input is.
 fn check_named(dir: &Dir, args: &[&str], expected: &[(&str, &str)]) {
     let ran = dir.run(&[args, &REPORTS].concat());
-    assert_eq!(ran.status, 2, "the exit status shows that inputs were not compared: {}", ran.err);
+    assert_eq!(ran.status, 3, "the exit status shows that inputs were not compared: {}", ran.err);
     let listed: Value = serde_json::from_str(&read(dir, "r.json")).unwrap();
     let last = jsons(&dir.run(&[args, &["--format", "json"]].concat()).out).pop().unwrap();
     assert_eq!(last["not_compared"], listed["not_compared"]);

@@ -22,7 +22,7 @@ fn client(nginx: &Nginx) -> Client {
 #[ignore = "needs nginx"]
 fn the_api_answers_under_a_path_whatever_an_id_has_in_it() {
     let dir = indexed();
-    dir.write("tokens", format!("write {TOKEN}\n"));
+    dir.write("tokens", format!("write writer {TOKEN}\n"));
     let service = Service::start(&dir, &["--tokens", "tokens"]);
     let nginx = Nginx::start(service.address());
     let client = client(&nginx);

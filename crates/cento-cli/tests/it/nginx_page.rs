@@ -10,7 +10,7 @@ use crate::common::words;
 #[ignore = "needs nginx, chromium and chromedriver"]
 fn the_page_works_behind_a_proxy_under_a_path() {
     let dir = indexed();
-    dir.write("tokens", "read reader-0123456789\n");
+    dir.write("tokens", "read reader reader-0123456789\n");
     let service = Service::start(&dir, &["--tokens", "tokens"]);
     let nginx = Nginx::start(service.address());
     let browser = Browser::start();

@@ -59,7 +59,7 @@ fn inputs_that_cannot_be_read_are_reported_and_the_others_joined() {
     dir.write("in/program.bin", b"\0\x01\x02\x03\xff\0\0\0");
     for verb in ["families", "lineage", "cluster"] {
         let run = dir.run(&[verb, "in"]);
-        assert_eq!(run.status, 2, "{verb}: {}", run.err);
+        assert_eq!(run.status, 3, "{verb}: {}", run.err);
         assert!(run.out.contains("second.txt"), "{verb}: {}", run.out);
         assert!(run.err.contains("program.bin") && run.err.contains("1 text not compared"));
         std::fs::create_dir_all(dir.path("none")).unwrap();

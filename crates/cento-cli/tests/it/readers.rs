@@ -52,7 +52,7 @@ fn a_command_that_fails_costs_its_file_and_gets_no_secrets() {
         "--reader",
         "djvu=sh -c 'echo broken >&2; exit 4'",
     ]);
-    assert_eq!(run.status, 2);
+    assert_eq!(run.status, 3);
     assert!(run.err.contains("b.djvu: the reader of .djvu files failed"), "{}", run.err);
     assert!(run.err.contains("broken"), "{}", run.err);
     assert_eq!(dir.json(&["stats", "idx"])["documents"], 1);

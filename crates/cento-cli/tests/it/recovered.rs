@@ -281,3 +281,24 @@ fn an_id_that_is_live_in_two_segments_is_named() {
     dir.json(&["recover", "idx", "--to", "new", "--like", "like", "--segment", &name]);
     assert_eq!(dir.json(&["check", "new"])["ok"], true);
 }
+
+#[test]
+fn a_damaged_list_of_files_of_tantivy_is_named_with_the_way_out() {
+    let dir = Dir::new();
+    dir.write("a.jsonl", line("a", &words(1, 60), json!({})));
+    assert_eq!(dir.json(&["add", "idx", "a.jsonl"])["added"], 1);
+    dir.write("idx/.managed.json", "garbage");
+    for args in [&["stats", "idx"][..], &["add", "idx", "a.jsonl"], &["check", "idx"]] {
+        let run = dir.run(args);
+        assert_eq!(run.status, 2, "{}", run.err);
+        assert!(run.err.contains("`.managed.json` is damaged") && run.err.contains("delete it"));
+        assert!(!run.err.contains("Error("), "{}", run.err);
+    }
+    fs::remove_file(dir.path("idx/.managed.json")).unwrap();
+    dir.write("b.jsonl", line("b", &words(2, 60), json!({})));
+    assert_eq!(dir.json(&["add", "idx", "b.jsonl"])["added"], 1);
+    // Files that the damaged list named go with the next writer.
+    assert_eq!(dir.json(&["add", "idx", "b.jsonl"])["unchanged"], 1);
+    assert_eq!(dir.run(&["check", "idx"]).status, 0);
+    assert_eq!(dir.json(&["stats", "idx"])["documents"], 2);
+}

@@ -73,7 +73,7 @@ fn the_command_line_adds_to_a_service() {
     let service = Service::start(&dir, &["--commit-interval", "1h"]);
     let url = &service.url;
     let run = dir.run(&["add", "--url", url, "corpus.jsonl", "more.txt", "--format", "json"]);
-    assert_eq!(run.status, 2);
+    assert_eq!(run.status, 3);
     let report = run.json();
     assert_eq!((&report["added"], &report["failed"]), (&json!(4), &json!(1)));
     assert_eq!(dir.json(&["stats", "--url", url])["documents"], 4);
@@ -122,7 +122,7 @@ fn the_writer_of_a_service_is_in_the_way_of_others_except_for_its_clients() {
 #[test]
 fn a_probe_asks_once_and_says_whether_the_service_is_there() {
     let dir = indexed();
-    dir.write("tokens", "read reader-of-this-test-0001\n");
+    dir.write("tokens", "read reader reader-of-this-test-0001\n");
     let service = Service::start(&dir, &["--tokens", "tokens"]);
     let url = service.url.clone();
     let alive = dir.run(&["info", "health", &url]);

@@ -161,7 +161,7 @@ fn the_printed_configuration_is_a_file_with_the_same_effect() {
 #[test]
 fn tokens_are_not_printed() {
     let dir = created();
-    dir.write("tokens", "write writer-0123456789\n");
+    dir.write("tokens", "write writer writer-0123456789\n");
     let out =
         printed(&dir, &["idx", "--tokens", "tokens"], &[("CENTO_TOKEN", "client-0123456789")]);
     assert!(out.contains("tokens = \"tokens\"") && !out.contains("0123456789"), "{out}");
@@ -170,7 +170,7 @@ fn tokens_are_not_printed() {
 #[test]
 fn a_file_with_an_unknown_option_is_refused_with_its_line() {
     let dir = created();
-    dir.write("tokens", "write writer-0123456789\n");
+    dir.write("tokens", "write writer writer-0123456789\n");
     let check = |text: &str, args: &[&str], place: &str, said: &str| {
         dir.write("cento.toml", text);
         let run = dir.run(&[&["serve", "idx", "--config", "cento.toml"], args].concat());
@@ -212,7 +212,7 @@ fn a_service_begins_with_nothing_on_the_command_line() {
 #[test]
 fn tokens_are_read_again_and_bad_ones_replace_none() {
     let dir = created();
-    dir.write("tokens", "write writer-0123456789\n");
+    dir.write("tokens", "write writer writer-0123456789\n");
     let log = dir.path("log");
     let service =
         Service::start_logging(&dir, &["--tokens", "tokens"], File::create(&log).unwrap());
@@ -222,7 +222,7 @@ fn tokens_are_read_again_and_bad_ones_replace_none() {
     let said = |what: &str| fs::read_to_string(&log).unwrap().matches(what).count();
     assert_eq!((status("writer-0123456789"), status("second-0123456789")), (200, 401));
     // When the file changes, with the mark that an editor leaves.
-    dir.write("tokens", "\u{feff}write second-0123456789\n");
+    dir.write("tokens", "\u{feff}write writer second-0123456789\n");
     wait_until("the log", || said("have been read again") == 1);
     assert_eq!((status("writer-0123456789"), status("second-0123456789")), (401, 200));
     // A bad file, and none at all.
@@ -236,7 +236,7 @@ fn tokens_are_read_again_and_bad_ones_replace_none() {
     // On request, also if nothing has changed.
     service.signal("HUP");
     wait_until("the log", || said("cannot be read again") == 3);
-    dir.write("tokens", "read third-0123456789\n");
+    dir.write("tokens", "read reader third-0123456789\n");
     wait_until("the log", || said("have been read again") == 2);
     service.signal("HUP");
     wait_until("the log", || said("have been read again") == 3);
@@ -251,7 +251,7 @@ fn tokens_are_read_again_and_bad_ones_replace_none() {
 fn a_file_of_tokens_that_everybody_can_read_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     let dir = created();
-    dir.write("tokens", "write writer-0123456789\n");
+    dir.write("tokens", "write writer writer-0123456789\n");
     for (mode, is_told) in [(0o644, true), (0o602, true), (0o640, false), (0o600, false)] {
         fs::set_permissions(dir.path("tokens"), fs::Permissions::from_mode(mode)).unwrap();
         let log = dir.path("log");

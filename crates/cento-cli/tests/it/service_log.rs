@@ -94,3 +94,22 @@ fn a_request_has_a_number_that_the_answer_and_the_log_know() {
     assert_eq!((&proxied["route"], &proxied["client"]), (&json!("/healthz"), &json!("192.0.2.7")));
     assert_eq!(line(id)["client"], "127.0.0.1");
 }
+
+#[test]
+fn the_name_of_a_token_is_in_the_log_and_the_token_is_not() {
+    let dir = Dir::new();
+    dir.run(&["create", "idx"]);
+    dir.write("tokens", "read alice reader-0123456789 # until Friday\n");
+    let log = dir.path("log");
+    let arguments = ["--log", "json", "--log-requests", "--tokens", "tokens"];
+    let service = Service::start_logging(&dir, &arguments, File::create(&log).unwrap());
+    let header = "Authorization: Bearer reader-0123456789\r\n";
+    assert_eq!(service.ask("GET", "/v1/stats", header, "").status, 200);
+    assert_eq!(service.ask("GET", "/v1/stats", "", "").status, 401);
+    assert!(service.stop());
+    let log = fs::read_to_string(log).unwrap();
+    assert!(!log.contains("0123456789"), "{log}");
+    let requests = lines(&log).into_iter().filter(|line| line["route"] == "/v1/stats");
+    let tokens: Vec<Value> = requests.map(|line| line["token"].clone()).collect();
+    assert_eq!(tokens, [json!("alice"), Value::Null]);
+}

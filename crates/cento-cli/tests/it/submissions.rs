@@ -56,7 +56,7 @@ fn data_in_a_submission_is_left_out_by_name_and_ends_no_run() {
     // For texts a picture must be read before it is recognized as one.
     let args = ["pairs", "in", "--by", "directory"];
     let ran = dir.run(&args);
-    assert!(ran.status == 2 && ran.err.contains("in/cas/picture"), "{}", ran.err);
+    assert!(ran.status == 3 && ran.err.contains("in/cas/picture"), "{}", ran.err);
     assert!(ran.err.contains("cento: in/bob/stock.json: left out: it holds data"));
     // Files that are named by --include are read, as one text.
     let args = ["pairs", "in", "--by", "directory", "--include", "*.json*", "--include", "*.java"];

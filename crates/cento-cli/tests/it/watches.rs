@@ -123,7 +123,7 @@ fn of_several_texts_those_that_can_be_are_watched_and_each_other_is_named() {
     };
     let check = |to: &[&str], from: &[&str]| {
         let run = dir.run(&[&["watch", "add"], to, &["n.txt", "s.txt", "t.txt"]].concat());
-        assert_eq!(run.status, 2, "{}", run.err);
+        assert_eq!(run.status, 3, "{}", run.err);
         assert!(run.err.contains("`s.txt` has fewer than 12 tokens"), "{}", run.err);
         assert!(run.out.contains("n.txt") && !run.out.contains("s.txt"), "{}", run.out);
         let listed = dir.run(&[&["watch", "list", "--format", "json"], from].concat());
@@ -131,7 +131,7 @@ fn of_several_texts_those_that_can_be_are_watched_and_each_other_is_named() {
         // Watches are not replaced, so no option for that is named.
         dir.write("n.txt", words(3, 80));
         let other = dir.run(&[&["watch", "add"], to, &["n.txt", "t.txt"]].concat());
-        assert_eq!(other.status, 2, "{}", other.err);
+        assert_eq!(other.status, 3, "{}", other.err);
         assert!(other.err.contains("remove it first"), "{}", other.err);
         assert!(!other.err.contains("--replace"), "{}", other.err);
         assert!(other.out.contains("t.txt") && !other.out.contains("n.txt"), "{}", other.out);
@@ -343,8 +343,10 @@ fn events_of_a_service_are_read_by_cursor_by_waiting_and_as_a_stream() {
     let unknown = dir.run(&["watch", "events", "idx", "--watch", "unknown"]);
     assert_eq!(unknown.status, 2, "{}", unknown.err);
     assert!(unknown.err.contains("no watch has this name"), "{}", unknown.err);
-    for args in [&["add", "idx", "mine.txt"][..], &["list", "idx"], &["remove", "idx", "mine.txt"]]
-    {
+    // They can be listed, and so copied, while the service has them.
+    let listed = dir.run(&["watch", "list", "idx", "--format", "json"]);
+    assert!(listed.status == 0 && listed.out.contains("\"text\":"), "{}", listed.err);
+    for args in [&["add", "idx", "mine.txt"][..], &["remove", "idx", "mine.txt"]] {
         let locked = dir.run(&[&["watch"], args].concat());
         assert_eq!(locked.status, 2, "{}", locked.err);
         assert!(locked.err.contains("idx: ") && locked.err.contains("use --url"), "{}", locked.err);
@@ -475,5 +477,85 @@ fn a_service_that_only_reads_refuses_watches() {
     let watch = json!({"text": words(1, 80)}).to_string();
     for reply in [service.post("/v1/watches", &watch), get(&service, "/v1/events")] {
         assert_eq!((reply.status, reply.code().as_str()), (403, "read_only"));
+    }
+}
+
+/// The verbs that copy an index with watches.
+#[cfg(feature = "remote")]
+#[test]
+fn each_verb_that_leaves_watches_behind_says_so_and_a_list_brings_them_along() {
+    let dir = Dir::new();
+    dir.write("first.jsonl", line("a", &words(1, 80), json!({})));
+    dir.json(&["add", "idx", "first.jsonl"]);
+    dir.write("mine.txt", words(2, 80));
+    dir.write("secret", "0123456789abcdef\n");
+    let add = |index: &str, more: &[&str]| dir.run(&[&["watch", "add", index], more].concat());
+    let conditions = ["--min-containment", "0.3", "--filter", "lang:de"];
+    assert_eq!(add("idx", &[&["mine.txt"], &conditions[..]].concat()).status, 0);
+    assert_eq!(add("idx", &["--id", "a", "--name", "like a"]).status, 0);
+    let hook = ["--webhook", "https://a.example/x?key=y", "--secret-file", "secret"];
+    assert_eq!(add("idx", &[&["--text", &words(3, 50)], &hook[..]].concat()).status, 0);
+    let said = |args: &[&str], expected: &str| {
+        let run = dir.run(args);
+        assert_eq!(run.status, 0, "{}", run.err);
+        let line = run.err.lines().find(|line| line.contains("watches"));
+        let line = line.unwrap_or_else(|| panic!("no word of watches: {}", run.err));
+        assert!(line.contains("3 watches") && line.contains(expected), "{line}");
+        assert!(line.contains("watch list") && line.contains("--format json"), "{line}");
+    };
+    said(&["store", "push", "idx", "store", "-q"], "not in the store");
+    said(&["store", "pull", "store", "copy"], "which no store has");
+    said(&["export", "idx"], "not in the export");
+    said(&["merge", "merged", "idx"], "not in the merged index");
+    said(&["recover", "idx", "--to", "whole"], "not in the new index");
+    let moved = dir.run(&["merge", "moved", "idx", "--move"]);
+    assert_eq!((moved.status, moved.err.contains("3 watches")), (2, true), "{}", moved.err);
+    assert_eq!(dir.json(&["stats", "idx"])["documents"], 1);
+
+    let list = |index: &str| dir.run(&["watch", "list", index, "--format", "json"]).out;
+    dir.write("watches.jsonl", list("idx"));
+    assert!(!list("idx").contains("0123456789abcdef"));
+    let without = add("copy", &["watches.jsonl"]);
+    assert_eq!((without.status, without.err.contains("--secret-file")), (2, true));
+    assert_eq!(dir.run(&["watch", "list", "copy"]).status, 1);
+    let added = add("copy", &["watches.jsonl", "--secret-file", "secret"]);
+    assert_eq!(added.status, 0, "{}", added.err);
+    let shown = |index: &str| {
+        let mut watches = jsons(&list(index));
+        for watch in &mut watches {
+            for own in ["commit", "created"] {
+                watch.as_object_mut().unwrap().remove(own);
+            }
+        }
+        watches
+    };
+    assert_eq!(shown("copy"), shown("idx"));
+    // Through a pipe, and again: nothing changes.
+    let piped = ["watch", "add", "copy", "-", "--secret-file", "secret"];
+    let again = dir.run_with(&piped, list("idx").as_bytes());
+    assert_eq!(again.status, 0, "{}", again.err);
+    assert_eq!(shown("copy").len(), 3);
+    // A pull into a copy that has its watches has nothing to say.
+    let pulled = dir.run(&["store", "pull", "store", "copy"]);
+    assert!(pulled.status == 0 && !pulled.err.contains("watches"), "{}", pulled.err);
+}
+
+#[test]
+fn the_watches_of_an_index_without_texts_are_listed_by_their_signatures() {
+    let dir = Dir::new();
+    for index in ["idx", "other"] {
+        assert_eq!(dir.run(&["create", index, "--no-text"]).status, 0);
+    }
+    dir.write("mine.txt", words(2, 80));
+    assert_eq!(dir.run(&["watch", "add", "idx", "mine.txt", "--min-overlap", "3"]).status, 0);
+    let list = dir.run(&["watch", "list", "idx", "--format", "json"]).out;
+    assert!(list.contains("\"signature\":{") && !list.contains("\"text\":"), "{list}");
+    let added = dir.run_with(&["watch", "add", "other", "-"], list.as_bytes());
+    assert_eq!(added.status, 0, "{}", added.err);
+    dir.write("copy.jsonl", line("copy", &words(2, 80), json!({})));
+    for index in ["idx", "other"] {
+        dir.json(&["add", index, "copy.jsonl"]);
+        let events = dir.run(&["watch", "events", index]);
+        assert_eq!(events.status, 0, "{}", events.err);
     }
 }

@@ -89,7 +89,7 @@ fn what_was_withdrawn_is_refused_by_name_until_that_is_lifted() {
     let dir = indexed();
     assert_eq!(dir.run(&["withdraw", "idx", "own"]).status, 3);
     let again = dir.run(&["add", "idx", "in.jsonl"]);
-    assert_eq!(again.status, 2);
+    assert_eq!(again.status, 3);
     for what in [
         "document `own`: it is the document `own`, which was withdrawn on 2",
         "document `copy`: it is the document `own`",
@@ -262,7 +262,7 @@ fn a_service_withdraws_as_the_command_does() {
     }
     assert_eq!(done, expected);
     let refused = by_service.run(&[&["add", "in.jsonl"], &url[..]].concat());
-    assert!(refused.status == 2 && refused.err.contains("withdrawn on"), "{}", refused.err);
+    assert!(refused.status == 3 && refused.err.contains("withdrawn on"), "{}", refused.err);
     let again = withdraw(&by_service, &["own", "--url", &service.url]);
     assert_eq!(again["again"], json!(true));
     assert_eq!(ask(&["withdraw", "--list"])["id"], json!("own"));
@@ -281,7 +281,7 @@ fn a_pulled_copy_refuses_what_was_withdrawn() {
     assert_eq!(dir.run(&["store", "pull", "store", "copy"]).status, 0);
     assert_eq!(dir.json(&["check", "copy"])["problems"], json!([]));
     let refused = dir.run(&["add", "copy", "in.jsonl"]);
-    assert!(refused.status == 2 && refused.err.contains("withdrawn on"), "{}", refused.err);
+    assert!(refused.status == 3 && refused.err.contains("withdrawn on"), "{}", refused.err);
     assert_eq!(dir.run(&["withdraw", "idx", "--forget", "own"]).status, 0);
     assert_eq!(dir.run(&["store", "push", "idx", "store"]).status, 0);
     let lifted = dir.run(&["store", "pull", "store", "copy"]);

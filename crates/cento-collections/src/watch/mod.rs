@@ -19,6 +19,7 @@
 
 mod events;
 mod matching;
+mod saved;
 mod store;
 mod withdrawn;
 
@@ -29,6 +30,7 @@ use std::sync::PoisonError;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use events::{EVENTS_BYTES_MAX, EventReader};
+pub use saved::{SavedWatch, count_watches, listed_watches, saved_watches};
 
 use cento::index::{
     Config, Document, Index, LoggedCommit, Snapshot, WATCHES_DIR, WATCHES_LOCK, WriterOptions,
@@ -118,7 +120,7 @@ impl Watches {
     pub fn open(index: &Index) -> Result<Watches> {
         let dir = dir_of(index);
         let (_, commits) = index.changes_after(0)?;
-        let lock = lock(&dir)?;
+        let lock = index.lock_wait().retry(|| lock(&dir))?;
         let log = EventLog::open(&dir.join(EVENTS), last(&commits))?;
         let store = Store::open(&dir, index)?;
         Ok(Watches { index: index.clone(), store, log, _lock: lock })

@@ -25,7 +25,7 @@ use cento_text::runtime::replace;
 use cento_text::scheme::Fingerprint;
 
 /// The directory of the store, in that of the watches.
-const INDEX: &str = "index";
+pub const INDEX: &str = "index";
 
 /// The store while it is made again, and the one that it replaces.
 const NEW: &str = "index.new";
@@ -146,7 +146,7 @@ fn config_of(config: &Config) -> Config {
 
 /// Opens the store at `path` with the key of `index`, if that has one and knows it: the texts of
 /// watches are read with it.
-fn open_unlocked(path: &Path, index: &Index) -> Result<Index> {
+pub fn open_unlocked(path: &Path, index: &Index) -> Result<Index> {
     let own = Index::open(path)?;
     let signs_alike = own.config().key() == index.config().key();
     if signs_alike && let Some(key) = index.config().known_key() {
@@ -385,7 +385,7 @@ fn size(snapshot: &Snapshot, address: DocAddress) -> Result<(u32, u32)> {
 }
 
 /// Reads a watch.
-fn entry(snapshot: &Snapshot, address: DocAddress) -> Result<Entry> {
+pub fn entry(snapshot: &Snapshot, address: DocAddress) -> Result<Entry> {
     let name = snapshot.id(address)?;
     let mut meta = snapshot.meta(address)?;
     let definition = meta.remove(DEFINITION).and_then(|value| serde_json::from_value(value).ok());

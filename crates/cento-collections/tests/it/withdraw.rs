@@ -353,6 +353,22 @@ fn withdrawals_go_with_the_index_into_others() {
     let error = merge("none", &["shard", "holder"]).unwrap_err();
     assert_eq!(error.reason(), Reason::Withdrawn, "{error}");
     assert!(!Index::exists(path("none")));
+    // A document that was only removed still has its bytes in the files, which a merge would take.
+    let holder = create("kept", &[]);
+    let mut writer = holder.writer(options().merge(false)).unwrap();
+    writer.add(Document::new("c", own.as_str())).unwrap();
+    writer.add(Document::new("d", words(5, 100))).unwrap();
+    writer.commit().unwrap();
+    assert!(writer.remove("c").unwrap());
+    writer.finish().unwrap();
+    for (into, shards) in [("kept", ["shard"]), ("has", ["kept"])] {
+        let error = merge(into, &shards).unwrap_err().to_string();
+        assert!(error.contains("compact this index"), "{error}");
+    }
+    holder.compact(1).unwrap();
+    drop(holder);
+    merge("has", &["kept"]).unwrap();
+    refuses("has");
     // Recovered with its list and without.
     Index::recover(path("shard"), path("recovered"), None, &[]).unwrap();
     refuses("recovered");

@@ -1,22 +1,23 @@
 //! `/v1/documents` and `POST /v1/remove`
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 
-use crate::app::App;
+use crate::app::{App, StopOnDrop};
 use crate::body::Body;
 use crate::command::{Command, QueueReservation};
 use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::readable::Parameters;
 use cento::index::Document;
-use cento::{Error, Part};
+use cento::{Error, Part, Stop};
 use cento_api::http::{
     AddResponse, AddedDocument, Commit, DocumentResponse, ListRequest, ListResponse,
-    ListedDocument, RemoveRequest, RemoveResponse, StoredPart, When,
+    ListedDocument, PatchRequest, PatchResponse, RemoveRequest, RemoveResponse, StoredPart, When,
 };
 
 /// The maximum number of documents that one request removes.
@@ -211,7 +212,39 @@ pub async fn remove_one(
     }
 }
 
-/// Remove documents.
+/// Change the meta object of a stored document, which keeps its text.
+#[cfg_attr(test, utoipa::path(
+    patch,
+    path = "/v1/documents/{id}",
+    tag = "documents",
+    security(("token" = [])),
+    params(("id" = String, Path, description = "The id, percent-encoded"), When),
+    request_body = PatchRequest,
+    responses(
+        super::errors::Errors,
+        (status = 200, description = "Committed", body = PatchResponse),
+        (status = 202, description = "Accepted; will be part of the next commit",
+            body = PatchResponse),
+    )
+))]
+pub async fn patch(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    Parameters(when): Parameters<When>,
+    request: Request,
+) -> Result<(StatusCode, Json<PatchResponse>), Failure> {
+    let body = app.write_body(request).await?;
+    let PatchRequest { meta: patch } = body.json()?;
+    let (commit, room) = (when.commit, app.room(body));
+    let done = app.command(|reply| Command::Patch { id, patch, commit, room, reply });
+    let response = done.await?;
+    Ok((status(response.committed), Json(response)))
+}
+
+/// Remove documents: those with the given ids, or all that match a filter.
+///
+/// A filter is evaluated by the thread that writes: other changes wait meanwhile, and searches
+/// continue.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/remove",
@@ -221,7 +254,7 @@ pub async fn remove_one(
     request_body = RemoveRequest,
     responses(
         super::errors::Errors,
-        (status = 200, description = "Committed", body = RemoveResponse),
+        (status = 200, description = "Committed, or with `dry_run` counted", body = RemoveResponse),
         (status = 202, description = "Accepted; will be part of the next commit", body = RemoveResponse),
     )
 ))]
@@ -231,13 +264,59 @@ pub async fn remove(
     request: Request,
 ) -> Result<(StatusCode, Json<RemoveResponse>), Failure> {
     let body = app.write_body(request).await?;
-    let RemoveRequest { ids } = body.json()?;
-    if ids.len() > IDS_MAX {
+    let request: RemoveRequest = body.json()?;
+    if request.ids.as_ref().is_some_and(|ids| ids.len() > IDS_MAX) {
         let message = format!("at most {IDS_MAX} documents can be removed at once; send fewer");
         return Err(Failure::too_large(message));
     }
-    let response = remove_all(&app, ids, when.commit, app.room(body)).await?;
+    if request.dry_run {
+        return Ok((StatusCode::OK, Json(to_remove(&app, request).await?)));
+    }
+    let response = match (request.ids, request.filter) {
+        (Some(ids), None) => remove_all(&app, ids, when.commit, app.room(body)).await?,
+        (None, Some(filter)) => {
+            // Set when the client has gone: the other documents then stay.
+            let (stop, commit) = (StopOnDrop(Stop::new()), when.commit);
+            let own = stop.0.clone();
+            let command = |reply| Command::RemoveMatching { filter, commit, stop: own, reply };
+            app.command(command).await?
+        }
+        _ => return Err(one_of_ids_and_filter()),
+    };
     Ok((status(response.committed), Json(response)))
+}
+
+fn one_of_ids_and_filter() -> Failure {
+    Failure::argument("ids", "give either `ids` or `filter`: the documents to remove")
+}
+
+/// Counts the documents that a request would remove.
+async fn to_remove(app: &App, request: RemoveRequest) -> Result<RemoveResponse, Failure> {
+    // Accepted changes are in the index when the removal begins.
+    app.command(Command::Commit).await?;
+    let searcher = app.searcher();
+    let (ids, filter) = match (request.ids, request.filter) {
+        (Some(ids), None) => (ids, None),
+        (None, Some(filter)) => (Vec::new(), Some(filter)),
+        _ => return Err(one_of_ids_and_filter()),
+    };
+    app.run(move |stop| {
+        let mut found = RemoveResponse { removed: 0, missing: Vec::new(), committed: false };
+        if let Some(filter) = filter {
+            found.removed = searcher.count_matching(&filter, &stop)?;
+        }
+        let mut seen = HashSet::new();
+        for id in ids {
+            stop.check()?;
+            match searcher.snapshot().find(&id)? {
+                _ if !seen.insert(id.clone()) => {}
+                Some(_) => found.removed += 1,
+                None => found.missing.push(id),
+            }
+        }
+        Ok(found)
+    })
+    .await
 }
 
 async fn remove_all(

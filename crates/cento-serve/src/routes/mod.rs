@@ -79,6 +79,10 @@ fn post<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> 
     Route { method: Method::POST, path, handler: routing::post(handler), has_parameters: false }
 }
 
+fn patch<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
+    Route { method: Method::PATCH, path, handler: routing::patch(handler), has_parameters: false }
+}
+
 fn delete<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
     Route { method: Method::DELETE, path, handler: routing::delete(handler), has_parameters: false }
 }
@@ -104,15 +108,20 @@ fn readers() -> Vec<Route> {
         get("/v1/events", watches::events).with_parameters(),
         get("/v1/withdrawals", withdrawals::list),
         get("/v1/stats", status::stats),
-        // Monitoring systems may add their own.
-        get("/metrics", status::metrics).with_parameters(),
     ]
+}
+
+/// The routes for monitoring systems.
+fn monitors() -> Vec<Route> {
+    // They may add parameters of their own.
+    vec![get("/metrics", status::metrics).with_parameters()]
 }
 
 /// The routes for clients that may write.
 fn writers() -> Vec<Route> {
     vec![
         post("/v1/documents", documents::add).with_parameters(),
+        patch("/v1/documents/{id}", documents::patch).with_parameters(),
         delete("/v1/documents/{id}", documents::remove_one).with_parameters(),
         post("/v1/remove", documents::remove).with_parameters(),
         post("/v1/watches", watches::add_watch),
@@ -148,7 +157,9 @@ fn routed(routes: Vec<Route>) -> Router<Arc<App>> {
 pub fn router(app: Arc<App>) -> Router {
     let readers = routed(readers()).route_layer(from_fn_with_state(app.clone(), guard::readers));
     let writers = routed(writers()).route_layer(from_fn_with_state(app.clone(), guard::writers));
+    let monitors = routed(monitors()).route_layer(from_fn_with_state(app.clone(), guard::monitors));
     routed(everybody())
+        .merge(monitors)
         .merge(readers)
         .merge(writers)
         .merge(page::routes())

@@ -41,6 +41,7 @@ use cento_api::{Descent, Family};
         documents::list,
         documents::stored,
         documents::add,
+        documents::patch,
         documents::remove_one,
         documents::remove,
         watches::add_watch,
@@ -428,12 +429,13 @@ mod tests {
 
     #[test]
     fn the_document_has_the_routes_and_no_others() {
-        let mut routes: Vec<_> = [super::super::readers(), super::super::writers()]
-            .into_iter()
-            .chain([super::super::everybody()])
-            .flatten()
-            .map(|route| (route.path.to_owned(), route.method.as_str().to_ascii_lowercase()))
-            .collect();
+        let mut routes: Vec<_> =
+            [super::super::monitors(), super::super::readers(), super::super::writers()]
+                .into_iter()
+                .chain([super::super::everybody()])
+                .flatten()
+                .map(|route| (route.path.to_owned(), route.method.as_str().to_ascii_lowercase()))
+                .collect();
         routes.sort();
         let document = document();
         let paths = document["paths"].as_object().unwrap().iter();

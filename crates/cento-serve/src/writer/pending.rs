@@ -5,16 +5,22 @@
 
 use std::collections::VecDeque;
 
+use serde_json::{Map, Value};
+
 use crate::command::Received;
-use cento::Result;
 use cento::hash::Digest;
 use cento::index::SignedDocument;
 use cento::index::canonical_json;
 use cento::index::{Outcome, Writer};
+use cento::{Result, Stop};
 
 /// The memory of each change besides its texts: its place in a list that grows by doubling, and the
 /// allocator's overhead for its id, its text and its signature.
 const CHANGE_BYTES: usize = 512;
+
+/// The memory of a byte of a meta object as JSON, once it is parsed: small members have nodes of a
+/// map, and strings of their own.
+const PATCH_BYTES: usize = 16;
 
 /// The number of documents that triggered a defect which are remembered.
 const POISONS_MAX: usize = 1024;
@@ -25,6 +31,8 @@ pub enum Change {
     Add(Received),
     /// The document with this id is removed.
     Remove(String),
+    /// The meta object of the document with this id is changed by a merge patch.
+    Patch(String, Map<String, Value>),
 }
 
 /// The state of a change.
@@ -98,6 +106,11 @@ impl PendingChange {
                 Ok(outcome != Outcome::Unchanged)
             }
             Change::Remove(id) => writer.remove(id),
+            Change::Patch(id, patch) => {
+                let outcome = writer.patch_meta(id, patch, Stop::NEVER)?;
+                self.outcome = self.outcome.or(outcome);
+                Ok(outcome.is_some_and(|outcome| outcome != Outcome::Unchanged))
+            }
         }
     }
 
@@ -105,7 +118,7 @@ impl PendingChange {
     pub fn id(&self) -> &str {
         match &self.change {
             Change::Add(received) => &received.signed.document.id,
-            Change::Remove(id) => id,
+            Change::Remove(id) | Change::Patch(id, _) => id,
         }
     }
 
@@ -115,7 +128,7 @@ impl PendingChange {
             Change::Add(Received { line, signed }) => {
                 (*line, signed.document.text.len() as u64, signed.token_count == 0)
             }
-            Change::Remove(_) => (None, 0, false),
+            Change::Remove(_) | Change::Patch(..) => (None, 0, false),
         };
         let counted = self.outcome.filter(|_| self.is_counted);
         Refused { id: self.id().to_owned(), line, bytes, is_empty, counted }
@@ -129,6 +142,7 @@ impl PendingChange {
                 signed.document.text.len() + size_of_val(&signed.signature[..])
             }
             Change::Remove(_) => 0,
+            Change::Patch(_, patch) => PATCH_BYTES * canonical_json(patch).len(),
         };
         CHANGE_BYTES + self.id().len() + own
     }

@@ -8,9 +8,10 @@
 
 mod compaction;
 mod recovery;
+mod removal;
 mod withdrawals;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,6 +22,7 @@ use crossbeam::channel::{Sender, select_biased};
 
 use self::compaction::Running;
 use self::recovery::{take_out, take_out_refused};
+use self::removal::{patched, removed};
 use super::pending::{Change, Changes, PendingChange, Poisons, Refused, Reported, State};
 use super::{Status, WriterInbox, WriterSettings};
 use crate::command::{Command, Received, Reply};
@@ -32,7 +34,7 @@ use cento::index::{Index, Outcome, Writer, WriterOptions};
 use cento::runtime::Point;
 use cento::{AddIndexesOptions, AddedIndexes, Error, Result};
 use cento_api::AddReport;
-use cento_api::http::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
+use cento_api::http::{AddResponse, Commit, CommitResponse, CompactResponse};
 
 /// The maximum number of commands in one commit that a client waits for.
 const GROUP_MAX: usize = 64;
@@ -204,19 +206,18 @@ impl WriterLoop {
                 });
             }
             Command::Remove { ids, commit, room, reply } => {
-                let mut response =
-                    RemoveResponse { removed: 0, missing: Vec::new(), committed: false };
-                let removed = self.remove(ids, &mut response);
+                let made = self.remove(ids);
                 drop(room);
-                if let Err(failure) = removed {
-                    self.failed();
-                    return reply.send(Err(failure));
-                }
-                self.metrics.arrived("removed", response.removed);
-                self.answer(commit, reply, move |is_committed, refused| match refused.first() {
-                    Some(refused) => Err(Failure::poisonous(&refused.id)),
-                    None => Ok(RemoveResponse { committed: is_committed, ..response }),
-                });
+                self.answer_made(made, commit, reply, removed);
+            }
+            Command::RemoveMatching { filter, commit, stop, reply } => {
+                let made = self.remove_matching(&filter, &stop);
+                self.answer_made(made, commit, reply, removed);
+            }
+            Command::Patch { id, patch, commit, room, reply } => {
+                let made = self.patch(id, patch);
+                drop(room);
+                self.answer_made(made, commit, reply, patched);
             }
             Command::Commit(reply) => {
                 let tell: ReplyFn = Box::new(|result, _| reply.send(result));
@@ -260,10 +261,15 @@ impl WriterLoop {
             Command::Stop => self.is_stopped = true,
         }
         // Kept changes take memory, which a commit gives back.
-        if self.kept.bytes() > self.settings.memory_bytes / KEPT_SHARE {
+        if self.keeps_much() {
             self.commit();
         }
         self.tell();
+    }
+
+    /// Returns whether the changes since the last commit take their share of the memory.
+    fn keeps_much(&self) -> bool {
+        self.kept.bytes() > self.settings.memory_bytes / KEPT_SHARE
     }
 
     /// Notes that the command has failed, before its sender learns of it. The changes that it made
@@ -339,28 +345,6 @@ impl WriterLoop {
                     Some(Outcome::Replaced) => response.report.replaced += 1,
                     Some(Outcome::Unchanged) | None => response.report.unchanged += 1,
                 }
-            }
-        }
-        Ok(())
-    }
-
-    fn remove(
-        &mut self,
-        ids: Vec<String>,
-        response: &mut RemoveResponse,
-    ) -> std::result::Result<(), Failure> {
-        self.check_writing()?;
-        let mut seen = HashSet::new();
-        for id in ids {
-            // An id that is named twice is removed once.
-            if !seen.insert(id.clone()) {
-                continue;
-            }
-            let kept = PendingChange::new(Change::Remove(id.clone()), self.command);
-            match self.change(kept)? {
-                Some(made) if made.is_changed => response.removed += 1,
-                Some(_) => response.missing.push(id),
-                None => {}
             }
         }
         Ok(())

@@ -4,7 +4,9 @@ use crate::common::{Ask, Dir, JSON, Routes, indexed};
 use cento_serve::{Origins, Tokens};
 
 fn tokens() -> Tokens {
-    Tokens::parse("read reader-0123456789\nwrite writer-0123456789\n", "tokens").unwrap()
+    let tokens = "metrics monitor monitor-0123456789\nread reader reader-0123456789 # until May\n\
+                  write writer writer-0123456789\n";
+    Tokens::parse(tokens, "tokens").unwrap()
 }
 
 const TOKEN: &str = "Authorization: Bearer writer-0123456789\r\n";
@@ -31,8 +33,8 @@ const ASKS: &str =
 fn tokens_have_roles() {
     let dir = indexed();
     let service = Routes::with(&dir, |settings| settings.tokens = tokens());
-    let check = |method: &str, path: &str, body: &str, expected: [u16; 3]| {
-        let tokens = ["", "reader-0123456789", "writer-0123456789"];
+    let check = |method: &str, path: &str, body: &str, expected: [u16; 4]| {
+        let tokens = ["", "monitor-0123456789", "reader-0123456789", "writer-0123456789"];
         let found = tokens.map(|token| {
             let headers = match token {
                 "" => JSON.to_owned(),
@@ -45,18 +47,25 @@ fn tokens_have_roles() {
         assert_eq!(found, expected, "{method} {path}");
     };
     for path in ["/healthz", "/readyz", "/openapi.json", "/"] {
-        check("GET", path, "", [200, 200, 200]);
+        check("GET", path, "", [200; 4]);
     }
-    for path in ["/v1/stats", "/metrics", "/v1/documents/a"] {
-        check("GET", path, "", [401, 200, 200]);
+    check("GET", "/metrics", "", [401, 200, 200, 200]);
+    for path in ["/v1/stats", "/v1/documents/a", "/v1/documents", "/v1/watches"] {
+        check("GET", path, "", [401, 403, 200, 200]);
     }
-    check("POST", "/v1/search", "{\"text\": \"x\"}", [401, 200, 200]);
-    check("POST", "/v1/documents", "{\"id\": \"n\", \"text\": \"x\"}", [401, 403, 202]);
-    check("POST", "/v1/remove", "{\"ids\": [\"n\"]}", [401, 403, 202]);
-    check("DELETE", "/v1/documents/a", "", [401, 403, 202]);
-    check("POST", "/v1/commit", "", [401, 403, 200]);
-    check("POST", "/v1/compact", "{\"wait\": true}", [401, 403, 200]);
-    check("POST", "/v1/merge", "{\"shards\": [\"x\"]}", [401, 403, 403]);
+    check("POST", "/v1/search", "{\"text\": \"x\"}", [401, 403, 200, 200]);
+    check("POST", "/v1/documents", "{\"id\": \"n\", \"text\": \"x\"}", [401, 403, 403, 202]);
+    check("PATCH", "/v1/documents/a", "{\"meta\": {\"x\": 1}}", [401, 403, 403, 202]);
+    check("POST", "/v1/remove", "{\"ids\": [\"n\"]}", [401, 403, 403, 202]);
+    check("DELETE", "/v1/documents/a", "", [401, 403, 403, 202]);
+    check("POST", "/v1/commit", "", [401, 403, 403, 200]);
+    check("POST", "/v1/compact", "{\"wait\": true}", [401, 403, 403, 200]);
+    check("POST", "/v1/merge", "{\"shards\": [\"x\"]}", [401, 403, 403, 403]);
+    let monitor = "Authorization: Bearer monitor-0123456789\r\n";
+    let metrics = service.ask("GET", "/metrics", monitor, "").body;
+    assert!(metrics.contains("cento_token_requests_total{token=\"reader\"} 17"), "{metrics}");
+    let refused = service.ask("GET", "/v1/stats", monitor, "").body;
+    assert!(refused.contains("`/metrics` only"), "{refused}");
 }
 
 #[test]
@@ -68,7 +77,7 @@ fn pages_of_listed_origins_may_ask_and_others_may_not() {
         let reply = service.ask("OPTIONS", "/v1/search", &from(origin, ASKS), "");
         assert!(reply.status == 204 && reply.head.contains(&allowed), "{reply:?}");
         for part in [
-            "access-control-allow-methods: get, post, delete\r\n",
+            "access-control-allow-methods: get, post, patch, delete\r\n",
             "access-control-allow-headers: authorization, content-type, content-encoding, \
              x-request-id\r\n",
             "vary: origin\r\n",

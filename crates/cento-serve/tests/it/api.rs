@@ -9,7 +9,7 @@ use cento_serve::Tokens;
 fn every_route_is_in_the_document_of_the_api() {
     let (open, dir) = (created(), indexed());
     let without_tokens = Routes::of(&open).ask("GET", "/openapi.json", "", "").body;
-    let tokens = Tokens::parse("read 0123456789abcdef", "tokens").unwrap();
+    let tokens = Tokens::parse("read reader 0123456789abcdef", "tokens").unwrap();
     let service = Routes::with(&dir, |settings| settings.tokens = tokens);
     let reply = service.ask("GET", "/openapi.json", "", "");
     assert_eq!(reply.body, without_tokens);

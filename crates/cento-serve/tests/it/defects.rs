@@ -290,6 +290,29 @@ fn changes_accepted_before_the_disk_was_full_are_written_when_it_has_room() {
 }
 
 #[test]
+fn changes_are_written_at_the_end_though_the_disk_has_less_room_than_is_asked_for() {
+    // With 360 kB free, all eight documents that had been accepted were lost.
+    let is_full = Arc::new(AtomicBool::new(false));
+    let flag = is_full.clone();
+    let faults = Faults::new(move |point, what| match (point, what) {
+        (Point::Commit, "probe") => Err(ErrorKind::StorageFull.into()),
+        (Point::Commit, _) if flag.load(Ordering::Relaxed) => Err(ErrorKind::StorageFull.into()),
+        _ => Ok(()),
+    });
+    let dir = created();
+    let service = failing(&dir, faults);
+    let client = service.client();
+    client.add(&seeded("a", 1), Commit::Auto).unwrap();
+    client.add(&seeded("b", 2), Commit::Auto).unwrap();
+    is_full.store(true, Ordering::Relaxed);
+    assert_eq!(code_of(client.commit()).0, "storage_full");
+    is_full.store(false, Ordering::Relaxed);
+    assert_eq!(service.ask("GET", "/readyz", "", "").status, 503);
+    let expected = [("a", 1), ("b", 2)].map(|(id, seed)| (id.into(), words(seed, 30)));
+    assert_eq!(end(service, &dir), Model::from(expected));
+}
+
+#[test]
 fn changes_unwritten_at_the_end_are_counted_as_lost() {
     let (is_full, faults) = full_disk();
     let dir = created();

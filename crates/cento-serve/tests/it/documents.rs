@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use crate::common::{Ask, LINES, Routes, Service, body, created, documents, indexed, words};
 use cento_api::PartText;
+use cento_api::Reason;
 use cento_client::Client;
-use cento_client::api::{Commit, DocumentOfParts, SearchRequest};
+use cento_client::api::{Commit, DocumentOfParts, RemoveRequest, SearchRequest};
 use serde_json::{Map, json};
 
 fn ids(client: &Client, text: &str) -> Vec<String> {
@@ -196,4 +197,55 @@ fn a_missing_field_is_named_with_one_that_resembles_it() {
     assert_eq!(report["errors"][0]["code"], "missing_field", "{report}");
     let message = report["errors"][0]["message"].as_str().unwrap();
     assert!(message.contains("did you mean `txt`?"), "{message}");
+}
+
+#[test]
+fn a_filter_removes_and_a_patch_changes_meta_objects() {
+    let dir = created();
+    let service = Service::start(&dir);
+    let client = service.client();
+    for year in 2020u64..2026 {
+        let mut body = body(&year.to_string(), &words(year, 60));
+        body.meta = json!({"year": year}).as_object().unwrap().clone();
+        client.add(&body, Commit::Auto).unwrap();
+    }
+    let patch = |id: &str, meta: serde_json::Value| {
+        client.patch_meta(id, meta.as_object().unwrap().clone(), Commit::Wait)
+    };
+    // Of a document that is accepted and not committed yet.
+    let done = patch("2021", json!({"reviewed": true, "year": 1990})).unwrap();
+    assert_eq!((done.changed, done.committed), (true, true));
+    assert!(!patch("2021", json!({"reviewed": true})).unwrap().changed);
+    let stored = client.document("2021").unwrap();
+    assert_eq!(json!(stored.meta), json!({"reviewed": true, "year": 1990}));
+    assert_eq!(stored.text, Some(words(2021, 60)));
+    assert!(patch("gone", json!({})).unwrap_err().to_string().contains("gone"));
+    let big = json!({"x": "y".repeat(70_000)});
+    let refused = patch("2022", big).unwrap_err();
+    assert_eq!(refused.reason(), Reason::UnusableMeta, "{refused}");
+
+    client.add(&body("later", "a text"), Commit::Auto).unwrap();
+    let filter = |query: &str, dry_run| RemoveRequest {
+        filter: Some(query.into()),
+        dry_run,
+        ..RemoveRequest::default()
+    };
+    let remove = |request: RemoveRequest| client.remove_as(&request, Commit::Wait).unwrap();
+    let counted = remove(filter("meta.year:[* TO 2022]", true));
+    assert_eq!((counted.removed, counted.committed), (3, false));
+    let ids = Some(vec!["2020".into(), "gone".into(), "2020".into()]);
+    let counted = remove(RemoveRequest { ids, dry_run: true, ..RemoveRequest::default() });
+    assert_eq!((counted.removed, counted.missing), (1, vec!["gone".to_owned()]));
+    assert_eq!(client.stats().unwrap().index.documents, 7);
+    let removed = remove(filter("meta.year:[* TO 2022]", false));
+    assert_eq!((removed.removed, removed.committed), (3, true));
+    // One that is accepted a moment ago is removed, too.
+    client.add(&body("last", "another text"), Commit::Auto).unwrap();
+    assert_eq!(remove(filter("id:last", false)).removed, 1);
+    assert_eq!(client.stats().unwrap().index.documents, 4);
+    for request in [r#"{}"#, r#"{"ids":["a"],"filter":"*"}"#, r#"{"filter":"meta.year:["}"#] {
+        let refused = service.post("/v1/remove", request);
+        assert_eq!(refused.status, 400, "{}", refused.body);
+    }
+    assert_eq!(client.stats().unwrap().index.documents, 4);
 }

@@ -201,7 +201,7 @@ fn pages_of_other_sites_may_link_here_and_ask_nothing() {
 #[test]
 fn behind_a_proxy_of_another_name_tokens_decide_on_access() {
     let dir = indexed();
-    let tokens = Tokens::parse("read 0123456789abcdef", "tokens").unwrap();
+    let tokens = Tokens::parse("read reader 0123456789abcdef", "tokens").unwrap();
     let service = Routes::with(&dir, |settings| settings.tokens = tokens);
     let proxied = "Host: cento.example.org\r\nAuthorization: Bearer 0123456789abcdef\r\n";
     assert_eq!(service.ask("GET", "/v1/stats", proxied, "").status, 200);

@@ -103,7 +103,7 @@ fn a_service_merges_only_if_configured() {
 #[test]
 fn a_merge_needs_a_token_that_writes() {
     let dir = shards();
-    let tokens = "read reader-0123456789\nwrite writer-0123456789\n";
+    let tokens = "read reader reader-0123456789\nwrite writer writer-0123456789\n";
     let service = Routes::with(&dir, |settings| {
         settings.shard_dir = Some(dir.path("shards"));
         settings.tokens = Tokens::parse(tokens, "tokens").unwrap();

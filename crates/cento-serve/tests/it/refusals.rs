@@ -27,7 +27,7 @@ fn a_wrong_search_is_refused_with_its_status() {
     let nested = "[".repeat(10_000);
     let long = format!("{{\"text\": \"{}\"}}", "x".repeat(70_000));
     let searches = [
-        ("", 400, "bad_request"),
+        ("", 400, "invalid_argument"),
         ("{", 400, "bad_request"),
         ("[]", 400, "bad_request"),
         ("{}", 400, "invalid_argument"),
@@ -250,4 +250,21 @@ fn a_request_that_is_not_http_is_refused_and_the_service_lives() {
     assert!(matches!(service.raw(both.as_bytes()).status, 400 | 408));
     assert_eq!(service.ask("GET", "/readyz", "", "").status, 200);
     service.stop();
+}
+
+#[test]
+fn no_body_is_an_empty_request() {
+    let dir = indexed();
+    let service = Service::start(&dir);
+    for headers in ["Content-Type: application/json\r\n", ""] {
+        let compacted = service.ask("POST", "/v1/compact", headers, "");
+        // 409: that of the request before is running.
+        assert!([200, 202, 409].contains(&compacted.status), "{headers} {}", compacted.body);
+        // What a route needs is missing, and not the end of a file.
+        let search = service.ask("POST", "/v1/search", headers, "");
+        assert_eq!(search.status, 400, "{}", search.body);
+        assert!(!search.body.contains("EOF"), "{}", search.body);
+        let removed = service.ask("POST", "/v1/remove", headers, "");
+        assert!(removed.body.contains("either `ids` or `filter`"), "{}", removed.body);
+    }
 }

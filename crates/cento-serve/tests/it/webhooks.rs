@@ -261,7 +261,7 @@ fn readers_do_not_see_the_secrets_in_addresses_of_webhooks() {
     let (dir, receivers) = (created(), Arc::new(Receivers::default()));
     let service = Service::with(&dir, |settings| {
         settings.poster = Some(receivers);
-        let tokens = "read 0123456789abcdef\nwrite fedcba9876543210\n";
+        let tokens = "read reader 0123456789abcdef\nwrite writer fedcba9876543210\n";
         settings.tokens = cento_serve::Tokens::parse(tokens, "tokens").unwrap();
     });
     let as_of = |token: &str| {

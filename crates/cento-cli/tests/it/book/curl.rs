@@ -50,7 +50,9 @@ fn parse(command: &str, dir: &Path) -> Result<Request, String> {
             }
             "-d" | "--data-binary" => {
                 request.body = content(&value()?, dir)?;
-                "POST".clone_into(&mut request.method);
+                if request.method == "GET" {
+                    "POST".clone_into(&mut request.method);
+                }
             }
             "-F" => form.push(value()?),
             url if !url.starts_with('-') => url.clone_into(&mut request.url),

@@ -11,6 +11,7 @@
 //! is alone. That change is refused by name, to its sender only; all others are committed.
 
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -30,9 +31,13 @@ use cento_api::http::{AddResponse, RecordError};
 /// panics among a million needs 41; more than these means that nothing can be written.
 const TRIES_MAX: u32 = 1000;
 
-/// The bytes that a disk must take, besides the owed changes, before writing resumes: on a disk
-/// with room for no more than an empty file it would fail again immediately.
-const PROBE_BYTES: usize = 1 << 20;
+/// The bytes that a disk must take, besides the owed changes, before writing resumes: as many as
+/// these changes have, because each file of a segment needs some, and within these limits. On a
+/// disk with room for no more than an empty file writing would fail again immediately.
+const PROBE_BYTES: RangeInclusive<usize> = 128 << 10..=1 << 20;
+
+/// The bytes that a probe writes at a time.
+const PROBE_PART_BYTES: usize = 64 << 10;
 
 impl WriterLoop {
     /// Refuses a change and reports that to its sender; counts it as lost if it was acknowledged
@@ -229,21 +234,25 @@ impl WriterLoop {
     }
 
     /// Opens the writer, if the index is the one that was opened and the disk takes as much as
-    /// `owed`.
+    /// `owed`. At the end of the service there is no probe: changes that
+    /// are not written then are lost.
     fn reopen(&mut self, owed: &[PendingChange]) -> Result<()> {
         let writer = Error::catch("a new writer", || self.open())?;
-        let bytes = PROBE_BYTES + owed.iter().map(PendingChange::bytes).sum::<usize>();
-        self.probe(bytes).map_err(|e| Error::io("write to", self.index.path(), e))?;
+        if !self.is_stopped {
+            let owed = owed.iter().map(PendingChange::bytes).sum::<usize>();
+            let bytes = owed + owed.clamp(*PROBE_BYTES.start(), *PROBE_BYTES.end());
+            self.probe(bytes).map_err(|e| Error::io("write to", self.index.path(), e))?;
+        }
         self.writer = Some(writer);
         Ok(())
     }
 
     /// Writes a file of `bytes` bytes, rounded up, beside those of the index, and removes it.
     fn probe(&self, bytes: usize) -> io::Result<()> {
-        self.index.faults().at(Point::Commit, "")?;
+        self.index.faults().at(Point::Commit, "probe")?;
         let mut file = replace::beside(&self.index.path().join("probe"))?;
-        let part = vec![0x5a; PROBE_BYTES];
-        for _ in 0..bytes.div_ceil(PROBE_BYTES) {
+        let part = vec![0x5a; PROBE_PART_BYTES];
+        for _ in 0..bytes.div_ceil(PROBE_PART_BYTES) {
             file.write_all(&part)?;
         }
         file.as_file().sync_all()

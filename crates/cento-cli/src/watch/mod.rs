@@ -1,27 +1,32 @@
 //! `cento watch`
 
+mod left_behind;
+mod listed;
+
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::add::SourceArgs;
-use super::key;
-use super::list_format::{ListFormat, ListOut};
-use super::messages::Messages;
-use super::method::fingerprint;
-use super::output::{self, count, counted};
-use super::progress::stop_flag;
-use super::target::{Target, TargetArgs};
-use super::terminal::{Id, line, note, tell};
-use super::{Outcome, Result, verbs};
+use crate::add::SourceArgs;
+use crate::key;
+use crate::list_format::{ListFormat, ListOut};
+use crate::messages::Messages;
+use crate::method::fingerprint;
+use crate::output::{self, count, counted};
+use crate::progress::stop_flag;
+use crate::target::{Target, TargetArgs};
+use crate::terminal::{Id, line, note, tell};
+use crate::wait::WaitArgs;
+use crate::{Outcome, Result, verbs};
 use cento::{Document, Error, Reason, Stop};
 use cento_api::part::exchanged_parts;
 use cento_api::{Thresholds, WatchEvents, WatchOptions, WatchedKind, Webhook};
 use cento_client::Client;
 use cento_client::api::{EventsRequest, ListWatchesRequest, WatchRequest};
-use cento_collections::watch::{Watches, caught_up, unknown};
+use cento_collections::watch::{Watches, caught_up, listed_watches, saved_watches, unknown};
 use cento_source::{ReadError, SourceOptions, documents};
+pub use left_behind::{counted_watches, how_to_copy, tell_left_behind};
 
 /// Get notified of documents that share text with a watched one.
 ///
@@ -46,7 +51,8 @@ verbs!(WatchVerb {
 /// Watch for documents that share text with these.
 ///
 /// Each file is a watch, with its path as name, and so is each record of a list, with its id. A
-/// watch without a condition reports passages of at least 12 tokens.
+/// watch without a condition reports passages of at least 12 tokens. A file that `cento watch list
+/// --format json` wrote has watches with their conditions.
 #[derive(Debug, Args)]
 struct Add {
     #[command(flatten)]
@@ -70,8 +76,9 @@ struct Add {
     #[arg(long, value_name = "URL", requires = "secret_file")]
     webhook: Option<String>,
     /// File with the key of the signatures of posts, at least 16 bytes; a line end after it does
-    /// not count. A watch with another key must be removed first.
-    #[arg(long, value_name = "FILE", requires = "webhook")]
+    /// not count. A watch with another key must be removed first. For watches in a list, whose
+    /// webhooks have addresses and no keys, it is given without --webhook.
+    #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
     #[command(flatten)]
     thresholds: Thresholds,
@@ -79,12 +86,17 @@ struct Add {
     options: WatchOptions,
     #[command(flatten)]
     source: SourceArgs,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Output format. The columns of csv and tsv are the fields of JSON.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }
 
 /// List the watches, in the order of their names.
+///
+/// With --format json, each line has the subject of its watch too: `cento watch add` makes the same
+/// watches of these lines in another index. A service lists no texts.
 #[derive(Debug, Args)]
 struct List {
     #[command(flatten)]
@@ -102,6 +114,8 @@ struct Remove {
     /// Names of the watches.
     #[arg(value_name = "NAME")]
     names: Vec<PathBuf>,
+    #[command(flatten)]
+    wait: WaitArgs,
 }
 
 /// Show the events after a cursor.
@@ -173,7 +187,8 @@ impl Add {
         };
         match target {
             Target::Index(path) => {
-                watches = Watches::begin(&key::open(&path)?)?.add_each(requests, &mut refused)?;
+                watches =
+                    Watches::begin(&self.wait.open(&path)?)?.add_each(requests, &mut refused)?;
             }
             Target::Service(client) => {
                 for request in &requests {
@@ -193,7 +208,10 @@ impl Add {
             ListOut::new(BufWriter::new(io::stdout().lock()), self.format, WATCH_COLUMNS)?;
         write_watches(&mut out, &watches)?;
         out.finish()?.flush()?;
-        Ok(Outcome::of_inputs(is_any_refused, !watches.is_empty()))
+        Ok(match watches.is_empty() {
+            true if is_any_refused => Outcome::Bad,
+            is_empty => Outcome::of_inputs(is_any_refused, !is_empty),
+        })
     }
 
     /// Returns the watches that the arguments name.
@@ -221,6 +239,12 @@ impl Add {
             return Err(Error::arguments(what));
         }
         cento_source::check_there(&self.files)?;
+        if let Some(listed) = self.listed()? {
+            return Ok(listed);
+        }
+        if self.secret_file.is_some() && self.webhook.is_none() {
+            return Err(Error::argument("secret_file", "--secret-file needs --webhook"));
+        }
         let (mut requests, messages) = (Vec::new(), Messages::default());
         for document in documents(&self.files, &SourceOptions { requires_id: false, ..options }) {
             match document {
@@ -247,11 +271,30 @@ impl Add {
         Ok(requests)
     }
 
+    /// Returns the watches of a list that `cento watch list` wrote, if the only file is one.
+    fn listed(&self) -> cento::Result<Option<Vec<WatchRequest>>> {
+        let [path] = &self.files[..] else { return Ok(None) };
+        let listed = listed::requests_in(path, self.secret()?.as_deref())?;
+        let has_conditions = !self.thresholds.is_none() || self.options != WatchOptions::default();
+        if listed.is_some() && (has_conditions || self.name.is_some() || self.webhook.is_some()) {
+            let what = "the watches of a list have names, conditions and webhooks of their own; \
+                        leave out the options";
+            return Err(Error::input(path.display().to_string(), what));
+        }
+        Ok(listed)
+    }
+
     fn webhook(&self) -> cento::Result<Option<Webhook>> {
-        let (Some(url), Some(path)) = (&self.webhook, &self.secret_file) else { return Ok(None) };
+        match (self.webhook.clone(), self.secret()?) {
+            (Some(url), Some(secret)) => Ok(Some(Webhook { url, secret })),
+            _ => Ok(None),
+        }
+    }
+
+    fn secret(&self) -> cento::Result<Option<String>> {
+        let Some(path) = &self.secret_file else { return Ok(None) };
         let secret = std::fs::read_to_string(path).map_err(|e| Error::io("read", path, e))?;
-        let secret = secret.trim_end_matches(['\r', '\n']).to_owned();
-        Ok(Some(Webhook { url: url.clone(), secret }))
+        Ok(Some(secret.trim_end_matches(['\r', '\n']).to_owned()))
     }
 }
 
@@ -279,8 +322,19 @@ impl List {
         let mut is_any = false;
         match self.target.only_target()? {
             Target::Index(path) => {
-                if let Some(watches) = Watches::open_if_any(&key::open(&path)?)? {
-                    let watches = watches.reader().list(None, usize::MAX);
+                let index = key::open(&path)?;
+                // Watches of documents follow these; a service that has the watches does that.
+                match Watches::open_if_any(&index) {
+                    Err(Error::Locked { .. }) => {}
+                    opened => drop(opened?),
+                }
+                if self.format == ListFormat::Json {
+                    for watch in saved_watches(&index)? {
+                        is_any = true;
+                        out.write(&watch, |_| Ok(()))?;
+                    }
+                } else {
+                    let watches = listed_watches(&index)?;
                     is_any = !watches.is_empty();
                     write_watches(&mut out, &watches)?;
                 }
@@ -315,8 +369,9 @@ impl Remove {
         type RemoveOne = Box<dyn FnMut(&str) -> cento::Result<bool>>;
         let mut remove: RemoveOne = match target {
             Target::Index(path) => {
-                let mut watches = Watches::open_if_any(&key::open(&path)?)?;
                 let stop = stop_flag();
+                let index = self.wait.open_until(&path, stop.clone())?;
+                let mut watches = Watches::open_if_any(&index)?;
                 Box::new(move |name| match watches.as_mut() {
                     Some(own) => own.remove(name, &stop).map(|(is_removed, _)| is_removed),
                     None => Ok(false),
