@@ -26,6 +26,10 @@ const COMMON_CARRIERS_MIN: u64 = 8;
 /// half of its words, and a word that was edited takes several fingerprints with it.
 const SHARED_MIN: u32 = 4;
 
+/// Of many such documents, this number in a row without any of the span ends the comparison: those
+/// after them have still fewer of its fingerprints.
+const PATIENCE: usize = 10;
+
 /// The maximum number of documents beyond those that were compared which are looked at, the
 /// earliest first, until one of them carries the span.
 const EARLIEST_MAX: usize = 10;
@@ -173,12 +177,13 @@ fn look_for(tracing: &mut Tracing<'_>, span: &Range<u32>) -> Result<Asked> {
     let query = tracing.search.query;
     let most = query.options.candidates.unwrap_or(Query::CARRIERS);
     let candidates = sharing(tracing, span)?;
+    let patience = if candidates.len() > Query::PATIENCE { PATIENCE } else { usize::MAX };
     let shared_max = candidates.first().map_or(0, |candidate| candidate.overlap);
     let (mut compared, mut in_vain) = (0, 0);
     let mut is_exact = true;
     let mut left_out: Vec<DocAddress> = Vec::new();
     for candidate in candidates {
-        if compared == most || in_vain == Query::PATIENCE {
+        if compared == most || in_vain == patience {
             is_exact = false;
             if 2 * candidate.overlap >= shared_max {
                 left_out.push(candidate.address);
@@ -189,7 +194,7 @@ fn look_for(tracing: &mut Tracing<'_>, span: &Range<u32>) -> Result<Asked> {
         compared += 1;
         in_vain = if has_some { 0 } else { in_vain + 1 };
     }
-    if in_vain == Query::PATIENCE {
+    if in_vain == patience {
         left_out.clear();
     }
     let dated = dated(tracing, &left_out)?;
