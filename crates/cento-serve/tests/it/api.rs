@@ -39,6 +39,7 @@ fn every_route_is_in_the_document_of_the_api() {
         "get /v1/watches/{name}",
         "get /v1/watches/{name}/events",
         "get /v1/withdrawals",
+        "patch /v1/documents/{id}",
         "post /v1/commit",
         "post /v1/compact",
         "post /v1/compare",
