@@ -94,6 +94,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "ignore_files",
             "follow_links",
             "html",
+            "jsonl",
             "readers",
             "strict",
         ],
@@ -116,6 +117,9 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "cut_passages",
             "limit",
             "rank",
+            "carriers",
+            "verify",
+            "dry_run",
             "dropped",
             "annotate",
             "quiet",
@@ -123,7 +127,10 @@ const HEADINGS: [(&str, &[&str]); 7] = [
         ],
     ),
     ("Service", &["url", "token"]),
-    ("Time and memory", &["threads", "memory", "candidates", "parallel", "timeout"]),
+    (
+        "Time and memory",
+        &["threads", "memory", "candidates", "counts_only", "parallel", "timeout", "wait"],
+    ),
 ];
 
 /// The place of options of every verb: after the others of their heading.

@@ -81,7 +81,12 @@ fn reference(
 ) -> Vec<Expected> {
     let counted = counts(text);
     let mut painted: Vec<Painted> = Vec::new();
+    let all = searcher.search(&Query::text(text).limit(usize::MAX)).unwrap().hits;
     for (id, ..) in documents {
+        // Without a fingerprint in common a document is not found.
+        if !all.iter().any(|hit| hit.id == *id) {
+            continue;
+        }
         let query = Query::new(Subject::Text(text.to_owned()));
         for passage in searcher.passages_of(&query, id).unwrap().found {
             let mut matched = vec![false; text.len()];

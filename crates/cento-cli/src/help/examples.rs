@@ -30,6 +30,19 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "trace",
+        &[
+            (
+                "cento trace archive.idx article.txt --date published",
+                "which parts of an article are in an archive, and since when",
+            ),
+            (
+                "cento trace corpus.idx essay.docx --report essay.html",
+                "an essay with its sources, as a file to read and print",
+            ),
+        ],
+    ),
+    (
         "compare",
         &[
             ("cento compare draft.docx final.docx", "what two files have in common"),
