@@ -55,7 +55,7 @@ pub fn stored(searcher: &Searcher, id: &str) -> cento::Result<PartedText> {
     Ok(PartedText::of(snapshot.document(address)?).unwrap_or_default())
 }
 
-/// Returns the answer with passages and spans in code points; `None` if it has none.
+/// Returns the answer with passages and spans in code points; `None` if it has neither.
 pub fn of_answer(
     searcher: &Searcher,
     subject: &Subject,
