@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cento::index::{Outcome, WriterOptions};
-use cento::{Document, Error, Reason, SignedDocument};
+use cento::{Document, Error, Reason, SignedDocument, Stop};
 use crossbeam::channel::bounded;
 use pyo3::prelude::*;
 
@@ -391,6 +391,25 @@ impl Writer {
         self.check_process()?;
         let id = id_of(id, "the id")?;
         run::short(py, || with(&self.open, |writer| writer.remove(&id)))
+    }
+
+    fn remove_matching(&self, py: Python<'_>, filter: &str) -> PyResult<u64> {
+        self.check_process()?;
+        let open = self.open.clone();
+        run::long(py, |stop| with(&open, |writer| writer.remove_matching(filter, stop)))
+    }
+
+    fn patch_meta(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        meta: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        self.check_process()?;
+        let (id, patch) = (id_of(id, "the id")?, meta_of(meta, "the meta object")?);
+        let open = self.open.clone();
+        let patched = |stop: &Stop| with(&open, |writer| writer.patch_meta(&id, &patch, stop));
+        Ok(run::long(py, patched)?.is_some())
     }
 
     fn uncommitted(&self, py: Python<'_>) -> PyResult<usize> {

@@ -194,6 +194,22 @@ def test_a_forked_process_knows_that_the_writer_is_of_another(empty: cento.Index
         assert "another process is writing" in pipe.read()
 
 
+def test_documents_are_removed_by_a_filter_and_meta_objects_change_alone(
+    empty: cento.Index,
+) -> None:
+    with empty.writer() as w:
+        for year in (2001, 2002, 2003):
+            w.add(str(year), f"some text of {year}", {"year": year, "lang": "en"})
+        assert w.remove_matching("year:[* TO 2002]") == 2
+        assert w.patch_meta("2003", {"lang": None, "seen": True})
+        assert not w.patch_meta("nobody", {"seen": True})
+        with pytest.raises(cento.InvalidArgumentError):
+            w.remove_matching("year:[")
+    found = empty["2003"]
+    assert list(empty) == ["2003"]
+    assert (found.text, found.meta) == ("some text of 2003", {"year": 2003, "seen": True})
+
+
 def test_a_lock_that_is_waited_for_is_waited_for_by_a_thread_alone(empty: cento.Index) -> None:
     # The GIL is free meanwhile.
     w = empty.open_writer()

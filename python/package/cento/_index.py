@@ -761,6 +761,22 @@ class Writer:
         """Removes the document with this id; returns whether there was one."""
         return self._native.remove(id)
 
+    def remove_matching(self, filter: str) -> int:
+        """Removes all documents that match this filter, such as ``"year:[* TO 2019]"``; returns
+        their number. Earlier changes are committed first, because a filter sees only these.
+
+        Raises:
+            InvalidArgumentError: The filter cannot be read.
+        """
+        return self._native.remove_matching(filter)
+
+    def patch_meta(self, id: Id, meta: Meta) -> bool:
+        """Changes the meta object of the document with this id, and leaves its text alone; returns
+        whether there is one. Members of ``meta`` replace those of the document, and a member that
+        is ``None`` is removed (JSON Merge Patch, RFC 7396).
+        """
+        return self._native.patch_meta(id, meta)
+
     def commit(self) -> None:
         """Makes all changes so far durable and visible, before the block ends."""
         self._native.commit()
