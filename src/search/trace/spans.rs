@@ -50,11 +50,10 @@ impl<F: Fn(&Ranges) -> u32> Spans<F> {
         self.passages.dedup();
         let mut spans: Vec<Range<u32>> = Vec::new();
         for Seed { size, place, matched, .. } in self.passages {
-            let taken = Ranges::new(spans.clone());
-            for piece in Ranges::new(vec![place]).without(&taken).as_slice() {
-                let piece = trimmed(text, piece.clone());
-                let outside = Ranges::new(vec![piece.clone()]);
-                let own = size - (self.size_of)(&matched.without(&outside));
+            for piece in outside(&spans, &place) {
+                let piece = trimmed(text, piece);
+                let within = Ranges::new(vec![piece.clone()]);
+                let own = size - (self.size_of)(&matched.without(&within));
                 if own == 0 {
                     continue;
                 }
@@ -73,6 +72,20 @@ impl<F: Fn(&Ranges) -> u32> Spans<F> {
         }
         spans
     }
+}
+
+/// Returns the parts of a passage that are in none of the ascending, disjoint spans.
+fn outside(spans: &[Range<u32>], place: &Range<u32>) -> Vec<Range<u32>> {
+    let first = spans.partition_point(|span| span.end <= place.start);
+    let overlapping = spans[first..].iter().take_while(|span| span.start < place.end);
+    let (mut pieces, mut start) = (Vec::new(), place.start);
+    for span in overlapping {
+        pieces.push(start..span.start);
+        start = span.end;
+    }
+    pieces.push(start..place.end);
+    pieces.retain(|piece| piece.start < piece.end);
+    pieces
 }
 
 /// Returns the span beside a piece that no span has; of two that are as near, the one before.
