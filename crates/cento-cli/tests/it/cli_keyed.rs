@@ -168,6 +168,8 @@ fn watches_of_a_keyed_index_need_the_key_and_match_with_it() {
         keyed(&add);
         keyed(&["watch", "add", "idx", "--text", &words(2, 40), "--name", "second"]);
         assert_eq!(dir.run(&["watch", "list", "idx"]).status, 0);
+        let listed = dir.run(&["watch", "list", "idx", "--format", "json"]);
+        assert_eq!((listed.status, listed.out.contains("\"text\":")), (0, false));
         let copy = format!("{} {}", words(1, 60), words(3, 40));
         dir.write("next.jsonl", json!({"id": "n", "text": copy}).to_string());
         keyed(&["add", "idx", "next.jsonl"]);

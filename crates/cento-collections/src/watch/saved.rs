@@ -88,6 +88,10 @@ fn with_subject(snapshot: &Snapshot, watch: Watch) -> Result<SavedWatch> {
     }
     let Some(address) = snapshot.find(&saved.watch.name)? else { return Ok(saved) };
     let config = snapshot.config();
+    if config.key().is_some() && config.known_key().is_none() {
+        // The names of watches are no secret, and their texts cannot be read.
+        return Ok(saved);
+    }
     if saved.watch.kind == WatchedKind::Text && config.store_text {
         let StoredDocument { text, parts, .. } = snapshot.document(address)?;
         match parts.is_empty() {
