@@ -84,7 +84,7 @@ fn pairs_decide_and_those_that_name_no_document_are_named() {
     dir.write("judged.tsv", format!("{pairs}copy-1\tgone\t1\nno pair\n"));
     let args = ["method", "tune", "all.jsonl", "copies.jsonl", "--pairs", "judged.tsv"];
     let run = dir.run(&[&args[..], &["--format", "json"]].concat());
-    assert_eq!(run.status, 2);
+    assert_eq!(run.status, 3);
     assert!(run.err.contains("judged.tsv:62") && run.err.contains("`gone`"), "{}", run.err);
     assert!(run.err.contains("judged.tsv:63"), "{}", run.err);
     assert!(run.err.contains("too few to tell settings apart"), "{}", run.err);
