@@ -56,7 +56,8 @@ pub fn are_nearly_equal(common: usize, letters: usize) -> bool {
 /// The words of a query.
 pub struct Words {
     places: Places,
-    /// Most words of a document are not in the query, and are passed over without a look-up.
+    /// The words that have places. Most words of a document are others, or frequent ones, and are
+    /// passed over without a look-up.
     known: HashFilter,
 }
 
@@ -68,7 +69,15 @@ impl Words {
     pub fn new(query: &[u64], stop: &Stop) -> Result<Words> {
         // A third of a text are its frequent words, each found only to be passed over.
         let places = Places::of_rare(query.iter().copied(), stop)?;
-        Ok(Words { places, known: HashFilter::new(query.iter().copied(), stop)? })
+        let (mut rare, mut found) = (Vec::with_capacity(query.len()), Vec::new());
+        for (at, &word) in query.iter().enumerate() {
+            stop.check_at(at)?;
+            places.find(word, |at| query[at] == word, PLACES_MAX, &mut found);
+            if !found.is_empty() {
+                rare.push(word);
+            }
+        }
+        Ok(Words { places, known: HashFilter::new(rare.into_iter(), stop)? })
     }
 
     /// Returns the tokens of a document that may be in a noisy copy of a part of the query, or in
@@ -142,40 +151,94 @@ fn are_near(one: (Side<'_>, Range<usize>), other: (Side<'_>, Range<usize>)) -> O
         if one.0.tokens.hashes[a] == other.0.tokens.hashes[b] {
             continue;
         }
-        let [a, b] = [(one.0, a), (other.0, b)].map(|(side, at)| {
-            let span = side.tokens.spans[at];
-            side.text.get(span.start as usize..span.end as usize).unwrap_or_default()
-        });
-        if is_name(a) || is_name(b) || has_digit(a) && has_digit(b) {
+        let (a, b) = (Word::of(one.0, a), Word::of(other.0, b));
+        let (shorter, longer) = (a.letters.min(b.letters), a.letters.max(b.letters));
+        if longer < LETTERS_MIN || a.is_name || b.is_name || a.has_digit && b.has_digit {
             continue;
         }
-        let lengths = [a, b].map(|word| word.chars().take(LETTERS_MAX).count());
-        let (shorter, longer) = (lengths[0].min(lengths[1]), lengths[0].max(lengths[1]));
-        if longer >= LETTERS_MIN {
-            differ += 1;
-            // Most words that differ are of other lengths, and need no comparison.
-            let may_be_near = are_nearly_equal(shorter, longer);
-            near += u32::from(may_be_near && are_nearly_equal(common_letters(a, b), longer));
+        differ += 1;
+        // Most words that differ are of other lengths, and need no comparison.
+        if are_nearly_equal(shorter, longer) {
+            let common = common_letters(a.written, b.written);
+            near += u32::from(are_nearly_equal(common, longer));
         }
     }
     (differ > 0).then_some(2 * near >= differ)
 }
 
-/// Returns whether a word is a name as programs have them, with a low line or a capital after a
-/// small letter.
-fn is_name(word: &str) -> bool {
-    let bytes = word.as_bytes();
-    bytes.contains(&b'_')
-        || bytes.windows(2).any(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase())
+/// A word, and what decides whether it is compared.
+struct Word<'a> {
+    written: &'a str,
+    /// The number of its letters that are compared.
+    letters: usize,
+    /// Whether it is a name as programs have them, with a low line or a capital after a small
+    /// letter.
+    is_name: bool,
+    /// Whether it has a digit. Letters are misread as digits, and digits hardly as others.
+    has_digit: bool,
 }
 
-/// Returns whether a word has a digit. Letters are misread as digits, and digits hardly as others.
-fn has_digit(word: &str) -> bool {
-    word.bytes().any(|byte| byte.is_ascii_digit())
+impl<'a> Word<'a> {
+    /// Returns the word at this place of a text.
+    #[inline]
+    fn of(side: Side<'a>, at: usize) -> Word<'a> {
+        let span = side.tokens.spans[at];
+        Word::new(side.text.get(span.start as usize..span.end as usize).unwrap_or_default())
+    }
+
+    #[inline]
+    fn new(written: &'a str) -> Word<'a> {
+        let bytes = written.as_bytes();
+        let kinds = bytes.iter().fold(0, |all, &byte| all | KINDS[usize::from(byte)]);
+        let is_capital_within = || {
+            bytes.windows(2).any(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase())
+        };
+        let has_both = kinds & (SMALL | CAPITAL) == SMALL | CAPITAL;
+        let letters = match kinds & OTHER {
+            0 => bytes.len().min(LETTERS_MAX),
+            _ => written.chars().take(LETTERS_MAX).count(),
+        };
+        Word {
+            written,
+            letters,
+            is_name: kinds & LOW_LINE != 0 || has_both && is_capital_within(),
+            has_digit: kinds & DIGIT != 0,
+        }
+    }
 }
+
+/// Kinds of bytes, a bit each.
+const SMALL: u8 = 1;
+const CAPITAL: u8 = 1 << 1;
+const DIGIT: u8 = 1 << 2;
+const LOW_LINE: u8 = 1 << 3;
+/// A byte of a character that is not ASCII.
+const OTHER: u8 = 1 << 4;
+
+/// The kind of each byte.
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        kinds[byte] = match byte as u8 {
+            b'a'..=b'z' => SMALL,
+            b'A'..=b'Z' => CAPITAL,
+            b'0'..=b'9' => DIGIT,
+            b'_' => LOW_LINE,
+            0x80.. => OTHER,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    kinds
+};
 
 /// Returns the number of letters that two words have in common, in the same order.
 fn common_letters(a: &str, b: &str) -> usize {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    if short.len() <= size_of::<u64>() && short.is_ascii() && long.is_ascii() {
+        return common_ascii(short.as_bytes(), &long.as_bytes()[..long.len().min(LETTERS_MAX)]);
+    }
     let (mut letters, mut counts) = ([['\0'; LETTERS_MAX]; 2], [0; 2]);
     for ((word, letters), count) in [a, b].into_iter().zip(&mut letters).zip(&mut counts) {
         for (c, letter) in word.chars().zip(letters) {
@@ -194,6 +257,30 @@ fn common_letters(a: &str, b: &str) -> usize {
         }
     }
     row[b.len()].into()
+}
+
+/// Returns the number of letters that two words of ASCII have in common, in the same order; the
+/// first has at most eight. A bit for each of them: those that are clear end a longer common
+/// subsequence (Hyyro 2004, "Bit-parallel LCS-length computation revisited").
+fn common_ascii(short: &[u8], long: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 0xff;
+    let folded = short.iter().rev().fold(0, |all, byte| all << 8 | u64::from(lower(*byte)));
+    let known = (1u64 << short.len()) - 1;
+    let mut row = known;
+    for &byte in long {
+        // The low bits of a byte are all clear where it is the same, and the sum carries nowhere.
+        let differs = folded ^ (u64::from(lower(byte)) * ONES);
+        let differs = ((differs & (0x7f * ONES)) + 0x7f * ONES) >> 7 & ONES;
+        // Gathers the lowest bits of the bytes.
+        let same = !(differs.wrapping_mul(0x0102_0408_1020_4080) >> 56) & row;
+        row = (row.wrapping_add(same) | row.wrapping_sub(same)) & known;
+    }
+    short.len() - row.count_ones() as usize
+}
+
+/// Returns a letter of ASCII as a small one.
+const fn lower(byte: u8) -> u8 {
+    byte.to_ascii_lowercase()
 }
 
 #[cfg(test)]
@@ -248,6 +335,18 @@ mod tests {
         }
     }
 
+    /// The longest common subsequence, row by row.
+    fn longest(a: &[char], b: &[char]) -> usize {
+        let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for (i, x) in a.iter().enumerate() {
+            for (j, y) in b.iter().enumerate() {
+                let either = rows[i][j + 1].max(rows[i + 1][j]);
+                rows[i + 1][j + 1] = if x == y { rows[i][j] + 1 } else { either };
+            }
+        }
+        rows[a.len()][b.len()]
+    }
+
     /// The longest common subsequence, by its definition.
     fn naive(a: &[char], b: &[char]) -> usize {
         match (a, b) {
@@ -258,6 +357,30 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn names_and_numbers_are_those_of_programs(text in "[aB9_\u{e9}]{0,6}") {
+            let word = Word::new(&text);
+            let letters: Vec<char> = text.chars().collect();
+            let is_within = letters.windows(2).any(|two| two == ['a', 'B']);
+            prop_assert_eq!(word.is_name, text.contains('_') || is_within);
+            prop_assert_eq!(word.has_digit, text.contains('9'));
+            prop_assert_eq!(word.letters, letters.len());
+        }
+
+        #[test]
+        fn common_letters_of_words_of_ascii_are_those_of_others(
+            a in "[abcAB]{0,8}", b in "[abcdAB]{0,30}",
+        ) {
+            let folded = |word: &str| {
+                word.to_ascii_lowercase().chars().take(LETTERS_MAX).collect::<Vec<char>>()
+            };
+            // An accent makes a word one of characters.
+            let [x, y] = [&a, &b].map(|word| folded(word));
+            let (of_ascii, of_others) = (common_letters(&a, &b), common_letters(&a, &(b + "\u{e9}")));
+            prop_assert_eq!(of_ascii, longest(&x, &y));
+            prop_assert_eq!(of_ascii, of_others);
+        }
+
         #[test]
         fn common_letters_are_those_of_the_longest_common_subsequence(
             a in "[abcAB\u{e9}]{0,8}", b in "[abcAB\u{e9}]{0,8}",
