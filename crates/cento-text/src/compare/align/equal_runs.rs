@@ -51,16 +51,19 @@ impl Seeds {
         for (at, seed) in seeds::<LEN>(query).enumerate() {
             stop.check_at(at)?;
             let next = numbers.len() as u32;
-            in_order.push(*numbers.entry(seed).or_insert(next));
+            in_order.push(*numbers.entry(mix64(seed)).or_insert(next));
         }
-        let known = HashFilter::new(numbers.keys().copied(), stop)?;
+        let known = HashFilter::new(seeds::<LEN>(query), stop)?;
         Ok(Seeds { numbers, known, in_order })
     }
 
     /// Returns the number of a seed, if the query has it.
+    ///
+    /// The map spreads the bits of a seed, where the same words in a row leave few of them; the
+    /// filter does without, because it is asked at each place of a document.
     #[inline]
     fn number(&self, seed: u64) -> Option<u32> {
-        if self.known.may_have(seed) { self.numbers.get(&seed).copied() } else { None }
+        if self.known.may_have(seed) { self.numbers.get(&mix64(seed)).copied() } else { None }
     }
 }
 
@@ -80,14 +83,21 @@ pub fn matches<const LEN: usize>(
     let mut places = vec![Places { first: u32::MAX, count: 0 }; of_query.numbers.len()];
     // The next place with the same seed, for each place of the document.
     let mut next = vec![u32::MAX; document.len()];
-    let of_document = seeds::<LEN>(document).enumerate();
+    let of_document = document.windows(LEN);
     let enough = steps.take_each(of_document.len(), LOOKUP_STEPS)?;
-    for (at, seed) in of_document.rev().take(enough) {
-        stop.check_at(at)?;
-        let Some(number) = of_query.number(seed) else { continue };
-        let places = &mut places[number as usize];
-        next[at] = places.first;
-        *places = Places { first: at as u32, count: places.count + 1 };
+    // The last ones first, so that the places of a seed ascend.
+    let mut end = of_document.len();
+    let first = end - enough;
+    while end > first {
+        stop.check()?;
+        let start = end.saturating_sub(LOOKUPS_AT_ONCE).max(first);
+        for (at, run) in (start..end).zip(document[start..].windows(LEN)).rev() {
+            let Some(number) = of_query.number(seed_of::<LEN>(run)) else { continue };
+            let places = &mut places[number as usize];
+            next[at] = places.first;
+            *places = Places { first: at as u32, count: places.count + 1 };
+        }
+        end = start;
     }
     let mut runs = Runs {
         query,
@@ -217,13 +227,17 @@ struct Places {
 }
 
 /// Returns the hashes of all runs of `LEN` tokens.
-fn seeds<const LEN: usize>(
-    tokens: &[u64],
-) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator {
+fn seeds<const LEN: usize>(tokens: &[u64]) -> impl ExactSizeIterator<Item = u64> {
+    tokens.windows(LEN).map(seed_of::<LEN>)
+}
+
+/// Returns the hash of a run of `LEN` tokens.
+#[inline(always)]
+fn seed_of<const LEN: usize>(run: &[u64]) -> u64 {
     // Tokens are hashes already; rotating each by a different number of bits makes their order
     // count.
-    let turned = |run: &[u64]| (0..).zip(run).fold(0, |sum, (i, t)| sum ^ t.rotate_left(21 * i));
-    tokens.windows(LEN).map(move |run| mix64(turned(run)))
+    let run: &[u64; LEN] = run.try_into().expect("a window has its length");
+    (0..).zip(run).fold(0, |sum, (i, token)| sum ^ token.rotate_left(21 * i))
 }
 
 #[cfg(test)]
