@@ -132,13 +132,18 @@ pub fn ranges(side: Side<'_>, stop: &Stop) -> Result<Vec<Range<usize>>> {
 /// Returns whether the characters between two words end a sentence; `after` is the text from the
 /// second word on.
 fn ends_sentence(between: &str, after: &str) -> bool {
-    let mut seen = CharClasses::default();
-    for &byte in between.as_bytes() {
-        let Some(&class) = CLASSES.get(usize::from(byte)) else {
-            return ends_by_characters(between, after);
-        };
-        seen.add(class);
+    // Most words have only spaces and at most one line end after them.
+    let classes = || between.bytes().map(|byte| CLASSES[usize::from(byte)]);
+    let (all, lines) = classes()
+        .fold((0, 0), |(all, lines), class| (all | class, lines + u32::from(class / LINE)));
+    if all & OTHER != 0 {
+        return ends_by_characters(between, after);
     }
+    if all & MARK == 0 && lines <= 1 {
+        return false;
+    }
+    let mut seen = CharClasses::default();
+    classes().for_each(|class| seen.add(class));
     seen.end_sentence() || seen.lines > 1 && !goes_on(between, after)
 }
 
@@ -173,6 +178,8 @@ const BEFORE_SPACE: u8 = 1 << 2;
 /// [`CharClasses::add`] shifts the one before to this one.
 const SPACE: u8 = BEFORE_SPACE << 1;
 const LINE: u8 = SPACE << 1;
+/// A byte of a character that is not ASCII.
+const OTHER: u8 = 1 << 7;
 
 const fn class_of(c: char) -> u8 {
     match c {
@@ -190,9 +197,9 @@ const fn class_of(c: char) -> u8 {
     }
 }
 
-/// The classes of characters of one byte.
-const CLASSES: [u8; 128] = {
-    let mut classes = [0; 128];
+/// The classes of bytes: of characters of one byte, and of all others.
+const CLASSES: [u8; 256] = {
+    let mut classes = [OTHER; 256];
     let mut byte = 0;
     while byte < 128 {
         classes[byte] = class_of(byte as u8 as char);

@@ -11,6 +11,7 @@ use super::Side;
 use super::chain::CoveredRanges;
 use crate::error::Result;
 use crate::runtime::Steps;
+use crate::text::Span;
 
 /// The number of tokens of a stretch.
 const STRETCH: usize = 32;
@@ -96,22 +97,23 @@ fn may_be_odd(side: Side<'_>) -> bool {
     if !side.text.is_ascii() || side.tokens.spans.len() < STRETCH {
         return true;
     }
-    let (mut least, mut most) = (0, 0);
-    let lengths = |at: usize| {
-        let len = (side.tokens.spans[at].end - side.tokens.spans[at].start) as usize;
-        (len.min(WORD_LETTERS), len.max(WORD_LETTERS))
+    let lengths = |span: &Span| {
+        let len = span.end - span.start;
+        (len.min(WORD_LETTERS as u32), len.max(WORD_LETTERS as u32))
     };
-    (0..side.tokens.spans.len()).any(|at| {
-        let (low, high) = lengths(at);
-        (least, most) = (least + low, most + high);
-        if let Some(leaving) = at.checked_sub(STRETCH) {
-            let (low, high) = lengths(leaving);
-            (least, most) = (least - low, most - high);
-        }
-        at + 1 >= STRETCH
-            && (least * 10 <= CUT_TENTHS_MAX * STRETCH
-                || is_joined(most, STRETCH, JOINED_TENTHS_MIN))
-    })
+    let (first, others) = side.tokens.spans.split_at(STRETCH);
+    let add = |(least, most), (low, high)| (least + low, most + high);
+    let (mut least, mut most) = first.iter().map(lengths).fold((0, 0), add);
+    let is_odd = |least: u32, most: u32| {
+        least as usize * 10 <= CUT_TENTHS_MAX * STRETCH
+            || is_joined(most as usize, STRETCH, JOINED_TENTHS_MIN)
+    };
+    is_odd(least, most)
+        || side.tokens.spans.iter().zip(others).any(|(leaving, entering)| {
+            let ((low, high), (low_before, high_before)) = (lengths(entering), lengths(leaving));
+            (least, most) = (least + low - low_before, most + high - high_before);
+            is_odd(least, most)
+        })
 }
 
 /// Returns the number of words of a stretch of text that was joined or cut, by its letters; `None`
