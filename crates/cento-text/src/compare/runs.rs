@@ -66,11 +66,11 @@ impl RunSet {
         }
         let runs = (tokens.len() + 1).saturating_sub(k).max(1);
         let mut set = RunSet::with_room(runs);
-        for hash in run_values(tokens, k).filter(|&hash| !is_left_out(hash)) {
-            if !set.insert(hash) {
+        run_values(tokens, k).for_each(|hash| {
+            if !is_left_out(hash) && !set.insert(hash) {
                 set.again.push(named(hash));
             }
-        }
+        });
         set
     }
 
@@ -177,6 +177,30 @@ impl RunSet {
     /// Counts the runs that both texts have, and those of each.
     pub fn overlap(&self, other: &RunSet) -> Overlap {
         self.resembling(other, 0.0).unwrap_or(Overlap::new(0, self.count, other.count))
+    }
+
+    /// Counts as [`overlap`](Self::overlap) does, for another text that has these tokens and this
+    /// many distinct runs of `k` of them; `None` if a word is marked.
+    ///
+    /// Without a set of the other text this takes a quarter of the time.
+    pub fn overlap_with(&self, tokens: &[u64], k: usize, count: u32) -> Option<Overlap> {
+        if tokens.iter().any(|&token| is_marked(token)) {
+            return None;
+        }
+        let mut is_shared = vec![false; self.table.len()];
+        let mut shared = 0;
+        run_values(tokens, k).for_each(|hash| {
+            let place = self.place(hash);
+            if self.table[place] != FREE && !std::mem::replace(&mut is_shared[place], true) {
+                shared += 1;
+            }
+        });
+        Some(Overlap::new(shared, self.count, count))
+    }
+
+    /// Returns the number of distinct runs.
+    pub fn count(&self) -> u32 {
+        self.count
     }
 
     /// Tells whether the text has each of its runs twice, on average, or more often.

@@ -167,4 +167,18 @@ impl Iterator for Values<'_> {
         self.polynomial = self.polynomial.wrapping_mul(BASE).wrapping_add(entering);
         Some(mix64(self.polynomial))
     }
+
+    /// Takes the first value apart from the others: whoever wants all of them, and not one at a
+    /// time, asks for none whether it is the first.
+    fn fold<B, F: FnMut(B, u64) -> B>(mut self, init: B, mut each: F) -> B {
+        let folded = match self.first {
+            true => each(init, mix64(self.polynomial)),
+            false => init,
+        };
+        self.pairs.fold(folded, |folded, (&old, &new)| {
+            let entering = new.wrapping_sub(old.wrapping_mul(self.power));
+            self.polynomial = self.polynomial.wrapping_mul(BASE).wrapping_add(entering);
+            each(folded, mix64(self.polynomial))
+        })
+    }
 }
