@@ -105,45 +105,49 @@ impl Sentences {
 pub fn ranges(side: Side<'_>, stop: &Stop) -> Result<Vec<Range<usize>>> {
     let spans = &side.tokens.spans;
     let (mut ranges, mut start) = (Vec::new(), 0);
-    for end in 1..=spans.len() {
+    for (end, two) in (1..).zip(spans.windows(2)) {
         stop.check_at(end)?;
         let len = end - start;
-        let ends = match spans.get(end) {
-            None => true,
-            Some(next) => {
-                // A single byte ends no sentence, and five words in six are followed by a space.
-                let between = spans[end - 1].end as usize..next.start as usize;
-                len >= SENTENCE_TOKENS_MAX
-                    || len >= SENTENCE_TOKENS_MIN
-                        && between.len() > 1
-                        && side.text.get(between.clone()).is_some_and(|gap| {
-                            ends_sentence(gap, side.text.get(between.end..).unwrap_or_default())
-                        })
-            }
-        };
+        // A single byte ends no sentence, and five words in six are followed by a space.
+        let between = two[0].end as usize..two[1].start as usize;
+        let ends = len >= SENTENCE_TOKENS_MAX
+            || len >= SENTENCE_TOKENS_MIN
+                && between.len() > 1
+                && may_end_sentence(&side.text.as_bytes()[between.clone()])
+                && side.text.get(between.clone()).is_some_and(|gap| {
+                    ends_sentence(gap, side.text.get(between.end..).unwrap_or_default())
+                });
         if ends {
             ranges.push(start..end);
             start = end;
         }
     }
+    if !spans.is_empty() {
+        ranges.push(start..spans.len());
+    }
     Ok(ranges)
+}
+
+/// Returns whether the bytes between two words may end a sentence: most words have only spaces and
+/// at most one line end after them.
+#[inline]
+fn may_end_sentence(between: &[u8]) -> bool {
+    let add = |(all, lines): (u8, u32), &byte: &u8| {
+        let class = CLASSES[usize::from(byte)];
+        (all | class, lines + u32::from(class / LINE))
+    };
+    let (all, lines) = between.iter().fold((0, 0), add);
+    all & (MARK | OTHER) != 0 || lines > 1
 }
 
 /// Returns whether the characters between two words end a sentence; `after` is the text from the
 /// second word on.
 fn ends_sentence(between: &str, after: &str) -> bool {
-    // Most words have only spaces and at most one line end after them.
-    let classes = || between.bytes().map(|byte| CLASSES[usize::from(byte)]);
-    let (all, lines) = classes()
-        .fold((0, 0), |(all, lines), class| (all | class, lines + u32::from(class / LINE)));
-    if all & OTHER != 0 {
+    if !between.is_ascii() {
         return ends_by_characters(between, after);
     }
-    if all & MARK == 0 && lines <= 1 {
-        return false;
-    }
     let mut seen = CharClasses::default();
-    classes().for_each(|class| seen.add(class));
+    between.bytes().for_each(|byte| seen.add(CLASSES[usize::from(byte)]));
     seen.end_sentence() || seen.lines > 1 && !goes_on(between, after)
 }
 

@@ -53,67 +53,90 @@ pub fn odd_stretches(
 ) -> Result<CoveredRanges> {
     let mut odd = CoveredRanges::default();
     let count = side.tokens.spans.len();
-    if !steps.take(count as u64)? || covered.is_empty() && !may_be_odd(side) {
+    if !steps.take(count as u64)? {
         return Ok(odd);
     }
     let mut add = |tokens: &Range<usize>| {
         odd.insert(tokens.start.saturating_sub(AROUND)..(tokens.end + AROUND).min(count));
     };
     let is_ascii = side.text.is_ascii();
-    let mut window = Window::default();
     // The last first: ranges are found from their ends.
     let mut end = count;
     for (from, to) in covered.touching(&(0..count)).chain([(0, 0)]) {
-        // Stretches that overlap are one.
-        let mut open: Option<Range<usize>> = None;
-        for at in (to..end).rev() {
-            // Rows of numbers, lines that are drawn, and names of programs are as long as words.
-            let letters = match is_word(side, at) {
-                false => WORD_LETTERS,
-                true if is_ascii => bytes_of(side, at).len(),
-                true => letters_of(side, at),
-            };
-            if !window.is_odd_with(letters) {
-                continue;
-            }
-            match &mut open {
-                Some(open) if at + STRETCH >= open.start => open.start = at,
-                _ => open.replace(at..at + STRETCH).iter().for_each(&mut add),
-            }
+        let may_be_odd = match is_ascii && end.saturating_sub(to) >= STRETCH {
+            true => may_be_odd(side, to..end),
+            false => vec![to..end],
+        };
+        for tokens in may_be_odd {
+            odd_stretches_in(side, tokens, is_ascii, &mut add);
         }
-        open.iter().for_each(&mut add);
-        if window.is_odd_at_its_end() {
-            add(&(to..end));
-        }
-        window = Window::default();
         end = from;
     }
     Ok(odd)
 }
 
-/// Returns whether any stretch of a text may be odd. Lengths in bytes tell: a word has at most as
-/// many letters, and other tokens count as long as a word. Most texts have no such stretch.
-fn may_be_odd(side: Side<'_>) -> bool {
-    if !side.text.is_ascii() || side.tokens.spans.len() < STRETCH {
-        return true;
+/// Calls `add` with the odd stretches of some tokens of a text, or with all of them if these are
+/// fewer than a stretch has.
+fn odd_stretches_in(
+    side: Side<'_>,
+    tokens: Range<usize>,
+    is_ascii: bool,
+    add: &mut impl FnMut(&Range<usize>),
+) {
+    let mut window = Window::default();
+    // Stretches that overlap are one.
+    let mut open: Option<Range<usize>> = None;
+    for at in tokens.clone().rev() {
+        // Rows of numbers, lines that are drawn, and names of programs are as long as words.
+        let letters = match is_word(side, at) {
+            false => WORD_LETTERS,
+            true if is_ascii => bytes_of(side, at).len(),
+            true => letters_of(side, at),
+        };
+        if !window.is_odd_with(letters) {
+            continue;
+        }
+        match &mut open {
+            Some(open) if at + STRETCH >= open.start => open.start = at,
+            _ => open.replace(at..at + STRETCH).iter().for_each(&mut *add),
+        }
     }
+    open.iter().for_each(&mut *add);
+    if window.is_odd_at_its_end() {
+        add(&tokens);
+    }
+}
+
+/// Returns the tokens, out of at least as many as a stretch has, of all stretches that may be odd.
+/// Lengths in bytes of ASCII tell: a word has at most as many letters, and other tokens count as
+/// long as a word. Most texts have no such stretch.
+fn may_be_odd(side: Side<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
     let lengths = |span: &Span| {
         let len = span.end - span.start;
         (len.min(WORD_LETTERS as u32), len.max(WORD_LETTERS as u32))
     };
-    let (first, others) = side.tokens.spans.split_at(STRETCH);
+    let spans = &side.tokens.spans[tokens.clone()];
+    let (first, others) = spans.split_at(STRETCH);
     let add = |(least, most), (low, high)| (least + low, most + high);
     let (mut least, mut most) = first.iter().map(lengths).fold((0, 0), add);
-    let is_odd = |least: u32, most: u32| {
-        least as usize * 10 <= CUT_TENTHS_MAX * STRETCH
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut look = |at: usize, least: u32, most: u32| {
+        if least as usize * 10 <= CUT_TENTHS_MAX * STRETCH
             || is_joined(most as usize, STRETCH, JOINED_TENTHS_MIN)
+        {
+            match found.last_mut() {
+                Some(last) if last.end >= at => last.end = at + STRETCH,
+                _ => found.push(at..at + STRETCH),
+            }
+        }
     };
-    is_odd(least, most)
-        || side.tokens.spans.iter().zip(others).any(|(leaving, entering)| {
-            let ((low, high), (low_before, high_before)) = (lengths(entering), lengths(leaving));
-            (least, most) = (least + low - low_before, most + high - high_before);
-            is_odd(least, most)
-        })
+    look(tokens.start, least, most);
+    for (at, (leaving, entering)) in (tokens.start + 1..).zip(spans.iter().zip(others)) {
+        let ((low, high), (low_before, high_before)) = (lengths(entering), lengths(leaving));
+        (least, most) = (least + low - low_before, most + high - high_before);
+        look(at, least, most);
+    }
+    found
 }
 
 /// Returns the number of words of a stretch of text that was joined or cut, by its letters; `None`
@@ -212,26 +235,38 @@ mod tests {
     }
 
     #[test]
-    fn texts_whose_lengths_rule_out_odd_stretches_have_none() {
+    fn stretches_that_lengths_rule_out_are_not_odd() {
         // Of words of one to twelve letters, numbers and names, some joined or cut.
-        let mut are_ruled_out = [0; 2];
-        for seed in 0..400u64 {
+        const WORDS: usize = 3000;
+        let (mut parts, mut ruled_out) = (0, 0);
+        for seed in 0..60u64 {
             let word = |at: u64| {
                 let drawn = mix64(seed << 16 | at);
-                let longest = 2 + (seed + at / 50) % 15;
+                let longest = 2 + (seed + at / 500) % 15;
                 let letter = ["a", "b", "7", "_"][(drawn >> 32) as usize % (2 + seed as usize % 3)];
                 letter.repeat(1 + (drawn % longest) as usize)
             };
-            let analyzed = analyzed((0..120).map(word).collect::<Vec<_>>().join(" "));
+            let analyzed = analyzed((0..WORDS as u64).map(word).collect::<Vec<_>>().join(" "));
             let steps = &mut Steps::unbounded(Stop::NEVER);
-            // With a passage, even an empty one, each token is looked at.
+            let copied = 40..40 + 13 * seed as usize;
             let mut passage = CoveredRanges::default();
-            passage.insert(0..0);
-            let is_odd = !odd_stretches(analyzed.side(), &passage, steps).unwrap().is_empty();
-            assert!(may_be_odd(analyzed.side()) || !is_odd, "{seed}");
-            are_ruled_out[usize::from(!may_be_odd(analyzed.side()))] += 1;
+            passage.insert(copied.clone());
+            let found = odd_stretches(analyzed.side(), &passage, steps).unwrap();
+            let mut expected = CoveredRanges::default();
+            let mut add = |tokens: &Range<usize>| {
+                let end = (tokens.end + AROUND).min(WORDS);
+                expected.insert(tokens.start.saturating_sub(AROUND)..end);
+            };
+            for tokens in [copied.end..WORDS, 0..copied.start] {
+                odd_stretches_in(analyzed.side(), tokens, true, &mut add);
+            }
+            let found = found.ranges();
+            assert_eq!(found, expected.ranges(), "{seed}");
+            parts += found.len();
+            let may_be_odd = may_be_odd(analyzed.side(), copied.end..WORDS);
+            ruled_out += WORDS - copied.end - may_be_odd.iter().map(Range::len).sum::<usize>();
         }
-        assert!(are_ruled_out.iter().all(|&count| count > 40), "{are_ruled_out:?}");
+        assert!(parts > 30 && ruled_out > 60 * WORDS / 2, "{parts} {ruled_out}");
     }
 
     #[test]
