@@ -91,12 +91,14 @@ impl Aligner {
         let (i, j) = (start.0 as usize, start.1 as usize);
         let (before, after) = ((&query[..i], &document[..j]), (&query[i..], &document[j..]));
         pairs.clear();
-        let Some(on) = self.extend::<false>(after, TRIAL.0, steps)? else { return Ok(None) };
-        let Some(back) = self.extend::<true>(before, TRIAL.0, steps)? else { return Ok(None) };
+        let Some(on) = self.extend::<false, false>(after, TRIAL.0, steps)? else { return Ok(None) };
+        let Some(back) = self.extend::<true, false>(before, TRIAL.0, steps)? else {
+            return Ok(None);
+        };
         if back.score + on.score < TRIAL.1 {
             return Ok(Some(0));
         }
-        let Some(back) = self.extend::<true>(before, DROP, steps)? else { return Ok(None) };
+        let Some(back) = self.extend::<true, true>(before, DROP, steps)? else { return Ok(None) };
         let mut push = |a: usize, b: usize| {
             if query[a] == document[b] {
                 pairs.push((a as u32, b as u32));
@@ -104,7 +106,7 @@ impl Aligner {
         };
         self.trace(back.letters, |a, b| push(i - 1 - a, j - 1 - b));
         let first = pairs.len();
-        let Some(on) = self.extend::<false>(after, DROP, steps)? else { return Ok(None) };
+        let Some(on) = self.extend::<false, true>(after, DROP, steps)? else { return Ok(None) };
         let mut push = |a: usize, b: usize| {
             if query[a] == document[b] {
                 pairs.push((a as u32, b as u32));
@@ -116,8 +118,9 @@ impl Aligner {
     }
 
     /// Returns the best alignment of beginnings of both, or of ends, if it goes `BACK`. Of equal
-    /// scores the one with fewer letters counts; `None` if it takes too many steps.
-    fn extend<const BACK: bool>(
+    /// scores the one with fewer letters counts; `None` if it takes too many steps. Unless it is
+    /// `TRACED`, only its score is known, and its moves are not.
+    fn extend<const BACK: bool, const TRACED: bool>(
         &mut self,
         (query, document): (&[u16], &[u16]),
         drop: i16,
@@ -136,9 +139,11 @@ impl Aligner {
                 return Ok(None);
             }
             self.read::<BACK>(sum, (query, document), &ends);
-            let most = self.compute(sum, cells.clone(), best - drop);
+            let most = self.compute::<TRACED>(sum, cells.clone(), best - drop);
             let scores = &self.scores[0][cells.start + 1..=cells.end];
-            if most > best {
+            if most > best && !TRACED {
+                best = most;
+            } else if most > best {
                 let at = scores.iter().position(|&score| score == most).unwrap_or(0) + cells.start;
                 (best, letters) = (most, (at, sum - at));
             }
@@ -202,7 +207,7 @@ impl Aligner {
 
     /// Computes these cells with `sum` letters of both texts, gives up those with a score below
     /// `least`, and returns the best score.
-    fn compute(&mut self, sum: usize, cells: Range<usize>, least: i16) -> i16 {
+    fn compute<const TRACED: bool>(&mut self, sum: usize, cells: Range<usize>, least: i16) -> i16 {
         let [now, before, both_before] = &mut self.scores;
         std::mem::swap(before, both_before);
         std::mem::swap(now, before);
@@ -210,8 +215,10 @@ impl Aligner {
         now[cells.start] = GIVEN_UP;
         now[cells.end + 1] = GIVEN_UP;
         let (count, at) = (cells.len(), self.moves.len());
-        self.antidiagonals.push(Antidiagonal { first: cells.start, at });
-        self.moves.resize(at + count, BOTH);
+        if TRACED {
+            self.antidiagonals.push(Antidiagonal { first: cells.start, at });
+            self.moves.resize(at + count, BOTH);
+        }
         let moves = &mut self.moves[at..];
         let query = &self.query[cells.start..][..count];
         let document = &self.document[self.document.len() - 1 - (sum - cells.start)..][..count];
@@ -225,8 +232,10 @@ impl Aligner {
             let both = diagonal[at] + same;
             let one = up[at].max(left[at]) - SAME;
             let score = both.max(one);
-            let by_one = if left[at] > up[at] { DOCUMENT } else { QUERY };
-            moves[at] = if both >= one { BOTH } else { by_one };
+            if TRACED {
+                let by_one = if left[at] > up[at] { DOCUMENT } else { QUERY };
+                moves[at] = if both >= one { BOTH } else { by_one };
+            }
             let score = if score < least { GIVEN_UP } else { score };
             now[at] = score;
             most = most.max(score);
@@ -332,12 +341,14 @@ mod tests {
             let steps = &mut Steps::unbounded(Stop::NEVER);
             let mut aligner = Aligner::default();
             let drop = (a.len() + b.len()) as i16;
-            let on = aligner.extend::<false>((&a, &b), drop, steps).unwrap().unwrap();
+            let on = aligner.extend::<false, true>((&a, &b), drop, steps).unwrap().unwrap();
             prop_assert_eq!(on.score, naive(&a, &b));
-            let back = aligner.extend::<true>((&a, &b), drop, steps).unwrap().unwrap();
+            let trial = aligner.extend::<false, false>((&a, &b), drop, steps).unwrap().unwrap();
+            prop_assert_eq!(trial.score, on.score);
+            let back = aligner.extend::<true, true>((&a, &b), drop, steps).unwrap().unwrap();
             prop_assert_eq!(back.score, naive(&reversed(&a), &reversed(&b)));
             // With a smaller drop less may be found, and never more.
-            let less = aligner.extend::<false>((&a, &b), 2, steps).unwrap().unwrap();
+            let less = aligner.extend::<false, true>((&a, &b), 2, steps).unwrap().unwrap();
             prop_assert!(less.score <= on.score);
         }
 
