@@ -5,6 +5,7 @@
 //! commits, locks, deletes, merging and the stored documents; this module owns what an index *is*.
 
 mod add_all;
+mod analyzed_document;
 mod by_id;
 mod canonical;
 mod change_log;
@@ -42,6 +43,7 @@ use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, TantivyError};
 
 pub use add_all::{SignedDocuments, SigningOptions};
+pub(crate) use analyzed_document::{AnalyzedDocument, TokenKind};
 pub use canonical::canonical_json;
 pub use cento_api::document::{
     ID_BYTES_MAX, META_BYTES_MAX, META_DEPTH_MAX, META_WRITTEN_BYTES_MAX, id_of_json, id_problem,
@@ -78,6 +80,7 @@ use crate::reason::Reason;
 use crate::runtime::Faults;
 use crate::segment::ReadAhead;
 use crate::segment::plugin::{self, Progress, SignaturePlugin};
+use analyzed_document::DOCUMENTS_KEPT_BYTES;
 use storage::component::segment_of;
 use storage::directory::IndexDirectory;
 use storage::held_directory::HeldDirectory;
@@ -150,6 +153,8 @@ struct Inner {
     metas: Arc<ByteLru<column::Group>>,
     /// The blocks of texts that were read last.
     blocks: Arc<ByteLru<store::Block>>,
+    /// The documents that queries were compared with last.
+    documents: Arc<ByteLru<AnalyzedDocument>>,
 }
 
 impl Index {
@@ -348,6 +353,7 @@ impl Index {
                 open_segments: view::OpenSegments::default(),
                 metas: Arc::new(ByteLru::new(METAS_KEPT_BYTES)),
                 blocks: Arc::new(ByteLru::new(BLOCKS_KEPT_BYTES)),
+                documents: Arc::new(ByteLru::new(DOCUMENTS_KEPT_BYTES)),
             }),
             lock_wait: LockWait::default(),
         }

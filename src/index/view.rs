@@ -16,6 +16,7 @@ use tantivy::fastfield::{AliveBitSet, FastFieldReaders};
 use tantivy::index::SegmentId;
 
 use super::Index;
+use super::analyzed_document::AnalyzedDocuments;
 use super::schema::{META_JSON, PARTS_DIGEST, PLACE};
 use super::storage::byte_lru::ByteLru;
 use super::storage::column::{Group, StringColumn};
@@ -45,6 +46,8 @@ pub struct SegmentFiles {
     pub signatures: SegmentReader,
     /// The texts.
     pub(super) store: Store,
+    /// The documents that queries were compared with last.
+    pub(super) documents: AnalyzedDocuments,
     /// The meta objects as JSON, if any document has one. Like the next, opened at the first
     /// request: all of the file is compared with its checksum then.
     metas: OnceLock<Option<StringColumn>>,
@@ -85,6 +88,7 @@ impl SegmentFiles {
         Ok(SegmentFiles {
             signatures,
             store,
+            documents: AnalyzedDocuments::new(&index.inner.documents),
             metas,
             added,
             places,

@@ -20,7 +20,7 @@ use crate::compare::measure::Measure;
 use crate::compare::passages::{self, Genre, Passages, Prepared};
 use crate::compare::runs::{Place, RunSet};
 use crate::error::{Error, Result};
-use crate::index::{DocAddress, Snapshot, StoredDocument};
+use crate::index::{AnalyzedDocument, DocAddress, Snapshot, StoredDocument, TokenKind};
 use crate::runtime::Permit;
 use crate::runtime::Stop;
 use crate::similarity::Similarity;
@@ -67,19 +67,10 @@ pub struct Evidence<'a> {
     without_room: usize,
 }
 
-/// The purpose of splitting a text into tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    /// As it was signed.
-    Measures,
-    /// As passages are found.
-    Passages,
-}
-
 struct LastRead {
     address: DocAddress,
-    purpose: Purpose,
-    document: Arc<Analyzed>,
+    kind: TokenKind,
+    document: Arc<AnalyzedDocument>,
     /// For its tokens.
     room: Option<Permit>,
 }
@@ -186,9 +177,9 @@ impl<'a> Evidence<'a> {
     /// When the document cannot be read.
     pub fn verify(&mut self, address: DocAddress) -> Result<Option<Verified>> {
         let Some(measure) = self.measure.clone() else { return Ok(None) };
-        let document = self.document(address, Purpose::Measures)?;
+        let document = self.document(address, TokenKind::Signed)?;
         let verified = |query| verify::verified(&measure, query, document.side(), self.stop);
-        self.query(Purpose::Measures).map(verified).transpose()
+        self.query(TokenKind::Signed).map(verified).transpose()
     }
 
     /// Returns the similarity of the query and the document at `address`, if its text has been
@@ -202,60 +193,103 @@ impl<'a> Evidence<'a> {
         if !is_read || self.text.is_none() || self.run_maker.is_none() {
             return Ok(None);
         }
-        let document = self.document(address, Purpose::Measures)?;
+        let document = self.document(address, TokenKind::Signed)?;
         let (Some(maker), Some(text)) = (&self.run_maker, &self.text) else { return Ok(None) };
         let own = self.runs.get_or_insert_with(|| maker.of_tokens(text, &self.tokens));
-        Ok(Some(Similarity::exact(own.overlap(&maker.of_tokens(&document.text, &document.tokens)))))
+        Ok(Some(Similarity::exact(maker.overlap(own, &document))))
     }
 
     /// Returns the words of the query, as passages count them, if its text is known.
     pub fn words(&self) -> Option<&Tokens> {
-        self.query(Purpose::Passages).map(|query| query.tokens)
+        self.query(TokenKind::OfPassages).map(|query| query.tokens)
     }
 
     /// Returns the query, if its text is known.
-    fn query(&self, purpose: Purpose) -> Option<Side<'_>> {
-        let tokens = match (&self.whole_words, purpose) {
-            (Some((_, tokens)), Purpose::Passages) => tokens,
+    fn query(&self, kind: TokenKind) -> Option<Side<'_>> {
+        let tokens = match (&self.whole_words, kind) {
+            (Some((_, tokens)), TokenKind::OfPassages) => tokens,
             _ => &self.tokens,
         };
         self.text.as_deref().map(|text| Side { text, tokens, parts: &self.parts })
     }
 
-    fn document(&mut self, address: DocAddress, purpose: Purpose) -> Result<Arc<Analyzed>> {
+    fn document(&mut self, address: DocAddress, kind: TokenKind) -> Result<Arc<AnalyzedDocument>> {
         // The same tokens serve both purposes, unless the analyzer leaves words out or some are
         // ignored.
-        let purpose = if self.whole_words.is_some() { purpose } else { Purpose::Measures };
-        let is_last = |last: &&LastRead| (last.address, last.purpose) == (address, purpose);
+        let kind = if self.whole_words.is_some() { kind } else { TokenKind::Signed };
+        let is_last = |last: &&LastRead| (last.address, last.kind) == (address, kind);
         if let Some(last) = self.last.as_ref().filter(is_last) {
             return Ok(last.document.clone());
         }
         // Frees its memory for the next one.
         self.last = None;
+        // Tokens that are hidden are those of this searcher.
+        let is_kept = kind == TokenKind::Signed || self.boilerplate.is_none();
+        let kept = is_kept.then(|| self.snapshot.kept_document(address, kind)).flatten();
+        let (document, room) = match kept {
+            Some(document) => {
+                let room = self.room_for(address, kind, &document.text, |_| {
+                    Ok(document.tokens.hashes.len() as u32)
+                })?;
+                (document, room.0)
+            }
+            None => self.read(address, kind)?,
+        };
+        self.last = Some(LastRead { address, kind, document: document.clone(), room });
+        Ok(document)
+    }
+
+    /// Reads a document and splits its text into tokens, and keeps it for later queries.
+    fn read(
+        &self,
+        address: DocAddress,
+        kind: TokenKind,
+    ) -> Result<(Arc<AnalyzedDocument>, Option<Permit>)> {
         let StoredDocument { text, parts, .. } = self.snapshot.document(address)?;
         let text = text.unwrap_or_default();
-        let own = &self.snapshot.config().analyzer;
-        let analyzer = match (&self.whole_words, purpose) {
-            (Some((analyzer, _)), Purpose::Passages) => analyzer,
-            _ => own,
-        };
-        let held = held_in(&self.rooms);
-        let scratch = memory::reserve_scratch(self.memory.as_ref(), held, analyzer, text.len())?;
-        let tokens = match (&self.whole_words, purpose) {
-            (Some(_), Purpose::Passages) => count(analyzer, &text, self.stop)?,
+        let analyzer = self.analyzer(kind);
+        let (room, tokens) =
+            self.room_for(address, kind, &text, |text| count(analyzer, text, self.stop))?;
+        let mut document =
+            Analyzed::with_room(text, tokens, analyzer, self.stop)?.with_parts(parts);
+        let hidden = self.boilerplate.filter(|_| kind == TokenKind::OfPassages);
+        if let Some(boilerplate) = hidden {
+            boilerplate.hide(&document.text, &mut document.tokens, Place::Document);
+        }
+        let document = Arc::new(AnalyzedDocument::new(document));
+        if hidden.is_none() {
+            self.snapshot.keep_document(address, kind, &document);
+        }
+        Ok((document, room))
+    }
+
+    /// Returns the analyzer that makes these tokens.
+    fn analyzer(&self, kind: TokenKind) -> &Analyzer {
+        match (&self.whole_words, kind) {
+            (Some((analyzer, _)), TokenKind::OfPassages) => analyzer,
+            _ => &self.snapshot.config().analyzer,
+        }
+    }
+
+    /// Takes memory for the tokens of a text, and returns their number; `count` counts those that
+    /// passages are found by. A document that is kept takes as much as another: whether a query
+    /// has memory enough does not depend on those before it.
+    fn room_for(
+        &self,
+        address: DocAddress,
+        kind: TokenKind,
+        text: &str,
+        count: impl FnOnce(&str) -> Result<u32>,
+    ) -> Result<(Option<Permit>, u32)> {
+        let (memory, held) = (self.memory.as_ref(), held_in(&self.rooms));
+        let scratch = memory::reserve_scratch(memory, held, self.analyzer(kind), text.len())?;
+        let tokens = match (&self.whole_words, kind) {
+            (Some(_), TokenKind::OfPassages) => count(text)?,
             _ => self.snapshot.segment(address).signatures.document(address.doc)?.tokens,
         };
         let held = held.saturating_add(held_in(&scratch));
         let bytes = memory::of_tokens(tokens);
-        let room = memory::reserve(self.memory.as_ref(), held, bytes, tokens)?;
-        let mut document =
-            Analyzed::with_room(text, tokens, analyzer, self.stop)?.with_parts(parts);
-        if let Some(boilerplate) = self.boilerplate.filter(|_| purpose == Purpose::Passages) {
-            boilerplate.hide(&document.text, &mut document.tokens, Place::Document);
-        }
-        let document = Arc::new(document);
-        self.last = Some(LastRead { address, purpose, document: document.clone(), room });
-        Ok(document)
+        Ok((memory::reserve(memory, held, bytes, tokens)?, tokens))
     }
 
     /// Returns the passages shared with the document at `address`, if they were requested: those
@@ -293,17 +327,17 @@ impl<'a> Evidence<'a> {
         let Passages { mut found, complete, .. } = self.of_fingerprints(address)?;
         if self.min_passage.is_none() {
             // In a short text the passage must be all of it, as it was signed.
-            let all = self.shorter(address, Purpose::Measures)?;
+            let all = self.shorter(address, TokenKind::Signed)?;
             found.retain(|passage| passage.tokens as usize >= all);
         }
         let found = self.by_text(found, address)?;
         let found = Passages::new(found, aligned.complete && complete);
-        let found = match self.query(Purpose::Passages) {
+        let found = match self.query(TokenKind::OfPassages) {
             Some(query) => found.in_words_of(query).of_at_least(tokens_min),
             None => found.of_at_least(tokens_min),
         };
         let found = self.rated(found, address)?;
-        let document = self.document(address, Purpose::Measures)?;
+        let document = self.document(address, TokenKind::Signed)?;
         let query = self.text.as_deref().unwrap_or_default();
         Ok(Some(found.placed((query, &self.parts), (&document.text, &document.parts))))
     }
@@ -314,8 +348,8 @@ impl<'a> Evidence<'a> {
             return Ok(passages);
         }
         let Some(chance) = self.searcher.chance(self.stop)? else { return Ok(passages) };
-        let document = self.document(address, Purpose::Passages)?;
-        let Some(query) = self.query(Purpose::Passages) else { return Ok(passages) };
+        let document = self.document(address, TokenKind::OfPassages)?;
+        let Some(query) = self.query(TokenKind::OfPassages) else { return Ok(passages) };
         let of_query = match self.subject.address {
             Some(address) => chance.has_counted(self.snapshot, address)?,
             None => chance.has_counted_text(query.tokens),
@@ -333,9 +367,9 @@ impl<'a> Evidence<'a> {
 
     /// Returns the number of tokens of the query or of the document at `address`, whichever is
     /// less.
-    fn shorter(&mut self, address: DocAddress, purpose: Purpose) -> Result<usize> {
-        let document = self.document(address, purpose)?.tokens.hashes.len();
-        let query = self.query(purpose);
+    fn shorter(&mut self, address: DocAddress, kind: TokenKind) -> Result<usize> {
+        let document = self.document(address, kind)?.tokens.hashes.len();
+        let query = self.query(kind);
         Ok(query.map_or(document, |query| query.tokens.hashes.len().min(document)))
     }
 
@@ -343,8 +377,8 @@ impl<'a> Evidence<'a> {
     /// fewer tokens.
     fn words_of_shorter(&mut self, address: DocAddress) -> Result<usize> {
         let genre = self.genre();
-        let document = self.document(address, Purpose::Passages)?;
-        let query = self.query(Purpose::Passages).unwrap_or(document.side());
+        let document = self.document(address, TokenKind::OfPassages)?;
+        let query = self.query(TokenKind::OfPassages).unwrap_or(document.side());
         Ok(passages::words_of_shorter(query, document.side(), genre))
     }
 
@@ -355,7 +389,7 @@ impl<'a> Evidence<'a> {
         found: Vec<Passage>,
         address: DocAddress,
     ) -> Result<Vec<(Passage, Range<u32>)>> {
-        let document = self.document(address, Purpose::Measures)?;
+        let document = self.document(address, TokenKind::Signed)?;
         let whole_words = self.whole_words.as_ref().map_or(&self.tokens, |(_, tokens)| tokens);
         let by_text = |passage: Passage| {
             let passage = passages::in_bytes(passage, &self.tokens, &document.tokens);
@@ -377,13 +411,13 @@ impl<'a> Evidence<'a> {
         if self.text.is_none() {
             return Ok(None);
         }
-        let document = self.document(address, Purpose::Passages)?;
+        let document = self.document(address, TokenKind::OfPassages)?;
         if self.prepared.is_none() {
             let genre = self.genre();
             let prepared = |query| Prepared::new(query, genre, self.stop);
-            self.prepared = self.query(Purpose::Passages).map(prepared).transpose()?;
+            self.prepared = self.query(TokenKind::OfPassages).map(prepared).transpose()?;
         }
-        let query = self.query(Purpose::Passages).zip(self.prepared.as_ref());
+        let query = self.query(TokenKind::OfPassages).zip(self.prepared.as_ref());
         let between = |query| passages::between_prepared(query, document.side(), self.stop);
         query.map(between).transpose()
     }
@@ -444,7 +478,7 @@ impl<'a> Evidence<'a> {
             return Ok([first(&self.parts), first(parts)]);
         };
         let query = breaks(Side { text, tokens: &self.tokens, parts: &self.parts });
-        let document = self.document(address, Purpose::Measures)?;
+        let document = self.document(address, TokenKind::Signed)?;
         Ok([query, breaks(document.side())])
     }
 }
@@ -483,6 +517,7 @@ impl Searcher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::mix64;
     use crate::index::{Config, Document, Index, WriterOptions};
 
     #[test]
@@ -506,6 +541,42 @@ mod tests {
                 searcher.search(&query).unwrap().hits.len()
             };
             assert_eq!([12, 20, 30, 60].map(hits), [1, 1, 0, 0], "{analyzer}");
+        }
+    }
+
+    #[test]
+    fn answers_are_the_same_whatever_documents_are_kept() {
+        let words = |seed: u64, count: u64| -> String {
+            (0..count).map(|at| format!("w{} ", mix64(seed << 32 | at) % 400)).collect()
+        };
+        let text = |n: u64| format!("{} {} {}", words(n, 90), words(n / 4 + 90, 40), words(n, 20));
+        for (analyzer, has_boilerplate) in
+            [("words", false), ("words", true), ("avtor(stop=2)", false), ("letters", false)]
+        {
+            let config = Config::new("kgram(k=4)", analyzer, true).unwrap();
+            let template = Boilerplate::new(&config).unwrap();
+            let template = Arc::new(template.with_texts([&*words(91, 40)], Stop::NEVER).unwrap());
+            let index = Index::in_memory(config).unwrap();
+            let mut writer = index.writer(WriterOptions::default()).unwrap();
+            (0..24).for_each(|n| drop(writer.add(Document::new(n.to_string(), text(n))).unwrap()));
+            writer.finish().unwrap();
+            let searcher = |index: &Index| {
+                let searcher = Searcher::new(index.snapshot().unwrap());
+                match has_boilerplate {
+                    true => searcher.excluding(template.clone(), Stop::NEVER).unwrap(),
+                    false => searcher,
+                }
+            };
+            let queries = (0..24).map(|n| {
+                let query = Query::text(format!("{} {}", text(n), words(n + 300, 30)));
+                query.passages(true).max_expected(1e9)
+            });
+            let answer = |query: &Query| searcher(&index).search(query).unwrap().hits;
+            let queries: Vec<Query> = queries.collect();
+            let first: Vec<_> = queries.iter().map(answer).collect();
+            assert!(first.iter().flatten().any(|hit| hit.passages.iter().flatten().count() > 0));
+            let again: Vec<_> = queries.iter().rev().map(answer).collect();
+            assert!(again.iter().rev().eq(&first), "{analyzer}");
         }
     }
 }

@@ -12,7 +12,8 @@ use super::searcher::Searcher;
 use crate::compare::programs::ProgramRuns;
 use crate::compare::runs::{ProgramWords, RunSet, Runs};
 use crate::error::Result;
-use crate::index::{ByteLru, Config, DocAddress, InMemory, Owner, Snapshot};
+use crate::index::{AnalyzedDocument, ByteLru, Config, DocAddress, InMemory, Owner, Snapshot};
+use crate::overlap::Overlap;
 use crate::runtime::{Permit, Stop};
 use crate::scheme::RUN_TOKENS;
 use crate::text::written::own_words;
@@ -108,6 +109,21 @@ impl RunMaker {
         let mut runs = Runs::new(self.k);
         ranges.iter().for_each(|range| runs.add(&tokens[range.clone()]));
         runs
+    }
+
+    /// Counts the runs that a text and a document have in common, and those of each. The document
+    /// has the tokens of this maker; their distinct runs are counted once.
+    pub(super) fn overlap(&self, own: &RunSet, document: &AnalyzedDocument) -> Overlap {
+        let known = document.distinct_runs.get().filter(|_| self.boilerplate.is_none());
+        let hashes = &document.tokens.hashes;
+        if let Some(overlap) = known.and_then(|&count| own.overlap_with(hashes, self.k, count)) {
+            return overlap;
+        }
+        let other = self.of_tokens(&document.text, &document.tokens);
+        if self.boilerplate.is_none() {
+            document.distinct_runs.get_or_init(|| other.count());
+        }
+        own.overlap(&other)
     }
 
     /// Makes the set of `text`, which has these tokens.

@@ -4,7 +4,7 @@
 //! many segments and documents the index has.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
 
@@ -63,21 +63,37 @@ impl<T: InMemory> ByteLru<T> {
     /// Returns the value of this number; if the cache has no such value, calls `read` for it.
     pub fn get<E>(
         &self,
-        Owner(owner): Owner,
+        owner: Owner,
         number: u32,
         read: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, E> {
-        // `mix64` maps names one to one, and spreads them.
-        let name = mix64(owner << 32 | u64::from(number));
-        let part = &self.parts[name as usize % PARTS];
-        let part = || part.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(value) = part().values.get(&name) {
-            return Ok(value.clone());
+        if let Some(value) = self.find(owner, number) {
+            return Ok(value);
         }
         // Without the lock: others find theirs meanwhile.
         let value = Arc::new(read()?);
-        part().keep(name, &value);
+        self.put(owner, number, &value);
         Ok(value)
+    }
+
+    /// Returns the value of this number, if the cache has it.
+    pub(crate) fn find(&self, owner: Owner, number: u32) -> Option<Arc<T>> {
+        let (name, mut part) = self.part_of(owner, number);
+        part.values.get(&name).cloned()
+    }
+
+    /// Keeps a value under this number.
+    pub(crate) fn put(&self, owner: Owner, number: u32, value: &Arc<T>) {
+        let (name, mut part) = self.part_of(owner, number);
+        part.keep(name, value);
+    }
+
+    /// Returns the name of a value, and the part of the cache where it is or would be.
+    fn part_of(&self, Owner(owner): Owner, number: u32) -> (u64, MutexGuard<'_, Part<T>>) {
+        // `mix64` maps names one to one, and spreads them.
+        let name = mix64(owner << 32 | u64::from(number));
+        let part = &self.parts[name as usize % PARTS];
+        (name, part.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the bytes of all values in the cache.
@@ -95,6 +111,10 @@ impl<T: InMemory> ByteLru<T> {
 
 impl<T: InMemory> Part<T> {
     fn keep(&mut self, name: u64, value: &Arc<T>) {
+        // It would be the last to stay, and then go as well.
+        if value.memory_bytes() + ENTRY_BYTES > self.bytes_max {
+            return;
+        }
         self.bytes += value.memory_bytes() + ENTRY_BYTES;
         if let Some(before) = self.values.put(name, value.clone()) {
             self.bytes -= before.memory_bytes() + ENTRY_BYTES;
@@ -104,5 +124,30 @@ impl<T: InMemory> Part<T> {
         {
             self.bytes -= oldest.memory_bytes() + ENTRY_BYTES;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl InMemory for usize {
+        fn memory_bytes(&self) -> usize {
+            *self
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_too_large_takes_the_place_of_no_other() {
+        let cache = ByteLru::<usize>::new(PARTS << 10);
+        let owner = cache.owner();
+        for number in 0..99 {
+            cache.put(owner, number, &Arc::new(10));
+            cache.put(owner, 1000 + number, &Arc::new(1 << 10));
+        }
+        assert!(cache.find(owner, 1000).is_none());
+        let kept = (0..99).filter(|&number| cache.find(owner, number).is_some()).count();
+        assert!(kept > 80, "{kept}");
+        assert!(cache.find(cache.owner(), 98).is_none(), "of another owner");
     }
 }

@@ -395,6 +395,28 @@ mod tests {
 
     proptest! {
         #[test]
+        fn runs_are_shared_with_or_without_a_set_of_the_other_text(
+            one in proptest::collection::vec(0u8..4, 0..60),
+            other in proptest::collection::vec(0u8..4, 0..60),
+            k in 1usize..5,
+        ) {
+            let [one, other] = [tokens(&one), tokens(&other)];
+            let [own, set] = [&one, &other].map(|tokens| RunSet::new(tokens, k));
+            let counted = own.overlap_with(&other, k, set.count());
+            prop_assert_eq!(counted, Some(own.overlap(&set)));
+            // Whoever takes one at a time has the same runs.
+            let (mut runs, mut each) = (run_values(&other, k), Vec::new());
+            while let Some(run) = runs.next() {
+                each.push(run);
+            }
+            prop_assert_eq!(each, hashes(&other, k));
+            let marked = [&other[..], &[crate::text::mark::marked(7)]].concat();
+            prop_assert_eq!(own.overlap_with(&marked, k, set.count()), None);
+        }
+    }
+
+    proptest! {
+        #[test]
         fn a_mask_has_the_tokens_of_a_run(
             template in proptest::collection::vec(0u8..3, 0..12),
             text in proptest::collection::vec(0u8..3, 0..30),

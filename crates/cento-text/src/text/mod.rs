@@ -232,6 +232,17 @@ impl Analyzed {
         Analyzed { parts, ..self }
     }
 
+    /// Returns the memory, in bytes, that the text, its tokens and its parts take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let names = self.parts.iter().map(|part| part.name.capacity());
+        self.text.capacity()
+            + self.tokens.hashes.capacity() * size_of::<u64>()
+            + self.tokens.spans.capacity() * size_of::<Span>()
+            + self.parts.capacity() * size_of::<Part>()
+            + names.sum::<usize>()
+    }
+
     /// Returns the text and its tokens, for a comparison.
     #[must_use]
     pub fn side(&self) -> Side<'_> {
