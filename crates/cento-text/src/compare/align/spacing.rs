@@ -63,12 +63,12 @@ pub fn odd_stretches(
     // The last first: ranges are found from their ends.
     let mut end = count;
     for (from, to) in covered.touching(&(0..count)).chain([(0, 0)]) {
-        let may_be_odd = match is_ascii && end.saturating_sub(to) >= STRETCH {
-            true => may_be_odd(side, to..end),
-            false => vec![to..end],
-        };
-        for tokens in may_be_odd {
-            odd_stretches_in(side, tokens, is_ascii, &mut add);
+        if is_ascii && end.saturating_sub(to) >= STRETCH {
+            for tokens in may_be_odd(side, to..end) {
+                odd_stretches_in(side, tokens, is_ascii, &mut add);
+            }
+        } else {
+            odd_stretches_in(side, to..end, is_ascii, &mut add);
         }
         end = from;
     }
