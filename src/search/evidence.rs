@@ -558,7 +558,9 @@ mod tests {
             let template = Arc::new(template.with_texts([&*words(91, 40)], Stop::NEVER).unwrap());
             let index = Index::in_memory(config).unwrap();
             let mut writer = index.writer(WriterOptions::default()).unwrap();
-            (0..24).for_each(|n| drop(writer.add(Document::new(n.to_string(), text(n))).unwrap()));
+            for n in 0..24 {
+                writer.add(Document::new(n.to_string(), text(n))).unwrap();
+            }
             writer.finish().unwrap();
             let searcher = |index: &Index| {
                 let searcher = Searcher::new(index.snapshot().unwrap());

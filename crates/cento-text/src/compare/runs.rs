@@ -405,10 +405,8 @@ mod tests {
             let counted = own.overlap_with(&other, k, set.count());
             prop_assert_eq!(counted, Some(own.overlap(&set)));
             // Whoever takes one at a time has the same runs.
-            let (mut runs, mut each) = (run_values(&other, k), Vec::new());
-            while let Some(run) = runs.next() {
-                each.push(run);
-            }
+            let mut runs = run_values(&other, k);
+            let each: Vec<u64> = std::iter::from_fn(|| runs.next()).collect();
             prop_assert_eq!(each, hashes(&other, k));
             let marked = [&other[..], &[crate::text::mark::marked(7)]].concat();
             prop_assert_eq!(own.overlap_with(&marked, k, set.count()), None);
