@@ -404,7 +404,7 @@ mod tests {
             let [own, set] = [&one, &other].map(|tokens| RunSet::new(tokens, k));
             let counted = own.overlap_with(&other, k, set.count());
             prop_assert_eq!(counted, Some(own.overlap(&set)));
-            // Whoever takes one at a time has the same runs.
+            // One at a time, the runs are the same.
             let mut runs = run_values(&other, k);
             let each: Vec<u64> = std::iter::from_fn(|| runs.next()).collect();
             prop_assert_eq!(each, hashes(&other, k));

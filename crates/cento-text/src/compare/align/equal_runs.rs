@@ -60,7 +60,7 @@ impl Seeds {
     /// Returns the number of a seed, if the query has it.
     ///
     /// The map spreads the bits of a seed, where the same words in a row leave few of them; the
-    /// filter does without, because it is asked at each place of a document.
+    /// filter does without, because it is read at each place of a document.
     #[inline]
     fn number(&self, seed: u64) -> Option<u32> {
         if self.known.may_have(seed) { self.numbers.get(&mix64(seed)).copied() } else { None }
