@@ -8,7 +8,6 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use super::storage::{ByteLru, InMemory, Owner};
-use super::{DocAddress, Snapshot};
 use crate::text::Analyzed;
 
 /// The bytes of the documents that an open index keeps split into tokens.
@@ -72,36 +71,22 @@ impl AnalyzedDocuments {
         AnalyzedDocuments { kept: kept.clone(), signed, of_passages }
     }
 
+    /// Returns a document of the segment if it is kept.
+    pub fn find(&self, kind: TokenKind, doc: u32) -> Option<Arc<AnalyzedDocument>> {
+        self.kept.find(self.owner(kind), doc)
+    }
+
+    /// Keeps a document of the segment, which has these tokens, for later queries.
+    pub fn keep(&self, kind: TokenKind, doc: u32, document: &Arc<AnalyzedDocument>) {
+        if document.memory_bytes() <= DOCUMENT_BYTES_MAX {
+            self.kept.put(self.owner(kind), doc, document);
+        }
+    }
+
     fn owner(&self, kind: TokenKind) -> Owner {
         match kind {
             TokenKind::Signed => self.signed,
             TokenKind::OfPassages => self.of_passages,
         }
-    }
-}
-
-impl Snapshot {
-    /// Returns a document if it is kept.
-    pub(crate) fn kept_document(
-        &self,
-        address: DocAddress,
-        kind: TokenKind,
-    ) -> Option<Arc<AnalyzedDocument>> {
-        let documents = &self.segment(address).documents;
-        documents.kept.find(documents.owner(kind), address.doc)
-    }
-
-    /// Keeps a document, which has these tokens, for later queries.
-    pub(crate) fn keep_document(
-        &self,
-        address: DocAddress,
-        kind: TokenKind,
-        document: &Arc<AnalyzedDocument>,
-    ) {
-        if document.memory_bytes() > DOCUMENT_BYTES_MAX {
-            return;
-        }
-        let documents = &self.segment(address).documents;
-        documents.kept.put(documents.owner(kind), address.doc, document);
     }
 }

@@ -15,6 +15,7 @@ mod deletion;
 mod document;
 mod freed;
 mod identity;
+mod kept_documents;
 mod lock_wait;
 mod moments;
 mod operations;

@@ -168,8 +168,8 @@ impl Iterator for Values<'_> {
         Some(mix64(self.polynomial))
     }
 
-    /// Takes the first value apart from the others: a loop over all of them then has no test for the
-    /// first.
+    /// Takes the first value apart from the others: a loop over all of them then has no test for
+    /// the first.
     fn fold<B, F: FnMut(B, u64) -> B>(mut self, init: B, mut each: F) -> B {
         let folded = match self.first {
             true => each(init, mix64(self.polynomial)),
