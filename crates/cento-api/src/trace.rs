@@ -98,8 +98,8 @@ pub struct SpanCarrier {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub date: Option<String>,
-    /// The time when it was added, in seconds since 1970.
-    pub added: i64,
+    /// When it was added (RFC 3339).
+    pub added: String,
     /// The place of its passage, half-open.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub b: (u32, u32),

@@ -126,7 +126,7 @@ mod tests {
             named,
             [
                 ("counts_only", "yes"),
-                ("goal", "cover"),
+                ("goal", "trace"),
                 ("limit", "5"),
                 ("min_containment", "0.5"),
                 ("min_overlap", "3"),

@@ -374,10 +374,10 @@ mod tests {
             report.csv().unwrap(),
             "document,size,unit,reused,common,cited,originality,number,source,share_in_report,share_in_text,passages,\
              parts,note\n\
-             essay,8,characters,0.6250,0.3750,1,'=1+1,0.5000,0.5000,1,,\n\
-             essay,8,characters,0.6250,0.3750,2,\"a,\"\"b\",0.1250,0.3750,1,,\n\
-             essay,2,characters,0.0000,1.0000,,,,,,,\n\
-             '=scan.pdf,,,,,,,,,,,not compared: it has no text\n"
+             essay,8,characters,0.6250,0.0000,0.0000,0.3750,1,'=1+1,0.5000,0.5000,1,,\n\
+             essay,8,characters,0.6250,0.0000,0.0000,0.3750,2,\"a,\"\"b\",0.1250,0.3750,1,,\n\
+             essay,2,characters,0.0000,0.0000,0.0000,1.0000,,,,,,,\n\
+             '=scan.pdf,,,,,,,,,,,,,not compared: it has no text\n"
         );
         let pairs = PairsReport::new(Run::new("pairs"), joined(vec![pair("@a", "b", 0.5)]), false);
         let table = pairs.csv().unwrap();

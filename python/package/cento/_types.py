@@ -288,8 +288,8 @@ class SpanCarrier(_Value):
     """A stored document that has a span of a traced text."""
 
     id: str
-    added: int
-    """The time when it was added, in seconds since 1970."""
+    added: str
+    """When it was added (RFC 3339)."""
     b: tuple[int, int]
     """The range of its passage."""
     similarity: float

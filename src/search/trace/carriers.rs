@@ -3,6 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::time::{Duration, UNIX_EPOCH};
 
 use cento_api::part::part_at;
 use cento_api::{SpanCarrier, TimeOrder, TracedSpan, Unit};
@@ -15,7 +16,7 @@ use crate::compare::place::places_in_parts;
 use crate::compare::shares::Ranges;
 use crate::error::Result;
 use crate::field_date::{FieldDate, compare, field_of, read, times};
-use crate::index::DocAddress;
+use crate::index::{DocAddress, date_of};
 
 /// A span is common from this number of carriers on, if they are more than half of all documents:
 /// among fewer, two or three would be most of them.
@@ -294,7 +295,7 @@ fn carrier(tracing: &Tracing<'_>, of: &Carrier<'_>, dated: &Dated) -> Result<Spa
         id: of.compared.scored.id.clone(),
         index: snapshot.name_of(of.address).map(str::to_owned),
         date: dated.date.clone(),
-        added: dated.added.div_euclid(1_000_000),
+        added: date_of(UNIX_EPOCH + Duration::from_micros(dated.added.try_into().unwrap_or(0))),
         b: passage.b,
         unit: passage.unit,
         b_part: passage.b_part.clone(),

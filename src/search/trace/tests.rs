@@ -228,7 +228,7 @@ proptest! {
         let others = searcher(&documents, commit, true);
         let mut other = trace(&others, Query::text(&query).date("year"));
         let added = |trace: &mut Trace| for span in &mut trace.spans {
-            (span.best.added, span.first.added) = (0, 0);
+            (span.best.added, span.first.added) = (String::new(), String::new());
         };
         let mut found = found;
         added(&mut found);

@@ -36,7 +36,7 @@ const SCRIPT: &str = include_str!("report.js");
 
 /// Hashes of the style sheet and the script; a test compares them with the files.
 const STYLE_SHA256: &str = "7NAoVbLI5X4NF4BqYTpwEHuIW01hJqMFG/NSVRkrctg=";
-const SCRIPT_SHA256: &str = "JC4Ntn3Mb5nHGVZxLzw3i1/3qJg2/hY54dfoKMf4+kc=";
+const SCRIPT_SHA256: &str = "MaUTt3ubhOTwDR3WoAnOmbNsaZxUC8RJzZxKREPpom8=";
 
 /// The number of colours in the style sheet.
 const COLOURS: usize = 12;

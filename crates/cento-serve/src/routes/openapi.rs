@@ -181,7 +181,7 @@ fn options_that_go_together() -> Value {
     let mut alone = absent(&["verify", "min_passage"]);
     alone["properties"]["boilerplate"] = json!({"maxItems": 0});
     let mut without_text = absent(&["verify"]);
-    without_text["properties"]["goal"] = json!({"enum": ["hits", "trace"]});
+    without_text["properties"]["goal"] = json!({"const": "hits"});
     json!({"dependentSchemas": {
         "goal": {"if": {"properties": {"goal": {"const": "passage"}}}, "then": alone},
         "rank": {
