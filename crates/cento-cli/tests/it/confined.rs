@@ -98,7 +98,7 @@ fn where_the_system_takes_no_filter_documents_are_named_and_others_read() {
     });
     let run = crate::common::run::Run::from(run.join().unwrap());
     let report = run.json();
-    assert_eq!((run.status, &report["added"]), (2, &1.into()), "{}", run.err);
+    assert_eq!((run.status, &report["added"]), (3, &1.into()), "{}", run.err);
     assert_eq!(report["unread_files"][0]["path"], "in/a.docx");
     let reason = report["unread_files"][0]["reason"].as_str().unwrap();
     assert!(reason.contains("cannot be confined") && reason.contains("seccomp"), "{reason}");
