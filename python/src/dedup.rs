@@ -8,12 +8,12 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use cento::index::IdSource;
-use cento::{Error, Index, Key, Searcher, Stop};
+use cento::{Error, Index, Key, LockWait, Searcher};
 use cento_api::part::part_texts;
 use cento_collections::dedup::{Decision, DedupOptions, Event, Record, Verdict};
 use crossbeam::channel::{Receiver, Sender, unbounded};
@@ -276,7 +276,7 @@ impl Dedup {
             memory,
             skips,
             as_bytes,
-            end_of_waiting: wait.map(|seconds| Instant::now() + seconds_of(seconds)),
+            wait: wait.map_or(Duration::ZERO, seconds_of),
         };
         let pipeline = Pipeline::start(&index, threads, None, skips, move |results| {
             // Removed at the end of the run.
@@ -331,12 +331,9 @@ struct RunSettings {
     memory: Option<usize>,
     skips: bool,
     as_bytes: bool,
-    /// Until then a lock is waited for.
-    end_of_waiting: Option<Instant>,
+    /// How long to wait for a lock.
+    wait: Duration,
 }
-
-/// The time between two looks for a lock.
-const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 
 impl RunSettings {
     /// Decides upon all documents, and sends the decisions in the order of the items.
@@ -345,41 +342,29 @@ impl RunSettings {
         // Refusals whose turn has not come.
         let refused = RefCell::new(VecDeque::new());
         let numbers_all = self.dedup.prefer.is_some();
-        let mut records = results.map(|made| record(made?, numbers_all, &refused));
+        let records = results.map(|made| record(made?, numbers_all, &refused));
         // Decisions come in the order of preference, and are given in that of the items.
         let mut decisions = Vec::new();
         let mut own = None;
-        loop {
-            let mut is_locked = false;
-            let run = self.begin(records.by_ref());
-            for event in run {
-                let event = match event {
-                    Err(Error::Locked { .. }) if self.waits(&stop)? => {
-                        is_locked = true;
-                        break;
-                    }
-                    event => event?,
-                };
-                own.get_or_insert_with(|| OwnWriter::new(self.index.path()));
-                let (number, decided) = match event {
-                    Event::Decided(decision) => {
-                        let record = decision.document.record.as_deref();
-                        let number = record.and_then(|number| number.parse().ok());
-                        (number.unwrap_or(0), Decided::new(&decision, self.as_bytes))
-                    }
-                    Event::Failed(_) => match refused.borrow_mut().pop_front() {
-                        Some(refusal) => (refusal.number, Decided::refused(refusal)),
-                        None => continue,
-                    },
-                    _ => continue,
-                };
-                match numbers_all {
-                    true => decisions.push((number, decided)),
-                    false => drop(sender.send(decided)),
+        let index = self.index.clone().with_lock_wait(LockWait::new(self.wait, stop));
+        for event in self.begin(&index, records) {
+            let event = event?;
+            own.get_or_insert_with(|| OwnWriter::new(self.index.path()));
+            let (number, decided) = match event {
+                Event::Decided(decision) => {
+                    let record = decision.document.record.as_deref();
+                    let number = record.and_then(|number| number.parse().ok());
+                    (number.unwrap_or(0), Decided::new(&decision, self.as_bytes))
                 }
-            }
-            if !is_locked {
-                break;
+                Event::Failed(_) => match refused.borrow_mut().pop_front() {
+                    Some(refusal) => (refusal.number, Decided::refused(refusal)),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            match numbers_all {
+                true => decisions.push((number, decided)),
+                false => drop(sender.send(decided)),
             }
         }
         decisions.sort_by_key(|(number, _)| *number);
@@ -391,25 +376,16 @@ impl RunSettings {
     /// know all of them first.
     fn begin<R: Iterator<Item = cento::Result<Record>>>(
         &self,
+        index: &Index,
         records: R,
     ) -> cento_collections::dedup::Dedup<R> {
-        let run = cento_collections::dedup::Dedup::new(&self.index, &self.dedup, records);
+        let run = cento_collections::dedup::Dedup::new(index, &self.dedup, records);
         let run = run.against(&self.against).threads(self.threads);
         let run = run.temporary(self.is_temporary).strict(!self.skips);
         match self.memory {
             Some(bytes) => run.memory_bytes(bytes),
             None => run,
         }
-    }
-
-    /// Waits for a moment, and returns whether to try again.
-    fn waits(&self, stop: &Stop) -> cento::Result<bool> {
-        stop.check()?;
-        let tries = self.end_of_waiting.is_some_and(|end| Instant::now() < end);
-        if tries {
-            std::thread::sleep(LOCK_INTERVAL);
-        }
-        Ok(tries)
     }
 }
 
