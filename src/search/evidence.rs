@@ -199,6 +199,11 @@ impl<'a> Evidence<'a> {
         Ok(Some(Similarity::exact(maker.overlap(own, &document))))
     }
 
+    /// Returns the tokens of the query as they were signed, if its text is known.
+    pub fn signed(&self) -> Option<&Tokens> {
+        self.query(TokenKind::Signed).map(|query| query.tokens)
+    }
+
     /// Returns the words of the query, as passages count them, if its text is known.
     pub fn words(&self) -> Option<&Tokens> {
         self.query(TokenKind::OfPassages).map(|query| query.tokens)

@@ -6,9 +6,9 @@ use crate::{TimeOrder, Unit};
 
 /// Where every part of a text comes from: its spans that stored documents have too, in order.
 ///
-/// The four shares are of the letters and digits of the text, or of the tokens of a program, that
-/// count: those of boilerplate do not. Together they are 1, unless nothing counts. Only matched
-/// words of passages count as reused: an edited word within a span is new.
+/// The four shares count the letters and digits of the text, or the tokens of a program, without
+/// boilerplate. Together they are 1, unless nothing counts. Only matched words of passages count as
+/// reused: an edited word within a span is new.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Trace {
@@ -41,7 +41,8 @@ pub struct TracedSpan {
     /// Its bytes in the text, half-open.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub a: (u32, u32),
-    /// Its part of the text, if that has parts. Page and line are then those of the part.
+    /// The part of the text where it begins, if the text has parts. Page and line then count from
+    /// the beginning of the part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub a_part: Option<String>,
@@ -57,7 +58,7 @@ pub struct TracedSpan {
     pub text: String,
     /// Its words, of a program its tokens.
     pub words: u32,
-    /// Those of them that the best carrier has too.
+    /// How many of these words the best carrier has too.
     pub matched: u32,
     /// The information of the best carrier's passage, in bits; none without texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,8 +73,9 @@ pub struct TracedSpan {
     pub is_common: bool,
     /// The number of documents that have it: at least half as much of it as the best carrier has.
     pub carriers: u64,
-    /// Whether all of these were compared, so that the number is exact. If not, those that were
-    /// not compared are counted by their fingerprints.
+    /// Whether the number is exact, because all documents that share fingerprints with the span
+    /// were compared. If not, documents with few of its fingerprints may be missing, and those that
+    /// no comparison was left for are counted if they have half of them.
     pub carriers_exact: bool,
     /// The carrier that has most of it; of equals the first.
     pub best: SpanCarrier,
@@ -94,7 +96,7 @@ pub struct SpanCarrier {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index: Option<String>,
-    /// Its date, as `meta` has it, if dates decide and it has one.
+    /// Its date as `meta` has it, if there is one and dates decide which carrier is first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub date: Option<String>,
@@ -106,7 +108,7 @@ pub struct SpanCarrier {
     /// What the place counts.
     #[serde(default, skip_serializing_if = "Unit::is_bytes")]
     pub unit: Unit,
-    /// The part of the document that has it, if it has parts.
+    /// The part of the document where the passage begins, if the document has parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub b_part: Option<String>,

@@ -15,7 +15,7 @@ use super::numbering::Numbering;
 use super::series::{FIELDS_MAX, add_fields, unknown};
 use cento::index::{DocAddress, Snapshot};
 use cento_api::error::{Error, Result};
-use cento_text::field_date::{FieldDate, compare, field_of, read, times};
+use cento_text::field_date::{FieldDate, compare, field_of, read, shown, times};
 use cento_text::period::Time;
 use cento_text::runtime::Stop;
 
@@ -186,10 +186,6 @@ impl Chronology {
         let meta: Map<String, Value> = snapshot.meta(self.address(rank))?;
         Ok(field_of(&meta, field).map(shown))
     }
-}
-
-fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn no_dates(field: &str, no_date: Option<&NoDate>, fields: &BTreeSet<String>) -> Error {

@@ -102,6 +102,12 @@ pub fn read(value: &Value) -> Option<FieldDate> {
     }
 }
 
+/// Returns a value as it is written.
+#[must_use]
+pub fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
 /// Returns the times of these values of one field, as far as they have one.
 #[must_use]
 pub fn times(values: &[Option<FieldDate>]) -> Vec<Option<Time>> {

@@ -15,7 +15,7 @@ use crate::compare::passages::tokens_in;
 use crate::compare::place::places_in_parts;
 use crate::compare::shares::Ranges;
 use crate::error::Result;
-use crate::field_date::{FieldDate, compare, field_of, read, times};
+use crate::field_date::{FieldDate, compare, field_of, read, shown, times};
 use crate::index::{DocAddress, date_of};
 
 /// A span is common from this number of carriers on, if they are more than half of all documents:
@@ -90,10 +90,9 @@ impl Carriers {
     /// When a document cannot be read.
     pub fn describe(
         &self,
-        tracing: &mut Tracing<'_>,
+        tracing: &Tracing<'_>,
         spans: &[Range<u32>],
     ) -> Result<(Vec<TracedSpan>, TimeOrder)> {
-        let tracing = &*tracing;
         let query = tracing.search.query;
         let snapshot = tracing.search.searcher.snapshot();
         let parts = tracing.search.subject.parts(snapshot, query)?;
@@ -167,7 +166,7 @@ impl Carriers {
         let overlapping = self.asked.iter().filter(overlaps);
         overlapping.fold((0, true), |(left_out, is_exact), asked| {
             // Some were compared with another span, or because one of them may be the first.
-            let open = asked.left_out.iter().filter(|&&address| !tracing.has_compared(address));
+            let open = asked.left_out.iter().filter(|address| tracing.open.contains_key(address));
             (left_out.max(open.count() as u64), is_exact && asked.is_exact)
         })
     }
@@ -177,11 +176,11 @@ impl Carriers {
 fn look_for(tracing: &mut Tracing<'_>, span: &Range<u32>) -> Result<Asked> {
     let query = tracing.search.query;
     let most = query.options.candidates.unwrap_or(Query::CARRIERS);
-    let candidates = sharing(tracing, span)?;
+    let Sharing { candidates, are_all } = sharing(tracing, span)?;
     let patience = if candidates.len() > Query::PATIENCE { PATIENCE } else { usize::MAX };
     let shared_max = candidates.first().map_or(0, |candidate| candidate.overlap);
     let (mut compared, mut in_vain) = (0, 0);
-    let mut is_exact = true;
+    let mut is_exact = are_all;
     let mut left_out: Vec<DocAddress> = Vec::new();
     for candidate in candidates {
         if compared == most || in_vain == patience {
@@ -199,25 +198,36 @@ fn look_for(tracing: &mut Tracing<'_>, span: &Range<u32>) -> Result<Asked> {
         left_out.clear();
     }
     let dated = dated(tracing, &left_out)?;
-    let address = |at: usize| left_out[at];
-    for at in in_order_of_time(&dated, address).into_iter().take(EARLIEST_MAX) {
-        let has_some = !within(tracing.compare(left_out[at])?, span).is_empty();
-        if has_some {
+    // Of equals the one with most fingerprints, wherever it is stored.
+    for at in in_order_of_time(&dated, |at| at).into_iter().take(EARLIEST_MAX) {
+        if !within(tracing.compare(left_out[at])?, span).is_empty() {
             break;
         }
     }
     Ok(Asked { span: span.clone(), is_exact, left_out })
 }
 
-/// Returns the documents that share enough fingerprints with a span, those with most of them first.
-fn sharing(tracing: &Tracing<'_>, span: &Range<u32>) -> Result<Vec<Candidate>> {
+/// The documents that share enough fingerprints with a span.
+struct Sharing {
+    /// Those with most of them first.
+    candidates: Vec<Candidate>,
+    /// Whether these are all that were not compared yet and may have some of the span.
+    are_all: bool,
+}
+
+/// Returns the documents that share fingerprints with a span.
+fn sharing(tracing: &Tracing<'_>, span: &Range<u32>) -> Result<Sharing> {
     let (searcher, query) = (tracing.search.searcher, tracing.search.query);
     let (keys, max_df) = (tracing.keys_in(span), query.options.max_df);
     let mut found = searcher.sharing(&keys, (1, None), max_df, None, query.stop())?.documents;
     found.retain(|Candidate { address, .. }| tracing.may_carry(*address));
     let shared_max = found.iter().map(|candidate| candidate.overlap).max().unwrap_or(0);
-    let are_many = found.len() > Query::PATIENCE;
-    found.retain(|candidate| !are_many || SHARED_MIN * candidate.overlap >= shared_max);
+    let all = found.len();
+    if all > Query::PATIENCE {
+        found.retain(|candidate| SHARED_MIN * candidate.overlap >= shared_max);
+    }
+    // A span without a fingerprint, as of a sketch, tells nothing of others.
+    let are_all = if keys.is_empty() { tracing.open.is_empty() } else { found.len() == all };
     let mut named = Vec::with_capacity(found.len());
     for candidate in found {
         named.push((
@@ -227,7 +237,8 @@ fn sharing(tracing: &Tracing<'_>, span: &Range<u32>) -> Result<Vec<Candidate>> {
         ));
     }
     named.sort_by(|a, b| (a.0, &a.1, a.2.address).cmp(&(b.0, &b.1, b.2.address)));
-    Ok(named.into_iter().map(|(.., candidate)| candidate).collect())
+    let candidates = named.into_iter().map(|(.., candidate)| candidate).collect();
+    Ok(Sharing { candidates, are_all })
 }
 
 /// Returns the documents that were compared and have some of a span.
@@ -264,9 +275,6 @@ fn dated(tracing: &Tracing<'_>, addresses: &[DocAddress]) -> Result<Vec<Dated>> 
             let meta = snapshot.meta(address)?;
             let value = field_of(&meta, field);
             written = value.and_then(read);
-            let shown = |value: &serde_json::Value| {
-                value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-            };
             date = value.filter(|_| written.is_some()).map(shown);
         }
         let added = snapshot.segment(address).added_micros(address.doc)?;

@@ -14,7 +14,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use cento_api::{CitedPart, CountUnit, Passage, TimeOrder, Trace, Unit, Verified};
+use cento_api::{CitedPart, CountUnit, Passage, TimeOrder, Trace, TracedSpan, Unit, Verified};
 
 use self::carriers::Carriers;
 use self::spans::Spans;
@@ -62,16 +62,16 @@ pub struct Tracing<'a> {
     pub search: &'a Search<'a>,
     evidence: Evidence<'a>,
     pub text: String,
-    /// The tokens as they were signed.
-    pub tokens: Tokens,
+    /// The tokens as they were signed, if the evidence does not have them.
+    tokens: Option<Tokens>,
     /// The first byte of each fingerprint, and the place of its key among the keys, ascending.
     places: Vec<(u32, usize)>,
     /// The characters or tokens that count.
-    pub counted: CountedText,
-    /// Those of them that meet the query, and were not compared yet.
+    counted: CountedText,
+    /// The documents that meet the query, and were not compared yet.
     pub open: BTreeMap<DocAddress, Scored>,
-    pub compared: BTreeMap<DocAddress, Compared>,
-    /// The memory for the tokens.
+    compared: BTreeMap<DocAddress, Compared>,
+    /// The memory for these tokens.
     _room: Option<Permit>,
 }
 
@@ -88,8 +88,8 @@ impl Search<'_> {
         let carriers = Carriers::find(&mut tracing, &spans)?;
         // Other documents may have more of a span, and beside it.
         let spans = tracing.spans();
-        let (spans, order) = carriers.describe(&mut tracing, &spans)?;
-        let trace = tracing.shares(Trace { spans, order, ..tracing.empty() });
+        let (spans, order) = carriers.describe(&tracing, &spans)?;
+        let trace = tracing.with_shares(spans, order);
         // Of a text whose search for passages was cut short some may be missing.
         let is_cut = is_cut || tracing.compared.values().any(|found| !found.passages.complete);
         let (shown, all) = tracing.in_cover_order();
@@ -111,25 +111,42 @@ impl<'a> Tracing<'a> {
         let evidence = Evidence::of(searcher, subject, query)?;
         let evidence = evidence.ok_or_else(|| Error::argument("goal", "a trace has passages"))?;
         let analyzer = &snapshot.config().analyzer;
-        let bytes = memory::of_tokens(subject.tokens);
-        let room = memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?;
-        let mut tokens = Tokens::with_room(subject.tokens, &text);
-        analyzer.analyze(&text, &mut tokens, query.stop())?;
+        let (mut own, mut room) = (None, None);
+        let signed = match evidence.signed() {
+            Some(signed) => signed,
+            None => {
+                let bytes = memory::of_tokens(subject.tokens);
+                room = memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?;
+                let mut tokens = Tokens::with_room(subject.tokens, &text);
+                analyzer.analyze(&text, &mut tokens, query.stop())?;
+                own.insert(tokens)
+            }
+        };
         let left_out = subject.boilerplate(searcher, query)?;
         let left_out: Vec<Range<u32>> = left_out.into_iter().map(|(a, b)| a..b).collect();
-        let counted = match analyzer.program_tokens(&text)? {
-            Some(starts) => CountedText::of_tokens(&starts, &left_out),
-            None => CountedText::new(&text, &left_out),
+        let counted = match analyzer.is_of_programs() {
+            true => CountedText::of_tokens(&signed.places(), &left_out),
+            false => CountedText::new(&text, &left_out),
         };
         let place = |found: &Fingerprint| {
-            let begins = tokens.spans.get(found.position as usize)?.start;
+            let begins = signed.spans.get(found.position as usize)?.start;
             Some((begins, subject.keys.binary_search(&found.key).ok()?))
         };
         let mut places: Vec<(u32, usize)> = subject.signature.iter().filter_map(place).collect();
         places.sort_unstable();
         let open = hits.into_iter().map(|scored| (scored.address, scored)).collect();
         let compared = BTreeMap::new();
-        Ok(Tracing { search, evidence, text, tokens, places, counted, open, compared, _room: room })
+        Ok(Tracing {
+            search,
+            evidence,
+            text,
+            tokens: own,
+            places,
+            counted,
+            open,
+            compared,
+            _room: room,
+        })
     }
 
     /// Compares documents in the order of a cover, until many in a row have no passage. Returns
@@ -214,7 +231,7 @@ impl<'a> Tracing<'a> {
     fn reuse(&self, passage: &Passage) -> Reuse {
         let in_query = match passage.unit {
             Unit::Bytes => passage.clone(),
-            Unit::Tokens => in_bytes(passage.clone(), &self.tokens, &Tokens::default()),
+            Unit::Tokens => in_bytes(passage.clone(), self.signed(), &Tokens::default()),
         };
         let matched = in_query.matched_in_a().iter().map(|&(start, end)| start..end);
         let matched = Ranges::new(matched.collect());
@@ -236,11 +253,6 @@ impl<'a> Tracing<'a> {
         self.open.contains_key(&address) || self.compared.get(&address).is_some_and(has_passages)
     }
 
-    /// Tells whether a document was compared with the query.
-    pub fn has_compared(&self, address: DocAddress) -> bool {
-        self.compared.contains_key(&address)
-    }
-
     /// Returns the keys of the fingerprints that begin in a span, ascending.
     pub fn keys_in(&self, span: &Range<u32>) -> Vec<u64> {
         let first = self.places.partition_point(|place| place.0 < span.start);
@@ -253,7 +265,13 @@ impl<'a> Tracing<'a> {
 
     /// Returns the words of the query, as passages count them.
     pub fn words(&self) -> &Tokens {
-        self.evidence.words().unwrap_or(&self.tokens)
+        self.evidence.words().unwrap_or_else(|| self.signed())
+    }
+
+    /// Returns the tokens of the query as they were signed.
+    fn signed(&self) -> &Tokens {
+        let known = self.evidence.signed().or(self.tokens.as_ref());
+        known.expect("the tokens were found when the trace began")
     }
 
     /// Returns the documents with passages.
@@ -269,26 +287,12 @@ impl<'a> Tracing<'a> {
         spans.finish(&self.text)
     }
 
-    fn empty(&self) -> Trace {
-        let is_program = self.search.searcher.snapshot().config().analyzer.is_of_programs();
-        Trace {
-            size: self.counted.total().into(),
-            unit: if is_program { CountUnit::Tokens } else { CountUnit::Characters },
-            reused: 0.0,
-            common: 0.0,
-            cited: 0.0,
-            new: 0.0,
-            order: TimeOrder::Added,
-            spans: Vec::new(),
-        }
-    }
-
-    /// Computes the shares of a trace whose spans are known.
-    fn shares(&self, trace: Trace) -> Trace {
+    /// Makes the trace of these spans, with the shares of the query.
+    fn with_shares(&self, spans: Vec<TracedSpan>, order: TimeOrder) -> Trace {
         let matched = self.with_passages().flat_map(|(_, compared)| &compared.reuses);
         let matched = matched.flat_map(|reuse| reuse.matched.as_slice()).cloned();
         let matched = Ranges::new(matched.collect());
-        let common = trace.spans.iter().filter(|span| span.is_common);
+        let common = spans.iter().filter(|span| span.is_common);
         let common = Ranges::new(common.map(|span| span.a.0..span.a.1).collect());
         let parts = [CitedPart::Quotations, CitedPart::Bibliography];
         let marked = Ranges::new(cited(&self.text, &parts));
@@ -300,12 +304,16 @@ impl<'a> Tracing<'a> {
             0 => 0.0,
             total => f64::from(size) / f64::from(total),
         };
+        let is_program = self.search.searcher.snapshot().config().analyzer.is_of_programs();
         Trace {
+            size: self.counted.total().into(),
+            unit: if is_program { CountUnit::Tokens } else { CountUnit::Characters },
             reused: share(reused),
-            cited: share(cited),
             common: share(known - self.size_of(&rest)),
+            cited: share(cited),
             new: share(self.counted.total() - known),
-            ..trace
+            order,
+            spans,
         }
     }
 

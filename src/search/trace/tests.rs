@@ -285,6 +285,23 @@ fn a_number_of_carriers_that_was_cut_says_so_and_the_first_is_looked_for() {
 }
 
 #[test]
+fn a_number_of_carriers_is_exact_only_if_all_that_share_fingerprints_were_compared() {
+    // Documents with a few of the words were not compared, and the number was called exact.
+    let few = |at| Block { number: 1, from: 20, count: 8, edits: 999 + at };
+    let with = |count: u64| {
+        let mut documents = archive(3, 20);
+        let of = |at| (format!("few{at:03}"), text(&[few(at)], 5000 + at), 1800);
+        documents.extend((0..count).map(of));
+        trace(&searcher(&documents, 99, true), Query::text(of_blocks(&[1])))
+    };
+    for (count, is_exact) in [(20, true), (40, false)] {
+        let found = with(count);
+        assert_eq!(found.spans.len(), 1);
+        assert_eq!((found.spans[0].carriers, found.spans[0].carriers_exact), (3, is_exact));
+    }
+}
+
+#[test]
 fn words_in_quotation_marks_are_cited() {
     let searcher = searcher(&archive(3, 20), 99, true);
     let quoted = words(1, 60).join(" ");

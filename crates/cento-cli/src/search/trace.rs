@@ -15,8 +15,8 @@ use cento::search::{Answer, Goal, SpanCarrier, Trace, TracedSpan};
 ///
 /// The shares above the spans add up to 1. Words that stored documents have are `reused`, but
 /// `common` if more than half of the documents have them, and `cited` if the text has them in
-/// quotation marks or in its bibliography. All other words are `new`, also those within a span that
-/// were edited.
+/// quotation marks or in its bibliography. Everything else is `new`, including the edited words of
+/// a span.
 #[derive(Debug, Args)]
 #[command(mut_arg("goal", |arg| arg.hide(true)))]
 pub struct TraceText {
