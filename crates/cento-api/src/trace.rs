@@ -25,7 +25,8 @@ pub struct Trace {
     pub cited: f64,
     /// The share that no stored document has, as far as the search found.
     pub new: f64,
-    /// What decides which document was first.
+    /// What decides which document was first: dates, unless none were requested or no carrier has
+    /// one.
     pub order: TimeOrder,
     /// The spans, in the order of the text. They do not overlap: the passage that says most comes
     /// first, and documents with passages within it are its carriers. Of another passage, a part

@@ -462,7 +462,7 @@ fn print_human(out: &mut impl Write, answer: &Answer, wanted: &Query) -> io::Res
         line!(out, "--for {defaults}")?;
     }
     if let Some(traced) = &answer.trace {
-        trace::print(out, answer, traced)?;
+        trace::print(out, answer, traced, wanted.options.date.as_deref())?;
     }
     if !answer.hits.is_empty() {
         print_hits(out, answer)?;

@@ -108,7 +108,9 @@ impl Carriers {
             }
         }
         read_texts(tracing, &mut described)?;
-        let order = if query.options.date.is_some() { TimeOrder::Date } else { TimeOrder::Added };
+        // A carrier with a date is before those without one.
+        let is_dated = described.iter().any(|found| found.span.first.date.is_some());
+        let order = if is_dated { TimeOrder::Date } else { TimeOrder::Added };
         Ok((described.into_iter().map(|found| found.span).collect(), order))
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use cento_api::TimeOrder;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -298,6 +299,16 @@ fn a_number_of_carriers_is_exact_only_if_all_that_share_fingerprints_were_compar
         let found = with(count);
         assert_eq!(found.spans.len(), 1);
         assert_eq!((found.spans[0].carriers, found.spans[0].carriers_exact), (3, is_exact));
+    }
+}
+
+#[test]
+fn without_a_date_the_order_is_that_of_addition_whatever_was_requested() {
+    let searcher = searcher(&archive(3, 20), 99, true);
+    for (field, order) in [("year", TimeOrder::Date), ("yaer", TimeOrder::Added)] {
+        let found = trace(&searcher, Query::text(of_blocks(&[1])).date(field));
+        assert_eq!(found.order, order, "{field}");
+        assert_eq!(found.spans[0].first.date.is_some(), order == TimeOrder::Date);
     }
 }
 

@@ -9,6 +9,7 @@ use super::{Outcome, Result, Search, line, output};
 use crate::output::similarity;
 use crate::terminal::Id;
 use cento::search::{Answer, Goal, SpanCarrier, Trace, TracedSpan};
+use cento_api::TimeOrder;
 
 /// Show where every part of a text comes from: the spans that stored documents have too, with the
 /// number of documents that have each, the best of them and the first.
@@ -82,8 +83,13 @@ pub struct Row<'a> {
 /// The characters of a span that are shown.
 const SHOWN_CHARS: usize = 80;
 
-/// Prints the shares and the spans of a text.
-pub fn print(out: &mut impl Write, answer: &Answer, trace: &Trace) -> io::Result<()> {
+/// Prints the shares and the spans of a text; `date` is the field that was to date its carriers.
+pub fn print(
+    out: &mut impl Write,
+    answer: &Answer,
+    trace: &Trace,
+    date: Option<&str>,
+) -> io::Result<()> {
     line!(
         out,
         "{} reused, {} common, {} cited, {} new, in {}",
@@ -93,6 +99,9 @@ pub fn print(out: &mut impl Write, answer: &Answer, trace: &Trace) -> io::Result
         similarity(trace.new),
         output::counted(trace.spans.len() as u64, "span"),
     )?;
+    if let (Some(field), TimeOrder::Added, false) = (date, trace.order, trace.spans.is_empty()) {
+        line!(out, "no carrier has a date in `{field}`: the order is that of addition")?;
+    }
     for span in &trace.spans {
         let TracedSpan { words, matched, carriers, .. } = *span;
         let is_first = (&span.best.index, &span.best.id) == (&span.first.index, &span.first.id);

@@ -103,6 +103,8 @@ fn a_trace_has_the_spans_of_a_text_and_leaves_out_documents_that_add_nothing() {
     assert!(human.contains("of one: 150 words"), "{human}");
     let rows = dir.run(&["trace", "idx", "--text", &query, "--format", "csv"]).out;
     assert_eq!(rows.lines().count(), 3, "{rows}");
+    let undated = dir.run(&["trace", "idx", "--text", &query, "--date", "yaer"]).out;
+    assert!(undated.contains("no carrier has a date in `yaer`"), "{undated}");
     let nothing = dir.run(&["trace", "idx", "--text", &words(77, 60)]);
     assert_eq!(nothing.status, 1);
     assert!(nothing.out.contains("1.000 new, in 0 spans"), "{}", nothing.out);
