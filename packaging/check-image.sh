@@ -19,7 +19,7 @@ fail() {
 }
 
 docker build -f packaging/Dockerfile -t "$tag" .
-printf 'read reader-%s\n' "$tag" >"$room/tokens"
+printf 'read reader reader-%s\n' "$tag" >"$room/tokens"
 chmod 644 "$room/tokens"
 chmod 755 "$room"
 docker run --rm -v "$tag:/var/lib/cento" "$tag" create /var/lib/cento/index

@@ -31,7 +31,7 @@ start_service() {
     stop_service
     rm -rf "$scratch/index"
     "$cento" create "$scratch/index" >/dev/null
-    echo "write $CENTO_TOKEN" >"$scratch/tokens"
+    echo "write client $CENTO_TOKEN" >"$scratch/tokens"
     "$cento" serve "$scratch/index" --listen 127.0.0.1:0 --tokens "$scratch/tokens" --log json \
         2>"$scratch/log" &
     service=$!
