@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::left_out::LeftOut;
 use super::terminal::{self, line, note, printable};
 use cento::{Error, Origin, PresetDefaults};
+use cento_api::{Passage, Unit};
 
 pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, named, similarity, warnings};
 
@@ -181,6 +182,53 @@ pub fn place(part: Option<&str>, page: Option<u32>, line: Option<u32>) -> String
         (None, None) => String::new(),
     };
     part + &place
+}
+
+/// Formats where something begins, or which bytes or tokens it is in a text of one line.
+pub fn begin(
+    part: Option<&str>,
+    page: Option<u32>,
+    line: Option<u32>,
+    unit: Unit,
+    range: (u32, u32),
+) -> String {
+    let place = place(part, page, line);
+    let unit = if unit == Unit::Bytes { "bytes" } else { "tokens" };
+    match place.strip_prefix(", ") {
+        Some(place) if page.is_some() || line.is_some() => place.to_owned(),
+        Some(place) => format!("{place}, {unit} {}..{}", range.0, range.1),
+        None => format!("{unit} {}..{}", range.0, range.1),
+    }
+}
+
+/// Formats a passage on a line: where it begins in both texts, its words, and how alike they are.
+pub fn passage(passage: &Passage) -> String {
+    let Passage { unit, tokens, matched, similarity: alike, .. } = *passage;
+    let (part, line) = (passage.a_part.as_deref(), passage.a_line);
+    let a = begin(part, passage.a_page, line, unit, passage.a) + &in_page(passage.a_origin);
+    let (part, line) = (passage.b_part.as_deref(), passage.b_line);
+    let b = begin(part, passage.b_page, line, unit, passage.b) + &in_page(passage.b_origin);
+    format!("{a} \u{2194} {b}: {}, similarity {}", tokens_of(tokens, matched), similarity(alike))
+}
+
+/// The characters of a passage that are shown.
+const SHOWN_CHARS: usize = 80;
+
+/// Returns the first words of a text, on one line.
+pub fn beginning(text: &str) -> String {
+    let mut words = text.split_whitespace();
+    let mut shown = String::new();
+    for word in &mut words {
+        let room = if shown.is_empty() { "" } else { " " };
+        let left = SHOWN_CHARS.saturating_sub(shown.chars().count() + room.len());
+        if word.chars().count() > left {
+            // A script without spaces has no words to end with.
+            let part: String = word.chars().take(left).collect();
+            return if shown.is_empty() { part + "..." } else { shown + "..." };
+        }
+        shown = shown + room + word;
+    }
+    shown
 }
 
 /// Formats the place of something in the web page that it was taken from, in brackets; nothing if

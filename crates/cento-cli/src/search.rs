@@ -236,6 +236,10 @@ impl Search {
                 (Asked::Text(text, _), true) => Some(text.clone()),
                 (Asked::Id(id), true) => Some(engine.text_of(id)?.ok_or_else(|| without_text(id))?),
             };
+            let text = match (&asked, &out) {
+                (Asked::Text(text, _), ListOut::Human(_)) => Some(text.text.clone()),
+                _ => None,
+            };
             let mut answer = engine.search(asked, &query)?;
             answer.query.id = answer.query.id.or(id);
             answer.query.unseen = answer.query.unseen.with_hidden(in_file.hidden_characters);
@@ -260,7 +264,7 @@ impl Search {
             match &mut out {
                 ListOut::Json(out) => output::print_json_to(out, &answer)?,
                 ListOut::Human(out) => {
-                    print_human(out, &answer, &query)?;
+                    print_human(out, &answer, &query, text.as_deref())?;
                     output::print_warnings(out, &warned)?;
                 }
                 ListOut::Rows(rows) => {
@@ -443,7 +447,13 @@ fn tell_beside_rows(name: &str, answer: &Answer, wanted: &Query, warned: &[NotCo
     }
 }
 
-fn print_human(out: &mut impl Write, answer: &Answer, wanted: &Query) -> io::Result<()> {
+/// Prints an answer; `text` is that of the query, if it is at hand.
+fn print_human(
+    out: &mut impl Write,
+    answer: &Answer,
+    wanted: &Query,
+    text: Option<&str>,
+) -> io::Result<()> {
     let query = &answer.query;
     let name = query.id.as_deref().unwrap_or("query");
     let stopped = match query.stopped {
@@ -465,7 +475,7 @@ fn print_human(out: &mut impl Write, answer: &Answer, wanted: &Query) -> io::Res
         trace::print(out, answer, traced, wanted.options.date.as_deref())?;
     }
     if !answer.hits.is_empty() {
-        print_hits(out, answer)?;
+        print_hits(out, answer, text)?;
     }
     if answer.more {
         line!(out, "{}", more(answer, wanted))?;
@@ -504,7 +514,8 @@ fn more(answer: &Answer, wanted: &Query) -> String {
     }
 }
 
-fn print_hits(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
+/// Prints the hits; `text` is that of the query, if it is at hand.
+fn print_hits(out: &mut impl Write, answer: &Answer, text: Option<&str>) -> io::Result<()> {
     let adds = if answer.trace.is_some() { "     adds" } else { "" };
     line!(
         out,
@@ -545,18 +556,12 @@ fn print_hits(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
         // A trace shows its spans.
         let passages = hit.passages.iter().flatten().filter(|_| answer.trace.is_none());
         for passage in passages {
-            let ((a, b), (c, d)) = (passage.a, passage.b);
-            let unit = if passage.unit == Unit::Bytes { "bytes" } else { "tokens" };
-            line!(
-                out,
-                "{:>13} {a}..{b} of the query{}{} are {c}..{d} of the hit{}: {}, similarity {}",
-                unit,
-                output::place(passage.a_part.as_deref(), passage.a_page, passage.a_line),
-                output::in_page(passage.a_origin),
-                output::place(passage.b_part.as_deref(), passage.b_page, passage.b_line),
-                output::tokens_of(passage.tokens, passage.matched),
-                similarity(passage.similarity)
-            )?;
+            line!(out, "{:>13}{}", "", output::passage(passage))?;
+            let (start, end) = (passage.a.0 as usize, passage.a.1 as usize);
+            let bytes = text.filter(|_| passage.unit == Unit::Bytes);
+            if let Some(text) = bytes.and_then(|text| text.get(start..end)) {
+                line!(out, "{:>17}{}", "", output::beginning(text))?;
+            }
         }
         if hit.passages_complete == Some(false) && hit.passages.is_some() {
             line!(out, "{:>13} {}", "", output::MORE_PASSAGES)?;

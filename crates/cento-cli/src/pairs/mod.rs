@@ -18,7 +18,7 @@ use super::Result;
 use super::collection::{Given, Kind};
 use super::join::JoinArgs;
 use super::list_format::ListFormat;
-use super::output::{self as shown, counted, similarity};
+use super::output::{self as shown, counted};
 use super::parse::in_directory;
 use super::progress::stop_flag;
 use super::report_args::ReportArgs;
@@ -210,18 +210,7 @@ impl Pairs {
 /// Writes the passages of a pair, if they were requested.
 fn write_passages(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
     for passage in pair.passages.iter().flatten() {
-        line!(
-            out,
-            "    bytes {}..{} of the one{} are {}..{} of the other{}: {}, similarity {}",
-            passage.a.0,
-            passage.a.1,
-            shown::place(passage.a_part.as_deref(), passage.a_page, passage.a_line),
-            passage.b.0,
-            passage.b.1,
-            shown::place(passage.b_part.as_deref(), passage.b_page, passage.b_line),
-            shown::tokens_of(passage.tokens, passage.matched),
-            similarity(passage.similarity)
-        )?;
+        line!(out, "    {}", shown::passage(passage))?;
     }
     if pair.passages_complete == Some(false) {
         line!(out, "    {}", shown::MORE_PASSAGES)?;

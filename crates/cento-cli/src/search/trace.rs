@@ -9,7 +9,7 @@ use super::{Outcome, Result, Search, line, output};
 use crate::output::similarity;
 use crate::terminal::Id;
 use cento::search::{Answer, Goal, SpanCarrier, Trace, TracedSpan};
-use cento_api::TimeOrder;
+use cento_api::{TimeOrder, Unit};
 
 /// Show where every part of a text comes from: the spans that stored documents have too, with the
 /// number of documents that have each, the best of them and the first.
@@ -80,9 +80,6 @@ pub struct Row<'a> {
     pub span: &'a TracedSpan,
 }
 
-/// The characters of a span that are shown.
-const SHOWN_CHARS: usize = 80;
-
 /// Prints the shares and the spans of a text; `date` is the field that was to date its carriers.
 pub fn print(
     out: &mut impl Write,
@@ -108,7 +105,7 @@ pub fn print(
         line!(
             out,
             "{} \u{2194} {}: {}, similarity {}, {}{}{}{}",
-            place(span.a_part.as_deref(), span.a_page, span.a_line, span.a),
+            output::begin(span.a_part.as_deref(), span.a_page, span.a_line, Unit::Bytes, span.a),
             of(&span.best),
             output::tokens_of(words, matched),
             similarity(span.best.similarity),
@@ -117,7 +114,7 @@ pub fn print(
             if carriers > 1 && is_first { ", the first" } else { "" },
             if span.is_common { ", common" } else { "" },
         )?;
-        line!(out, "    {}", beginning(&span.text))?;
+        line!(out, "    {}", output::beginning(&span.text))?;
         if !is_first {
             let when = span.first.date.as_ref().map_or(String::new(), |date| format!(" ({date})"));
             line!(out, "    first: {}{when}", of(&span.first))?;
@@ -134,26 +131,8 @@ pub fn print(
 
 /// Returns the place of a carrier, with its id.
 fn of(carrier: &SpanCarrier) -> String {
-    let SpanCarrier { b_part, b_page, b_line, b, .. } = carrier;
+    let SpanCarrier { b_part, b_page, b_line, unit, b, .. } = carrier;
     let id = output::named(&carrier.id, carrier.index.as_deref());
-    format!("{} of {}", place(b_part.as_deref(), *b_page, *b_line, *b), Id(&id))
-}
-
-/// Returns where a span begins: its page or line, or its first byte in a text without lines.
-fn place(part: Option<&str>, page: Option<u32>, line: Option<u32>, range: (u32, u32)) -> String {
-    let place = output::place(part, page, line);
-    match place.strip_prefix(", ") {
-        Some(place) => place.to_owned(),
-        None => format!("{}..{}", range.0, range.1),
-    }
-}
-
-/// Returns the first words of a text, on one line.
-fn beginning(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
-    match text.char_indices().nth(SHOWN_CHARS) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
-    }
+    let place = output::begin(b_part.as_deref(), *b_page, *b_line, *unit, *b);
+    format!("{place} of {}", Id(&id))
 }

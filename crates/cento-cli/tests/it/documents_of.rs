@@ -63,8 +63,8 @@ fn a_document_with_parts_is_one_document_and_its_passages_name_the_part() {
     assert_eq!([place("a_part"), place("b_part")], ["src/Tree.java", "T.java"]);
     assert_eq!((place("a_line"), place("b_line")), (&Value::Null, &json!(2)));
     let human = dir.run(&["search", "idx", "--id", "ann", "--passages"]).out;
-    assert!(human.contains("of the query, in src/Tree.java are"), "{human}");
-    assert!(human.contains("of the hit, in T.java, line 2:"), "{human}");
+    assert!(human.contains(" in src/Tree.java, bytes "), "{human}");
+    assert!(human.contains(" \u{2194} in T.java, line 2:"), "{human}");
 
     let before = exported(&dir, "idx");
     assert_eq!((&before["ben"]["parts"], before["ben"].get("text")), (&json!(ben), None));

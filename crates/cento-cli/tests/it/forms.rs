@@ -102,7 +102,11 @@ fn a_passage_has_its_place_in_the_web_page() {
     let hits = dir.json(&search)["hits"].clone();
     let hit = hits.as_array().unwrap().iter().find(|hit| hit["id"] == "plain.txt").unwrap();
     assert_eq!(hit["passages"][0]["a_origin"], expected, "{hit}");
-    assert!(dir.run(&search).out.contains(&format!(" ({shown}) are ")), "{}", dir.run(&search).out);
+    assert!(
+        dir.run(&search).out.contains(&format!(" ({shown}) \u{2194} ")),
+        "{}",
+        dir.run(&search).out
+    );
     // Of a stored page there is the text.
     let found = dir.json(&["search", "idx", "--id", "page.html", "--passages"]);
     assert!(!found.to_string().contains("origin"), "{found}");
@@ -124,7 +128,7 @@ fn a_passage_tells_its_page_where_texts_have_pages() {
     let found = &dir.json(&search)["hits"][0]["passages"][0];
     assert_eq!((&found["b_page"], found.get("a_page")), (&json!(3), None));
     assert!(
-        dir.run(&search).out.contains(" of the hit, page 3: 40 words"),
+        dir.run(&search).out.contains(" \u{2194} page 3: 40 words"),
         "{}",
         dir.run(&search).out
     );
@@ -137,7 +141,7 @@ fn a_passage_tells_its_page_where_texts_have_pages() {
     let start = best["b"][0].as_u64().unwrap() as usize;
     assert_eq!(best["b_page"], 1 + pages[..start].matches('\u{c}').count(), "{best}");
     let pairs = dir.run(&["pairs", "pages.txt", "plain.txt", "--min-passage", "20"]);
-    assert!(pairs.out.contains(" of the one, page 3 are "), "{}", pairs.out);
+    assert!(pairs.out.contains("page 3 \u{2194} "), "{}", pairs.out);
 }
 
 #[test]
@@ -157,10 +161,7 @@ fn a_passage_tells_its_line_where_texts_have_lines() {
     assert_eq!((&found["b_line"], &found["a_line"]), (&json!(31), &json!(2)), "{found}");
     assert_eq!(found.get("b_page"), None);
     let shown = dir.run(&search).out;
-    assert!(
-        shown.contains(" of the query, line 2 are ") && shown.contains(", line 31: "),
-        "{shown}"
-    );
+    assert!(shown.contains(" line 2 \u{2194} line 31: "), "{shown}");
     let compared = &dir.json(&["compare", "a.c", "b.c"])["passages"][0];
     assert_eq!((&compared["a_line"], &compared["b_line"]), (&json!(31), &json!(2)));
     // A short text, which is found by its fingerprints.
