@@ -176,19 +176,35 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
         "const ids = [...document.querySelectorAll('#search-hits tr.hit')].map(row => row.dataset.id);
          return ids.length > 0 && ids;",
     );
-    assert_eq!(ids, json!(["b", "a"]));
-    let marked = "const marks = [...document.querySelectorAll('#side-by-side .side.SIDE mark')];
+    assert_eq!(ids, json!(["a"]));
+    // Where every part comes from: the text with its parts, and who has the first of them.
+    let marked = "const marks = [...document.querySelectorAll('PLACE mark')];
                   return marks.length > 0 && marks.map(mark => mark.textContent).join('');";
-    assert_eq!(browser.wait_for(&marked.replace("SIDE", "query")), json!(passage));
-    assert_eq!(browser.wait_for(&marked.replace("SIDE", "hit")), json!(passage));
-    let all = browser.run("return document.querySelector('.side.query .text').textContent");
-    assert_eq!(all, json!(text));
+    assert_eq!(browser.wait_for(&marked.replace("PLACE", "#search-traced")), json!(passage));
+    let all = "return document.querySelector('PLACE .text').textContent";
+    assert_eq!(browser.run(&all.replace("PLACE", "#search-traced")), json!(text));
+    let carriers = browser.run(
+        "return [...document.querySelectorAll('.span-panel .choose')].map(b => b.textContent)",
+    );
+    assert_eq!(carriers, json!(["a", "b"]));
+    // A carrier is chosen, and both texts are shown.
+    browser.click("#search-traced .carriers .choose");
+    for side in ["query", "hit"] {
+        let place = format!("#side-by-side .side.{side}");
+        assert_eq!(browser.wait_for(&marked.replace("PLACE", &place)), json!(passage));
+    }
+    assert_eq!(browser.run(&all.replace("PLACE", ".side.query")), json!(text));
     // The report of the shown text is saved.
     browser.click("#search-report");
     browser.wait_for(
         "return document.getElementById('search-status').textContent.startsWith('The report has been saved')",
     );
-    // Another hit is chosen, and its text comes.
+    // The documents are listed instead, the first is shown, and another is chosen.
+    browser.click("#search-options summary");
+    browser.run("document.getElementById('search-show').value = 'overlap'");
+    browser.click("#search-run");
+    browser.wait_for("return document.querySelector('#search-traced').hidden");
+    browser.wait_for("return document.querySelector('#side-by-side .side.hit') !== null");
     browser.click("#search-hits tr.hit[data-id=a] button");
     let a = words(1, 200);
     browser.wait_for(&format!(
@@ -208,8 +224,7 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
             .iter()
             .all(|title| title != "Words in passages")
     );
-    browser.run("document.getElementById('search-rank').value = 'passages'");
-    browser.click("#search-options summary");
+    browser.run("document.getElementById('search-show').value = 'passages'");
     browser.type_into("#search-min-passage", "60");
     browser.click("#search-run");
     browser.wait_for(&titles.replace("WANTED", "titles.includes('Words in passages')"));
@@ -218,11 +233,6 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
              .every(cell => Number(cell.textContent) >= 60);",
     );
     assert_eq!(long, json!(true));
-    // A trace has an order of its own.
-    browser.click("#search-trace");
-    assert_eq!(browser.run("return document.getElementById('search-rank').disabled"), json!(true));
-    browser.click("#search-run");
-    browser.wait_for(&titles.replace("WANTED", "titles.includes('Adds')"));
     assert_eq!(browser.run("return document.getElementById('message').textContent"), json!(""));
     assert!(service.stop());
 }

@@ -27,6 +27,11 @@ fn open(browser: &Browser, service: &Service) {
         .wait_for("return document.getElementById('stats').textContent.startsWith('9 documents')");
 }
 
+/// Asks for the list of documents, without a trace of the text.
+fn list_documents(browser: &Browser) {
+    browser.run("document.getElementById('search-show').value = 'overlap'");
+}
+
 /// What a script returns for each row of the hits that is shown.
 fn of_hits(browser: &Browser, what: &str) -> Value {
     let script = format!(
@@ -49,6 +54,7 @@ fn files_and_documents_with_most_in_common_come_first() {
     dir.write("b.txt", format!("{} {}", words(1, 40), words(91, 200)));
     dir.write("c.txt", words(1, 260));
     let paths = ["a.txt", "b.txt", "c.txt"].map(|name| dir.path(name).display().to_string());
+    list_documents(&browser);
     browser.type_into("#search-files", &paths.join("\n"));
     let files = browser.wait_for(
         "const rows = [...document.querySelectorAll('#search-queries tr.query')];
@@ -80,6 +86,7 @@ fn tables_are_sorted_and_filtered_and_have_short_names() {
     let dir = library();
     let service = Service::start(&dir, &[]);
     open(&browser, &service);
+    list_documents(&browser);
     browser.type_into("#search-text", &words(1, 260));
     browser.click("#search-run");
     browser.wait_for("return document.querySelectorAll('#search-hits tr.hit').length === 9");
@@ -116,6 +123,7 @@ fn results_are_on_the_first_screen_of_a_telephone() {
         {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true}});
     browser.post("goog/cdp/execute", &size);
     open(&browser, &service);
+    list_documents(&browser);
     browser.type_into("#search-text", &words(1, 260));
     browser.click("#search-run");
     browser.wait_for("return document.querySelectorAll('#side-by-side .side.hit').length === 1");

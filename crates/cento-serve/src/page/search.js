@@ -7,6 +7,10 @@ import { clearSides, showSides } from "./sides.js";
 import { fillTable, markChosen } from "./table.js";
 import { makeLatest, makeTask } from "./task.js";
 import { shareInPassages } from "./text.js";
+import { showTraced } from "./traced.js";
+
+/** The carriers of each part of a text that are named beside the best and the first. */
+const CARRIERS = 5;
 
 /** Sets up the panel. */
 export function setUpSearch() {
@@ -40,13 +44,6 @@ export function setUpSearch() {
     event.preventDefault();
     form.requestSubmit();
   });
-  // A trace has an order of its own.
-  const trace = byId("search-trace");
-  const tellRank = () => {
-    byId("search-rank").disabled = trace.checked;
-  };
-  trace.addEventListener("change", tellRank);
-  tellRank();
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     start();
@@ -57,8 +54,7 @@ function options() {
   const filter = byId("search-filter").value.trim();
   const minPassage = byId("search-min-passage").value;
   const limit = byId("search-limit").value;
-  const isTrace = byId("search-trace").checked;
-  const rank = byId("search-rank").value;
+  const show = byId("search-show").value;
   return {
     min_containment: Number(byId("search-containment").value) / 100,
     // Without a limit the hits are all documents with passages, which the service looks for.
@@ -67,7 +63,7 @@ function options() {
     ...(filter && { filter }),
     ...(minPassage !== "" && { min_passage: Number(minPassage) }),
     // Without a rank the preset of the index decides.
-    ...(isTrace ? { goal: "trace" } : rank !== "" && { rank }),
+    ...(show === "trace" ? { goal: "trace", carriers: CARRIERS } : show !== "" && { rank: show }),
   };
 }
 
@@ -92,7 +88,7 @@ async function search(chooser, { signal, say }, latest) {
     const shareOf = (hits) =>
       shareInPassages(text, hits.flatMap(({ passages }) => passages ?? []), answer.query.tokens);
     for (const hit of answer.hits) hit.share = shareOf([hit]);
-    const reused = shareOf(answer.hits);
+    const reused = answer.trace?.reused ?? shareOf(answer.hits);
     found.push({ id, text, unseen: told, answer, reused, wanted, minPassage: wanted.min_passage ?? 1 });
   }
   byId("search-results").hidden = false;
@@ -142,18 +138,19 @@ function summary({ answer, reused, wanted }) {
   const { tokens, stopped } = answer.query;
   const found = answer.hits.length === 0
     ? "No document shares enough text with this."
-    : `${counted(answer.hits.length, "document shares", "documents share")} text with this.`;
+    // The carriers of a trace are beside its parts.
+    : answer.trace ? "" : `${counted(answer.hits.length, "document shares", "documents share")} text with this.`;
   const more = leftOutBy(wanted.limit, answer);
   const incomplete = answer.complete === false ? " The search was cut short; documents may be missing." : "";
   const common = stopped === 0 ? "" : " Runs of words that very many documents have were not looked up.";
-  return `${found}${more} ${shares(answer.trace, reused)}${incomplete}${common}`
+  return `${found}${more} ${shares(answer.trace, reused)}${incomplete}${common}`.trim()
     + ` ${counted(tokens, "word")}, searched in ${duration(answer.took_us)}.`;
 }
 
 /** The shares of a text: those of its trace, or the share in passages. */
 function shares(trace, reused) {
   if (trace === undefined) return `${percent(reused)} of it is in shared passages.`;
-  const spans = counted(trace.spans.length, "span", "spans");
+  const spans = counted(trace.spans.length, "part");
   return `Of your text ${percent(trace.reused)} is reused, ${percent(trace.common)} common, `
     + `${percent(trace.cited)} cited and ${percent(trace.new)} new, in ${spans}.`;
 }
@@ -176,14 +173,26 @@ function showAnswer(query, latest) {
   byId("search-report-form").hidden = answer.hits.length === 0;
   const root = byId("side-by-side");
   byId("search-summary").textContent = summary(query);
+  const traced = byId("search-traced");
+  traced.hidden = true;
   const table = byId("search-hits");
   byId("search-hits-view").hidden = answer.hits.length === 0;
+  table.caption.textContent = answer.trace
+    ? "Documents that together have most of your text"
+    : "Documents with the same text";
   clearSides(root);
   const has = (name) => answer.hits.some((hit) => hit[name] !== undefined);
   const choose = (hit, line) => {
     markChosen(table, line);
     return latest((signal) => showHit(query, hit, signal));
   };
+  if (answer.trace) {
+    showTraced(traced, { title: query.id, text: query.text }, answer.trace, async (carrier) => {
+      markChosen(table, null);
+      await latest((signal) => showHit(query, carrier, signal));
+      root.scrollIntoView({ block: "nearest" });
+    });
+  }
   // A trace and the other ranks have an order of their own.
   const rank = query.wanted.rank ?? answer.defaults?.rank ?? "overlap";
   const isByShare = query.wanted.goal !== "trace" && rank === "overlap";
@@ -211,7 +220,8 @@ function showAnswer(query, latest) {
       root.scrollIntoView({ block: "nearest" });
     },
   });
-  if (hits.length > 0) choose(hits[0], rows.get(hits[0]));
+  // A trace shows the passages itself.
+  if (hits.length > 0 && !answer.trace) choose(hits[0], rows.get(hits[0]));
 }
 
 /** The share of the runs of words of both, with its standard error if it is an estimate. */

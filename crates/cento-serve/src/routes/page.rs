@@ -19,7 +19,7 @@ const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files of the page, which are part of the program: path, kind, text.
-const FILES: [(&str, &str, &str); 19] = [
+const FILES: [(&str, &str, &str); 20] = [
     ("/", HTML, include_str!("../page/index.html")),
     ("/page/style.css", STYLE, include_str!("../page/style.css")),
     ("/page/main.js", SCRIPT, include_str!("../page/main.js")),
@@ -38,6 +38,7 @@ const FILES: [(&str, &str, &str); 19] = [
     ("/page/table.js", SCRIPT, include_str!("../page/table.js")),
     ("/page/task.js", SCRIPT, include_str!("../page/task.js")),
     ("/page/text.js", SCRIPT, include_str!("../page/text.js")),
+    ("/page/traced.js", SCRIPT, include_str!("../page/traced.js")),
     ("/page/verify.js", SCRIPT, include_str!("../page/verify.js")),
 ];
 
