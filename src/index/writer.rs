@@ -180,8 +180,8 @@ impl Index {
         // A list that a killed writer put in its place may not be durable, and all that is
         // acknowledged from here on, or removed because it is in the index already, relies on it.
         self.directory().sync_directory().map_err(|e| self.error("write to", e.into()))?;
-        self.directory().end_change_of_withdrawals(None);
-        self.directory().remove_unfinished();
+        let begun = self.directory().begin_writing(self.tantivy().directory());
+        begun.map_err(|e| self.error("write to", e.into()))?;
         self.inner.plugin.backlog.begin(options.memory_bytes / 3);
         Ok(Writer {
             index: self.clone(),

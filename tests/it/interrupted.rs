@@ -54,3 +54,28 @@ fn a_writer_removes_the_rest_of_interrupted_writes() {
     writer.finish().unwrap();
     assert_holds(&index, &[("a".to_owned(), words(1, 40))].into());
 }
+
+#[test]
+fn a_writer_collects_segments_that_came_between_its_opening_and_its_lock() {
+    // The index knew the files of the time when it was opened. What another writer committed then
+    // stayed when it was merged: a withdrawal, which looks, failed, and no one else noticed.
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let early = [Index::open(dir.path()).unwrap(), Index::open(dir.path()).unwrap()];
+    let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
+    for id in ["a", "b"] {
+        add(&mut writer, id, &words(1, 40)).unwrap();
+        writer.commit().unwrap();
+    }
+    writer.finish().unwrap();
+    let [purged, compacted] = early;
+    let mut writer = purged.writer(WriterOptions::default().merge(false)).unwrap();
+    assert!(writer.remove("a").unwrap());
+    writer.commit().unwrap();
+    assert_eq!(writer.purge().unwrap(), 0);
+    writer.finish().unwrap();
+    assert_eq!(purged.check().unwrap().unlisted, [""; 0]);
+    compacted.compact(1).unwrap();
+    assert_eq!(compacted.check().unwrap().unlisted, [""; 0]);
+    assert_holds(&compacted, &[("b".to_owned(), words(1, 40))].into());
+}

@@ -12,6 +12,7 @@ use tantivy::index::{SegmentId, SegmentMeta};
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::index::Writer;
+use crate::index::storage::directory::is_temporary;
 use crate::reason::{ConflictKind, Reason};
 
 /// The maximum number of times that a purge is begun: merges in the background may outrun it.
@@ -67,7 +68,8 @@ impl Writer {
                 }
             }
         }
-        let what = "segments were merged in the background again and again; try again";
+        let what = "merges in the background, or other processes, made files again and again in \
+                    its directory; try again";
         Err(Error::conflict(ConflictKind::Merge, what))
     }
 }
@@ -84,10 +86,11 @@ impl Index {
     }
 
     /// Returns whether the directory has no files that may have documents and that the list does
-    /// not name. A merge in the background has such files until it ends.
+    /// not name. A merge in the background has such files until it ends, and whoever replaces a
+    /// small file of the directory, such as a push that notes its manifest, has one for a moment.
     ///
     /// # Errors
-    /// When there is one that is not such a merge's: it could not be removed, or is not tantivy's.
+    /// When there is another: it could not be removed, or is not tantivy's.
     fn is_collected(&self, failed: &[PathBuf]) -> Result<bool> {
         let Some(root) = self.directory().root() else { return Ok(true) };
         let names = self.directory().files_with_documents();
@@ -99,8 +102,9 @@ impl Index {
         for name in names.into_iter().filter(|name| !listed.contains_key(name)) {
             let path = Path::new(&name);
             let is_of_merge = managed.contains(path) && !failed.iter().any(|other| other == path);
-            is_collected &= !is_of_merge;
-            if !is_of_merge && root.join(path).exists() {
+            let may_end = is_of_merge || is_temporary(&name);
+            is_collected &= !(may_end && root.join(path).exists());
+            if !may_end && root.join(path).exists() {
                 let what = format!(
                     "the file `{name}`, which is of no commit or of an earlier one, could not be \
                      removed, and may have documents that were removed from the index; delete it"

@@ -40,7 +40,7 @@ use super::store_file::Stores;
 use crate::error::Error;
 use crate::reason::Reason;
 use crate::runtime::replace;
-pub use unlisted::UNFINISHED;
+pub use unlisted::{UNFINISHED, is_temporary};
 
 /// Components that check themselves as they are read.
 const SELF_CHECKED: [&str; 2] = ["sig", "store"];
@@ -77,8 +77,8 @@ struct State {
     /// The content on disk of tantivy's list of files that may be collected, while more files are
     /// about to come.
     announced: Mutex<BTreeSet<String>>,
-    /// Files that are to be links to others instead of being written.
-    links: Mutex<HashMap<PathBuf, PathBuf>>,
+    /// Files that are not to be written: they are to be links to others, or they are there already.
+    unwritten: Mutex<HashMap<PathBuf, Option<PathBuf>>>,
     /// Components whose checksum has been compared and fits.
     verified: Verified,
     stores: Stores,
@@ -257,7 +257,7 @@ impl IndexDirectory {
     /// `source`, whose content is durable, and write nothing. So tantivy, which calls it, records
     /// the file before it exists, and collects it if no list names it.
     pub fn link_next(&self, path: &Path, source: PathBuf) {
-        locked(&self.state.links).insert(path.to_owned(), source);
+        locked(&self.state.unwritten).insert(path.to_owned(), Some(source));
     }
 
     /// Notes a file without which the index cannot be opened.
@@ -372,10 +372,10 @@ fn is_self_checked(path: &Path) -> bool {
     SELF_CHECKED.contains(&extension)
 }
 
-/// The writer of a link, which has its content already.
-struct Linked;
+/// The writer of a file that has its content already.
+struct Unwritten;
 
-impl io::Write for Linked {
+impl io::Write for Unwritten {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Ok(bytes.len())
     }
@@ -385,7 +385,7 @@ impl io::Write for Linked {
     }
 }
 
-impl TerminatingWrite for Linked {
+impl TerminatingWrite for Unwritten {
     fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
         Ok(())
     }
@@ -452,13 +452,14 @@ impl Directory for IndexDirectory {
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
         let failed = |e| OpenWriteError::wrap_io_error(e, path.to_owned());
         self.check_writer().map_err(failed)?;
-        let source = locked(&self.state.links).remove(path);
-        let (Some(source), Some(held)) = (source, &self.state.held) else {
+        let unwritten = locked(&self.state.unwritten).remove(path);
+        let (Some(source), Some(held)) = (unwritten, &self.state.held) else {
             return self.inner.open_write(path);
         };
-        let linked = std::fs::hard_link(source, held.own().join(path));
-        linked.map_err(failed)?;
-        Ok(io::BufWriter::new(Box::new(Linked)))
+        if let Some(source) = source {
+            std::fs::hard_link(source, held.own().join(path)).map_err(failed)?;
+        }
+        Ok(io::BufWriter::new(Box::new(Unwritten)))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {

@@ -150,11 +150,14 @@ fn short_writers_wait_for_their_turn_if_they_are_asked_to() {
     let index = Index::open(dir.path("idx")).unwrap();
     dir.write("new.jsonl", line("new", &words(50, 60), json!({})));
     dir.write("mine.txt", words(1, 80));
-    let verbs: [&[&str]; 4] = [
+    let verbs: [&[&str]; 7] = [
         &["add", "idx", "new.jsonl"],
-        &["remove", "idx", "new"],
+        &["withdraw", "idx", "new"],
+        &["withdraw", "idx", "--forget", "new"],
+        &["add", "idx", "new.jsonl"],
         &["watch", "add", "idx", "mine.txt"],
         &["compact", "idx"],
+        &["remove", "idx", "new"],
     ];
     let writer = index.writer(WriterOptions::default().merge(false)).unwrap();
     for verb in verbs {

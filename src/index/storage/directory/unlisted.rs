@@ -6,20 +6,61 @@
 use std::io;
 use std::path::Path;
 
-use super::super::component::is_component;
-use super::IndexDirectory;
+use tantivy::Directory;
+use tantivy::directory::ManagedDirectory;
+use tantivy::directory::error::OpenWriteError;
+
+use super::super::component::{is_component, segment_of};
+use super::{IndexDirectory, locked};
 
 /// What the names of files begin with that are fetched from elsewhere, until they are complete.
 pub const UNFINISHED: &str = ".pull-";
 
 impl IndexDirectory {
+    /// Puts the directory in order for a writer: what a writer before it has left is given up.
+    /// Only for the holder of the writer's lock, after it has read the list of segments.
+    ///
+    /// # Errors
+    /// When the directory cannot be written.
+    pub fn begin_writing(&self, managed: &ManagedDirectory) -> Result<(), OpenWriteError> {
+        self.end_change_of_withdrawals(None);
+        self.manage_listed(managed)?;
+        self.remove_unfinished();
+        Ok(())
+    }
+
+    /// Has tantivy know every file of a segment that the list names, so that it collects the file
+    /// once no list names it. tantivy reads the names when the index is opened: another process may
+    /// have committed between that and the writer's lock, and its files, with the texts that were
+    /// removed from them, stayed when they were merged.
+    ///
+    /// # Errors
+    /// When the names cannot be written.
+    fn manage_listed(&self, managed: &ManagedDirectory) -> Result<(), OpenWriteError> {
+        let known = managed.list_managed_files();
+        let mut names: Vec<String> = self.listed().into_keys().collect();
+        names.retain(|name| segment_of(name).is_some() && !known.contains(Path::new(name)));
+        let Some(first) = names.first().map(|name| Path::new(name).to_owned()) else {
+            return Ok(());
+        };
+        let noted = self.announce(names.iter().cloned());
+        noted.map_err(|e| OpenWriteError::wrap_io_error(e, first))?;
+        // tantivy has no other way to note a file than to open it for writing.
+        let noted = names.iter().map(Path::new).try_for_each(|path| {
+            locked(&self.state.unwritten).insert(path.to_owned(), None);
+            managed.open_write(path).map(drop)
+        });
+        self.end_announcement();
+        noted
+    }
+
     /// Removes the remains of a crash or a failure: every file that may have documents and that no
     /// commit names. Such a file may have texts that were removed since, and tantivy, which
     /// collects files that it has written, knows nothing of those of a pull. A commit names a list
     /// of deleted documents by the number of its operations, and a repetition has the same number:
     /// the file would always be in its way. Only for the holder of the writer's lock, after it has
     /// read the list of segments: there is no other writer.
-    pub fn remove_unfinished(&self) {
+    fn remove_unfinished(&self) {
         self.remove_unlisted(&|name| self.is_listed(Path::new(name)));
     }
 
@@ -81,7 +122,7 @@ impl IndexDirectory {
 }
 
 /// Returns whether a file has a name of the pattern of the crate `tempfile`.
-fn is_temporary(name: &str) -> bool {
+pub fn is_temporary(name: &str) -> bool {
     let random = name.strip_prefix(".tmp");
     random.is_some_and(|r| r.len() == 6 && r.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
