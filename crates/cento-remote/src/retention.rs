@@ -67,26 +67,16 @@ async fn retain(store: &Store, retention: &Retention) -> Result<Retained> {
     }
     // Read after the removals: a restored copy of a removed manifest is among these, or is
     // withdrawn.
-    let mut named: BTreeSet<Path> = BTreeSet::new();
-    for number in store.manifests().await? {
-        match store.manifest_if_there(number).await {
-            Ok(None) => continue,
-            Ok(Some(manifest)) => named.extend(manifest.paths()),
-            Err(error) if is_unreadable(&error) => retained.damaged.push(number),
-            Err(error) => return Err(error),
-        }
-        retained.manifests += 1;
-    }
+    let Named { paths, manifests, damaged } = Named::read(store).await?;
+    (retained.manifests, retained.damaged) = (manifests, damaged);
     if !retained.damaged.is_empty() {
         return Ok(retained);
     }
     let oldest = now.saturating_sub(micros(retention.keep_min_age));
     let remove = async |part: ObjectMeta| {
-        // A push that was made from the current manifest, or a later one, may still succeed.
-        let is_over = since_of(&part.location).is_some_and(|since| since < current);
-        if is_over
+        if is_over(&part, current)
             && part.last_modified.timestamp_micros() <= oldest
-            && !named.contains(&part.location)
+            && !paths.contains(&part.location)
             && store.remove(&part.location).await?
         {
             retained.removed_parts += 1;
@@ -96,4 +86,54 @@ async fn retain(store: &Store, retention: &Retention) -> Result<Retained> {
     };
     store.for_each_below(&Path::from(PARTS), listing::PARTS, remove).await?;
     Ok(retained)
+}
+
+/// Returns whether no push will name this part any more: one that was made from the current
+/// manifest, or a later one, may still succeed.
+fn is_over(part: &ObjectMeta, current: u64) -> bool {
+    since_of(&part.location).is_some_and(|since| since < current)
+}
+
+/// The parts that the manifests of a store name.
+struct Named {
+    paths: BTreeSet<Path>,
+    /// The number of manifests.
+    manifests: usize,
+    /// The manifests that cannot be read, so that their parts are unknown.
+    damaged: Vec<u64>,
+}
+
+impl Named {
+    async fn read(store: &Store) -> Result<Named> {
+        let mut named = Named { paths: BTreeSet::new(), manifests: 0, damaged: Vec::new() };
+        for number in store.manifests().await? {
+            match store.manifest_if_there(number).await {
+                Ok(None) => continue,
+                Ok(Some(manifest)) => named.paths.extend(manifest.paths()),
+                Err(error) if is_unreadable(&error) => named.damaged.push(number),
+                Err(error) => return Err(error),
+            }
+            named.manifests += 1;
+        }
+        Ok(named)
+    }
+}
+
+/// Returns the number of parts that no manifest names, and no push will: those of pushes that were
+/// cut off, and of manifests whose removal was.
+///
+/// # Errors
+/// When the store cannot be read.
+pub async fn unnamed_parts(store: &Store) -> Result<u64> {
+    let Some(&current) = store.manifests().await?.last() else { return Ok(0) };
+    // In this order: a push meanwhile makes no part look unnamed, because it was made from the
+    // current manifest or a later one.
+    let named = Named::read(store).await?;
+    let mut unnamed = 0;
+    let count = async |part: ObjectMeta| {
+        unnamed += u64::from(is_over(&part, current) && !named.paths.contains(&part.location));
+        Ok(())
+    };
+    store.for_each_below(&Path::from(PARTS), listing::PARTS, count).await?;
+    Ok(unnamed)
 }

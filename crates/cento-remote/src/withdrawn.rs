@@ -9,6 +9,7 @@ use std::path::Path;
 use futures_util::stream::{self, StreamExt};
 
 use crate::manifest::Manifest;
+use crate::retention::unnamed_parts;
 use crate::store::Store;
 use crate::{Remote, is_unreadable};
 use cento::index::{Receiver, Withdrawals};
@@ -56,6 +57,15 @@ impl Remote {
     /// When there is no index, or the store or the current manifest cannot be read.
     pub fn before_withdrawals(&self) -> Result<Vec<u64>> {
         self.store.block(before_withdrawals(&self.store))
+    }
+
+    /// Returns the number of parts of files that no manifest names, left by pushes that were cut
+    /// off. They may have withdrawn texts too, until [`Remote::retain`] removes them.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn unnamed_parts(&self) -> Result<u64> {
+        self.store.block(unnamed_parts(&self.store))
     }
 }
 

@@ -65,6 +65,13 @@ struct Done {
     /// The numbers of the manifests that may have texts which were withdrawn since.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     before_withdrawals: Vec<u64>,
+    /// The number of parts of files that no manifest names, which may have such texts too.
+    #[serde(skip_serializing_if = "is_zero")]
+    unnamed_parts: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Push {
@@ -90,11 +97,11 @@ impl Push {
         let is_due = is_due || pushed.is_new;
         let retention = self.retention().filter(|_| is_due);
         let retained = retention.map(|retention| remote.retain(&retention)).transpose()?;
-        let before_withdrawals = match is_due && !index.withdrawals()?.is_empty() {
-            true => remote.before_withdrawals()?,
-            false => Vec::new(),
+        let (before_withdrawals, unnamed_parts) = match is_due && !index.withdrawals()?.is_empty() {
+            true => (remote.before_withdrawals()?, remote.unnamed_parts()?),
+            false => (Vec::new(), 0),
         };
-        Ok(Done { pushed, retained, before_withdrawals })
+        Ok(Done { pushed, retained, before_withdrawals, unnamed_parts })
     }
 
     /// Pushes until it is stopped.
@@ -187,6 +194,13 @@ fn sentence(done: &Done) -> String {
              --keep-min-age 0` removes all older manifests at once, so make sure that nobody pulls \
              one of them",
             count(first)
+        ));
+    }
+    if done.unnamed_parts > 0 {
+        said.push_str(&format!(
+            "; {} that no manifest names, left by pushes that were cut off, may have them too: \
+             `--keep 1 --keep-min-age 0` removes them at once, so make sure that nobody pushes",
+            counted(done.unnamed_parts, "object")
         ));
     }
     said

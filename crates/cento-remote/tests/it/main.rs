@@ -5,6 +5,7 @@
 
 mod damaged;
 mod faulty;
+mod orders;
 mod races;
 mod transfers;
 mod turns;

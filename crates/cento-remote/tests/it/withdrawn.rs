@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use cento::{Error, Index, Stop, WriterOptions};
 use cento_collections::withdraw::{self, Plan, WithdrawOptions, Withdrawal};
-use cento_remote::{PullOptions, PushOptions, Remote, Retention, Watch};
+use cento_remote::{Progress, PullOptions, PushOptions, Remote, Retention, Watch};
 use cento_testing::raw::files_with;
 
 use super::{Dirs, add, assert_has, memory, names, pull, push, remote, text, unwatched};
@@ -21,14 +21,21 @@ fn withdraw(index: &Index, id: &str) -> Withdrawal {
     withdrawal
 }
 
-/// Pulls a manifest by force, and stops after this number of parts.
-fn cut_off(remote: &Remote, manifest: u64, dir: &Path, parts: usize) {
+/// Returns a stop, and what sets it after this number of parts, if there is one.
+pub fn stop_after(parts: Option<usize>) -> (Stop, impl Fn(Progress) + Sync) {
     let (stop, arrived) = (Stop::new(), AtomicUsize::new(0));
-    let progress = |_| {
-        if arrived.fetch_add(1, Ordering::Relaxed) + 1 == parts {
-            stop.set();
+    let set = stop.clone();
+    let progress = move |_| {
+        if Some(arrived.fetch_add(1, Ordering::Relaxed) + 1) == parts {
+            set.set();
         }
     };
+    (stop, progress)
+}
+
+/// Pulls a manifest by force, and stops after this number of parts.
+fn cut_off(remote: &Remote, manifest: u64, dir: &Path, parts: usize) {
+    let (stop, progress) = stop_after(Some(parts));
     let options = PullOptions {
         manifest: Some(manifest),
         force: true,
@@ -137,7 +144,7 @@ fn an_index_that_is_recovered_after_a_cut_off_pull_refuses_all_that_was_withdraw
 }
 
 /// Makes all files below a directory older.
-fn age(dir: &Path, by: Duration) {
+pub fn age(dir: &Path, by: Duration) {
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         match path.is_dir() {
@@ -174,4 +181,32 @@ fn the_commit_before_a_withdrawal_is_removed_from_a_store_without_another_push()
     assert_eq!(files_with(&store, &text(1)).len(), 0);
     pull(&remote, &dirs.path("b")).unwrap();
     assert_has(&dirs.path("b"), [0, 2, 3]);
+}
+
+#[test]
+fn what_a_cut_off_push_has_left_in_a_store_is_counted_until_it_is_removed() {
+    // No manifest names it, and an answer that counts older manifests alone called the store clean.
+    let dirs = Dirs::new();
+    let store = dirs.path("store");
+    let remote = Remote::open(store.to_str().unwrap(), []).unwrap();
+    let index = add(&dirs.path("a"), 0..1);
+    push(&remote, &index).unwrap();
+    let index = add(&dirs.path("a"), 1..4);
+    let options = PushOptions { part_bytes: 1000, parallel: 1, ..PushOptions::default() };
+    let needle = &text(1)[..20];
+    let mut parts = 0;
+    while files_with(&store, needle).is_empty() {
+        parts += 1;
+        let (stop, progress) = stop_after(Some(parts));
+        let watch = Watch { progress: &progress, stop: &stop };
+        assert!(matches!(remote.push(&index, &options, watch), Err(Error::Cancelled)));
+    }
+    withdraw(&index, "1");
+    push(&remote, &index).unwrap();
+    assert!(remote.unnamed_parts().unwrap() > 0);
+    age(&store, Duration::from_secs(10));
+    let at_once = Retention { keep: 1, keep_min_age: Duration::ZERO, ..Retention::default() };
+    assert!(remote.retain(&at_once).unwrap().removed_parts > 0);
+    assert_eq!(remote.unnamed_parts().unwrap(), 0);
+    assert_eq!(files_with(&store, needle).len(), 0);
 }
