@@ -1,7 +1,7 @@
 //! State that all requests share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use axum::extract::Request;
@@ -18,7 +18,7 @@ use super::metrics::Metrics;
 use super::priority;
 use super::published::Published;
 use super::shards::Shards;
-use super::turns::{Client, Job, Turns};
+use super::turns::{COLLECTIONS, Client, Job, LONG_WORK, Turns};
 use super::writer::Status;
 use cento::Stop;
 use cento::runtime::ByteBudget;
@@ -47,9 +47,10 @@ pub struct App {
     pub shards: Option<Arc<Shards>>,
     /// Whether the service listens on a loopback address only.
     pub is_loopback: bool,
-    /// Whether the service is to stop soon; it answers until `is_stopping`.
+    /// Whether the service is to stop soon; it answers until `stopping` is set.
     pub is_draining: AtomicBool,
-    pub is_stopping: AtomicBool,
+    /// Set when the service stops.
+    pub stopping: Stop,
     /// Bytes of requests that search.
     pub reads: Gate,
     /// Bytes of requests that add documents.
@@ -63,8 +64,10 @@ pub struct App {
     places: Semaphore,
     /// Places of requests that write, so that searches, however many, turn none away.
     write_places: Semaphore,
-    /// Requests whose files are read.
-    files: Arc<Turns>,
+    /// Requests whose files are read, or whose documents are compared with each other.
+    long_work: Arc<Turns>,
+    /// Requests about all documents.
+    pub collections: Arc<Turns>,
     /// Searches that run; others wait.
     pub running: Arc<Semaphore>,
     unsigned: Sender<Unsigned>,
@@ -119,7 +122,9 @@ impl App {
         App {
             places: Semaphore::new(settings.requests_max),
             write_places: Semaphore::new((settings.requests_max / WRITE_SHARE).max(1)),
-            files: Turns::new(settings.threads),
+            long_work: Turns::new(LONG_WORK, settings.threads),
+            // Each takes half of the memory until it has found everything: two would have all.
+            collections: Turns::new(COLLECTIONS, 1),
             reads: Gate::new(gate_bytes),
             writes: Gate::new(gate_bytes),
             answers: Gate::new(gate_bytes.max(ANSWER_BYTES_MAX)),
@@ -128,7 +133,7 @@ impl App {
             running: Arc::new(Semaphore::new(settings.threads.max(1))),
             is_loopback: settings.listen.ip().is_loopback(),
             is_draining: AtomicBool::new(false),
-            is_stopping: AtomicBool::new(false),
+            stopping: Stop::new(),
             shards,
             settings,
             metrics,
@@ -219,29 +224,29 @@ impl App {
         Err(crowded())
     }
 
-    /// Reads files on a thread of its own, in turn with other clients; searches go first. `job`
-    /// waits for its turn before each file.
-    pub async fn read_files<T: Send + 'static>(
+    /// Does long work on a thread of its own, in turn with other clients; searches go first. `job`
+    /// waits for its turn before each part of it, such as a file.
+    pub async fn in_turn<T: Send + 'static>(
         &self,
         client: Client,
         job: impl FnOnce(Stop, &mut Job) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, Failure> {
-        let mut turn = self.files.enter(client)?;
+        let mut turn = self.long_work.enter(client)?;
         let stop = StopOnDrop(Stop::new());
         let is_unwanted = stop.0.clone();
         let (metrics, computing) = (self.metrics.clone(), self.metrics.computing());
         let (tell, done) = oneshot::channel();
-        let read = move || {
+        let work = move || {
             // Texts are extracted by a child process of this thread, which has its priority.
             priority::give_way();
-            let result = Error::catch("reading files", || job(is_unwanted, &mut turn));
+            let result = Error::catch("long work", || job(is_unwanted, &mut turn));
             if matches!(result, Err(Error::Cancelled)) {
                 metrics.stopped_computations.inc();
             }
             drop((turn, computing));
             let _ = tell.send(result);
         };
-        let started = std::thread::Builder::new().name("cento-files".into()).spawn(read);
+        let started = std::thread::Builder::new().name("cento-long-work".into()).spawn(work);
         started.map_err(|e| Failure::from(&Error::io("start", "a thread", e)))?;
         match done.await {
             Ok(result) => result.map_err(Failure::from),
@@ -308,10 +313,7 @@ impl App {
     /// Returns the failure of a request without an answer: the service stops, or there is a defect,
     /// which another request would trigger again.
     fn unanswered(&self) -> Failure {
-        if self.is_stopping.load(Ordering::Relaxed) {
-            return Failure::unavailable("the service is stopping");
-        }
-        Failure::internal()
+        if self.stopping.is_set() { Failure::stopping() } else { Failure::internal() }
     }
 
     /// Returns the room of a body, which is taken until the writer has the documents in it.
@@ -346,6 +348,6 @@ fn turned_away<T>(error: TrySendError<T>) -> Failure {
         TrySendError::Full(_) => {
             Failure::busy("too many changes are waiting to be written; try again later")
         }
-        TrySendError::Disconnected(_) => Failure::unavailable("the service is stopping"),
+        TrySendError::Disconnected(_) => Failure::stopping(),
     }
 }

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use super::encoding::{Encoding, Unpacker};
 use super::failure::Failure;
 use super::readable::plain;
-use super::turns::Client;
+use super::turns::{Client, client_of};
 use super::wrong_field::wrong_field;
 use cento::runtime::{ByteBudget, Permit};
 
@@ -92,7 +92,7 @@ impl Body {
         if declared.is_some_and(|length| length > bytes_max as u64) {
             return Err(too_large(bytes_max));
         }
-        let client = request.extensions().get().copied().unwrap_or_default();
+        let client = client_of(&request);
         let body = request.into_body();
         let (bytes, permit) = match encoding {
             None => collect(body, gate, bytes_max).await?,

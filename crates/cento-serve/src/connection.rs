@@ -44,12 +44,12 @@ const TURNED_AWAY: &[u8] =
     Content-Length: 74\r\nRetry-After: 1\r\nConnection: close\r\n\r\n\
     {\"error\":{\"code\":\"unavailable\",\"message\":\"too many connections are open\"}}";
 
-/// Answers connections until `stop`, then finishes requests in progress, within `shutdown_timeout`.
+/// Answers connections until the service stops, then finishes requests in progress, within
+/// `shutdown_timeout`.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
     app: Arc<App>,
-    stop: Stop,
     shutdown_timeout: Duration,
 ) {
     let graceful = GracefulShutdown::new();
@@ -65,7 +65,7 @@ pub async fn serve(
                     continue;
                 }
             },
-            () = stopped(&stop) => break,
+            () = stopped(&app.stopping) => break,
         };
         let Ok(place) = places.clone().try_acquire_owned() else {
             app.metrics.turned_away.inc();

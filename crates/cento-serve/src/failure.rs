@@ -76,9 +76,14 @@ impl Failure {
         Failure::new(StatusCode::REQUEST_TIMEOUT, "timeout", message)
     }
 
-    /// The service is stopping, or cannot write.
+    /// The service cannot do it now.
     pub fn unavailable(message: impl Into<String>) -> Failure {
         Failure::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
+    }
+
+    /// The service is stopping.
+    pub fn stopping() -> Failure {
+        Failure::unavailable("the service is stopping")
     }
 
     /// The last write failed, and no new changes are accepted until writing succeeds.

@@ -97,7 +97,7 @@ impl Files {
         let request = request.unwrap_or_default();
         let names = files.iter().map(|part| part.name.clone()).collect();
         let (source, bytes_max) = (app.settings.source.clone(), app.settings.body_bytes_max);
-        app.read_files(client, move |stop, job| {
+        app.in_turn(client, move |stop, job| {
             let mut reading = FilesRead {
                 documents: Vec::new(),
                 not_read: NotRead::default(),

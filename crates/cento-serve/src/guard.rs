@@ -4,7 +4,6 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
@@ -21,7 +20,7 @@ use super::tokens::Role;
 use super::turns::Client;
 
 /// Routes without a time limit.
-const PATIENT: [&str; 4] = ["/v1/compact", "/v1/merge", "/v1/families", "/v1/lineage"];
+const PATIENT: [&str; 2] = ["/v1/compact", "/v1/merge"];
 
 /// A refusal because all places are taken is delayed by this time.
 const REFUSAL_DELAY: Duration = Duration::from_millis(300);
@@ -123,8 +122,8 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 fn admit(app: &App, request: &Request, is_listed: bool) -> Result<(), Failure> {
     let headers = request.headers();
     check_head(request)?;
-    if app.is_stopping.load(Ordering::Relaxed) {
-        return Err(Failure::unavailable("the service is stopping"));
+    if app.stopping.is_set() {
+        return Err(Failure::stopping());
     }
     let refused = |message: &str| Failure::new(StatusCode::FORBIDDEN, "foreign_site", message);
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);

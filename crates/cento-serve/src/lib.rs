@@ -334,17 +334,14 @@ impl Service {
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
             let router = routes::router(app.clone());
-            let end = Stop::new();
-            let serve =
-                connection::serve(listener, router, app.clone(), end.clone(), shutdown_timeout);
+            let serve = connection::serve(listener, router, app.clone(), shutdown_timeout);
             let mark = async {
                 while !stop.is_set() {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
                 app.is_draining.store(true, Ordering::Relaxed);
                 tokio::time::sleep(drain).await;
-                app.is_stopping.store(true, Ordering::Relaxed);
-                end.set();
+                app.stopping.set();
             };
             tokio::join!(serve, mark);
             Ok::<(), Error>(())

@@ -2,11 +2,14 @@
 //!
 //! An answer begins once its first lines are there, so an error before them is an ordinary refusal.
 //! After an error the connection is closed before the end of the answer, which clients notice. A
-//! client that reads slowly slows the computation down: few lines wait for it. Other searches go
-//! on, since a computation that waits for its client gives its turn away.
+//! client that reads slowly slows the computation down: few lines wait for it. Others go on, since
+//! a computation that waits for its client gives its turn away. Its time limit is that of all
+//! requests, without the time that it waits for its client.
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::header;
@@ -14,13 +17,13 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use serde::Serialize;
-use tokio::runtime::Handle;
+use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::app::{App, StopOnDrop};
 use crate::failure::Failure;
 use crate::priority;
+use crate::turns::{Client, Job};
 use cento::{Error, Result, Stop};
 
 /// Lines are sent when they have this many bytes.
@@ -33,8 +36,23 @@ const PARTS_WAITING: usize = 4;
 pub struct Lines {
     buffer: Vec<u8>,
     parts: mpsc::Sender<Result<Bytes>>,
-    running: Arc<Semaphore>,
-    turn: Option<OwnedSemaphorePermit>,
+    job: Job,
+    stop: Stop,
+    waited: Waited,
+}
+
+/// The time that a computation has waited for its client, and then for its turn, in microseconds.
+#[derive(Clone, Default)]
+struct Waited(Arc<AtomicU64>);
+
+impl Waited {
+    fn add(&self, time: Duration) {
+        self.0.fetch_add(time.as_micros() as u64, Ordering::Relaxed);
+    }
+
+    fn time(&self) -> Duration {
+        Duration::from_micros(self.0.load(Ordering::Relaxed))
+    }
 }
 
 impl Lines {
@@ -63,104 +81,130 @@ impl Lines {
             Err(TrySendError::Closed(_)) => return Err(Error::Cancelled),
             Err(TrySendError::Full(part)) => part,
         };
-        self.turn = None;
+        self.job.give_away();
+        let since = Instant::now();
         self.parts.blocking_send(part).map_err(|_| Error::Cancelled)?;
-        let turn = Handle::current().block_on(self.running.clone().acquire_owned());
-        self.turn = Some(turn.map_err(|_| Error::Cancelled)?);
+        self.job.wait(&self.stop)?;
+        self.waited.add(since.elapsed());
         Ok(())
     }
 }
 
 impl App {
-    /// Runs slow work like [`run`](Self::run), and answers with the lines that it writes.
+    /// Does work about all documents on a thread of its own, in turn with other clients; searches
+    /// go first. Answers with the lines that it writes. The work ends when the client has gone, its
+    /// time is over, or the service stops.
     pub async fn lines(
         &self,
+        client: Client,
         job: impl FnOnce(Stop, Lines) -> Result<()> + Send + 'static,
     ) -> std::result::Result<Response, Failure> {
-        let _place = self.place()?;
-        let turn = self.turn().await?;
-        let running = self.running.clone();
-        let stop = StopOnDrop(Stop::new());
-        let is_unwanted = stop.0.clone();
+        let mut turn = self.collections.enter(client)?;
+        let (unwanted, waited) = (StopOnDrop(Stop::new()), Waited::default());
+        let stop = self.until_the_time_is_over(&unwanted, waited.clone());
         let (metrics, computing) = (self.metrics.clone(), self.metrics.computing());
         let (parts, mut sent) = mpsc::channel(PARTS_WAITING);
-        tokio::task::spawn_blocking(move || {
-            priority::let_quick_ones_go_first();
+        let work = move || {
+            priority::give_way();
             let _computing = computing;
-            let lines =
-                Lines { buffer: Vec::new(), parts: parts.clone(), running, turn: Some(turn) };
-            if let Err(error) = Error::catch("an answer of lines", || job(is_unwanted, lines)) {
+            let done = Error::catch("an answer of lines", || {
+                turn.wait(&stop)?;
+                let parts = parts.clone();
+                let lines =
+                    Lines { buffer: Vec::new(), parts, job: turn, stop: stop.clone(), waited };
+                job(stop, lines)
+            });
+            if let Err(error) = done {
                 if matches!(error, Error::Cancelled) {
                     metrics.stopped_computations.inc();
                 }
                 // A client that has gone reads no error.
                 let _ = parts.blocking_send(Err(error));
             }
-        });
+        };
+        let started = std::thread::Builder::new().name("cento-collection".into()).spawn(work);
+        started.map_err(|e| Failure::from(&Error::io("start", "a thread", e)))?;
         let first = match sent.recv().await {
+            Some(Err(Error::Cancelled)) if self.stopping.is_set() => {
+                return Err(Failure::stopping());
+            }
             Some(part) => part?,
-            // Only a stopping service ends a computation before its first lines.
             None => return Err(Failure::internal()),
         };
-        let rest = stream::unfold((Some(first), sent, stop), |(first, mut sent, stop)| async {
-            let part = match first {
-                Some(first) => Ok(first),
-                None => sent.recv().await?.map_err(io::Error::other),
-            };
-            Some((part, (None, sent, stop)))
-        });
+        let rest =
+            stream::unfold((Some(first), sent, unwanted), |(first, mut sent, unwanted)| async {
+                let part = match first {
+                    Some(first) => Ok(first),
+                    None => sent.recv().await?.map_err(io::Error::other),
+                };
+                Some((part, (None, sent, unwanted)))
+            });
         let kind = [(header::CONTENT_TYPE, "application/x-ndjson")];
         Ok((kind, Body::from_stream(rest)).into_response())
+    }
+
+    /// Returns a stop that is set when the client has gone, the service stops, or the time limit of
+    /// a request is over, besides the time that the work has waited for its client.
+    fn until_the_time_is_over(&self, unwanted: &StopOnDrop, waited: Waited) -> Stop {
+        let (unwanted, stopping) = (unwanted.0.clone(), self.stopping.clone());
+        let (since, timeout) = (Instant::now(), self.settings.timeout);
+        Stop::when(move || {
+            unwanted.is_set() || stopping.is_set() || since.elapsed() > timeout + waited.time()
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::turns::{COLLECTIONS, Turns};
 
-    fn lines(parts: mpsc::Sender<Result<Bytes>>, running: &Arc<Semaphore>) -> Lines {
-        let turn = running.clone().try_acquire_owned().ok();
-        assert!(turn.is_some());
-        Lines { buffer: Vec::new(), parts, running: running.clone(), turn }
+    fn lines(parts: mpsc::Sender<Result<Bytes>>, turns: &Arc<Turns>) -> Lines {
+        let mut job = turns.enter(Client::Unknown).unwrap();
+        job.wait(Stop::NEVER).unwrap();
+        let (stop, waited) = (Stop::new(), Waited::default());
+        Lines { buffer: Vec::new(), parts, job, stop, waited }
     }
 
-    #[tokio::test]
-    async fn a_computation_that_waits_for_its_client_gives_its_turn_away() {
-        let running = Arc::new(Semaphore::new(1));
+    #[test]
+    fn a_computation_that_waits_for_its_client_gives_its_turn_away() {
+        let turns = Turns::new(COLLECTIONS, 1);
         let (parts, mut sent) = mpsc::channel(1);
-        let mut lines = lines(parts, &running);
+        let mut lines = lines(parts, &turns);
+        let waited = lines.waited.clone();
         let long = "x".repeat(PART_BYTES);
-        let job = tokio::task::spawn_blocking(move || {
+        let job = std::thread::spawn(move || {
             lines.write(&long)?;
             lines.write(&long)?;
             lines.write(&1)?;
             lines.finish()
         });
         // The second part waits, so that another computation has its turn.
-        let other = running.acquire().await.unwrap();
+        let mut other = turns.enter(Client::Unknown).unwrap();
+        other.wait(Stop::NEVER).unwrap();
         let mut bytes = Vec::new();
         for _ in 0..2 {
-            bytes.extend(sent.recv().await.unwrap().unwrap());
+            bytes.extend(sent.blocking_recv().unwrap().unwrap());
         }
         assert!(!job.is_finished());
         drop(other);
-        while let Some(part) = sent.recv().await {
+        while let Some(part) = sent.blocking_recv() {
             bytes.extend(part.unwrap());
         }
-        job.await.unwrap().unwrap();
-        assert_eq!(running.available_permits(), 1);
+        job.join().unwrap().unwrap();
+        assert!(waited.time() > Duration::ZERO);
         let long = format!("\"{}\"", "x".repeat(PART_BYTES));
         assert_eq!(String::from_utf8(bytes).unwrap(), format!("{long}\n{long}\n1\n"));
     }
 
-    #[tokio::test]
-    async fn a_client_that_has_gone_ends_the_computation() {
-        let running = Arc::new(Semaphore::new(1));
+    #[test]
+    fn a_client_that_has_gone_ends_the_computation() {
+        let turns = Turns::new(COLLECTIONS, 1);
         let (parts, sent) = mpsc::channel(1);
-        let mut lines = lines(parts, &running);
+        let mut lines = lines(parts, &turns);
         drop(sent);
         lines.write(&1).unwrap();
         assert!(matches!(lines.finish(), Err(Error::Cancelled)));
-        assert_eq!(running.available_permits(), 1);
+        turns.enter(Client::Unknown).unwrap().wait(Stop::NEVER).unwrap();
     }
 }

@@ -1,25 +1,39 @@
-//! The order of reading files of different clients.
+//! The order of long work for different clients.
 //!
 //! Office documents and PDF take seconds of processes of their own, and a request may have hundreds
-//! of files. So files are read on threads of their own, which give way to searches, as many at a
-//! time as there are processors. A client that waits takes the place of one that has just had a
-//! file read and has more places or has waited less: of two clients each gets every other file,
-//! regardless of the number each has sent. No search waits for any of that.
+//! of files. A thousand documents of a request are compared with each other, families and lineage
+//! read the whole index. So such work is done on threads of its own, which give way to searches, a
+//! few at a time. A client that waits takes the place of one that has
+//! just had a turn and has more places or has waited less: of two clients each gets every other
+//! turn, regardless of the number of requests each has sent. No search waits for any of that.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::extract::Request;
+
 use super::failure::Failure;
 use cento::Stop;
 use cento::{Error, Result};
 
-/// The maximum number of requests whose files are read or wait for it.
-const JOBS_MAX: usize = 64;
+/// What is done in turns, and the maximum number of requests in progress, waiting ones included.
+pub struct Work {
+    /// What they wait for.
+    what: &'static str,
+    jobs_max: usize,
+    /// Of one client.
+    jobs_of_one_max: usize,
+}
 
-/// The maximum number of these requests from one client.
-const JOBS_OF_ONE_MAX: usize = 32;
+/// Reading files, comparing all documents of a request with each other, and the like.
+pub const LONG_WORK: Work = Work { what: "wait for long work", jobs_max: 64, jobs_of_one_max: 32 };
+
+/// Requests about all documents. Each is the work of minutes if the index is large, and its client
+/// hears nothing while others come first: so few wait.
+pub const COLLECTIONS: Work =
+    Work { what: "about all documents are in progress", jobs_max: 16, jobs_of_one_max: 4 };
 
 /// How often a waiting thread checks whether its request has gone.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
@@ -36,9 +50,15 @@ pub enum Client {
     Unknown,
 }
 
-/// The requests whose files are read, and those that wait.
+/// Returns the sender of a request.
+pub fn client_of(request: &Request) -> Client {
+    request.extensions().get().copied().unwrap_or_default()
+}
+
+/// The requests that are worked on, and those that wait.
 pub struct Turns {
-    /// The number of requests that may be read at a time.
+    work: Work,
+    /// The number of requests that may be worked on at a time.
     at_a_time: usize,
     state: Mutex<State>,
     changed: Condvar,
@@ -46,7 +66,7 @@ pub struct Turns {
 
 #[derive(Default)]
 struct State {
-    /// The number of requests being read.
+    /// The number of requests being worked on.
     taken: usize,
     clients: HashMap<Client, Of>,
     waiting: Vec<(u64, Client)>,
@@ -61,15 +81,15 @@ struct State {
 struct Of {
     /// Its requests.
     jobs: usize,
-    /// The number of its requests being read.
+    /// The number of its requests being worked on.
     running: usize,
     /// When its last turn ended.
     last: u64,
 }
 
 impl State {
-    /// Returns the next job: of the client with the fewest requests being read, or, among equals,
-    /// of the one that has waited longest since its last turn.
+    /// Returns the next job: of the client with the fewest requests being worked on, or, among
+    /// equals, of the one that has waited longest since its last turn.
     fn first(&self) -> Option<u64> {
         let rank = |&&(job, client): &&(u64, Client)| {
             let of = self.clients.get(&client);
@@ -81,9 +101,9 @@ impl State {
 
 impl Turns {
     /// Returns turns for at most `at_a_time` requests at a time.
-    pub fn new(at_a_time: usize) -> Arc<Turns> {
+    pub fn new(work: Work, at_a_time: usize) -> Arc<Turns> {
         let (state, changed) = (Mutex::default(), Condvar::new());
-        Arc::new(Turns { at_a_time: at_a_time.max(1), state, changed })
+        Arc::new(Turns { work, at_a_time: at_a_time.max(1), state, changed })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -98,13 +118,13 @@ impl Turns {
         let mut state = self.lock();
         let all: usize = state.clients.values().map(|of| of.jobs).sum();
         let own = state.clients.get(&client).map_or(0, |of| of.jobs);
-        if own >= JOBS_OF_ONE_MAX {
-            let message =
-                "too many requests of this client wait for their files to be read; try again later";
+        let Work { what, jobs_max, jobs_of_one_max } = self.work;
+        if own >= jobs_of_one_max {
+            let message = format!("too many requests of this client {what}; try again later");
             return Err(Failure::busy(message));
         }
-        if all >= JOBS_MAX {
-            let message = "too many requests wait for their files to be read; try again later";
+        if all >= jobs_max {
+            let message = format!("too many requests {what}; try again later");
             return Err(Failure::unavailable(message));
         }
         state.clients.entry(client).or_default().jobs += 1;
@@ -114,7 +134,7 @@ impl Turns {
     }
 }
 
-/// A request whose files are to be read.
+/// A request that is to be worked on.
 pub struct Job {
     turns: Arc<Turns>,
     client: Client,
@@ -156,6 +176,12 @@ impl Job {
         Ok(())
     }
 
+    /// Gives its turn to others.
+    pub fn give_away(&mut self) {
+        let turns = self.turns.clone();
+        self.end_turn(&mut turns.lock());
+    }
+
     fn end_turn(&mut self, state: &mut State) {
         if !std::mem::take(&mut self.is_running) {
             return;
@@ -194,7 +220,7 @@ mod tests {
     #[test]
     fn a_client_with_one_file_waits_for_one_file_of_a_client_with_a_hundred() {
         // 100 documents of one client once kept all others waiting for 30 s, searches too.
-        let turns = Turns::new(1);
+        let turns = Turns::new(LONG_WORK, 1);
         let (events, heard) = mpsc::channel();
         let never = Stop::new();
         let mut many = turns.enter(Client::Token(0)).unwrap();
@@ -224,7 +250,7 @@ mod tests {
 
     #[test]
     fn with_two_places_no_client_has_both_while_another_waits() {
-        let turns = Turns::new(2);
+        let turns = Turns::new(LONG_WORK, 2);
         let never = Stop::new();
         let mut jobs = [0, 0, 1].map(|client| turns.enter(Client::Token(client)).unwrap());
         jobs[0].wait(&never).unwrap();
@@ -251,12 +277,12 @@ mod tests {
 
     #[test]
     fn requests_that_wait_are_bounded_for_each_client_and_for_all() {
-        let turns = Turns::new(1);
+        let turns = Turns::new(LONG_WORK, 1);
         let enter = |client| turns.enter(Client::Token(client));
-        let first: Vec<Job> = (0..JOBS_OF_ONE_MAX).map(|_| enter(0).unwrap()).collect();
+        let first: Vec<Job> = (0..LONG_WORK.jobs_of_one_max).map(|_| enter(0).unwrap()).collect();
         let refused = |client| enter(client).err().map(|failure| failure.status);
         assert_eq!(refused(0), Some(StatusCode::TOO_MANY_REQUESTS));
-        let second: Vec<Job> = (0..JOBS_OF_ONE_MAX).map(|_| enter(1).unwrap()).collect();
+        let second: Vec<Job> = (0..LONG_WORK.jobs_of_one_max).map(|_| enter(1).unwrap()).collect();
         assert_eq!(refused(2), Some(StatusCode::SERVICE_UNAVAILABLE));
         drop(first);
         assert_eq!(refused(2), None);

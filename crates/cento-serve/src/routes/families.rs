@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::lines::Lines;
 use crate::memory::{self, CollectionMemory};
+use crate::turns::client_of;
 use cento::runtime::ByteBudget;
 use cento::search::{Boilerplate, Searcher};
 use cento::{BoilerplateShare, Result, Stop};
@@ -24,8 +25,8 @@ use cento_collections::series::repeated_passages;
 ///
 /// With `document` only the families that this document carries, with `since` those that newer
 /// documents carry; either is much quicker than all. The answer has lines of JSON: a summary, then
-/// the families, those of most documents first. It has no time limit; the work ends when the
-/// client disconnects.
+/// the families, those of most documents first. A large index may need a longer time limit of the
+/// service. The work ends when the client disconnects.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/families",
@@ -47,6 +48,7 @@ pub async fn of_passages(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> std::result::Result<Response, Failure> {
+    let client = client_of(&request);
     let body = app.read_body(request).await?;
     let request: FamiliesRequest = body.json()?;
     let (_, room) = body.into_parts();
@@ -56,7 +58,7 @@ pub async fn of_passages(
         return Err(Failure::argument("limit", format!("`limit` must be at most {HITS_MAX}")));
     }
     let (budget, searcher) = (app.memory.clone(), app.searcher());
-    app.lines(move |stop, mut lines: Lines| {
+    app.lines(client, move |stop, mut lines: Lines| {
         let (searcher, mut memory) =
             without(&searcher, (boilerplate, auto_boilerplate), &budget, &stop)?;
         drop(room);
@@ -87,8 +89,8 @@ pub async fn of_passages(
 /// Find the lineage of documents: the ancestor of each version.
 ///
 /// The answer has lines of JSON: a summary, then the documents of each tree of versions, each after
-/// its ancestor, the largest tree first. It has no time limit; the work ends when the client
-/// disconnects.
+/// its ancestor, the largest tree first. A large index may need a longer time limit of the service.
+/// The work ends when the client disconnects.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/lineage",
@@ -110,13 +112,14 @@ pub async fn of_documents(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> std::result::Result<Response, Failure> {
+    let client = client_of(&request);
     let body = app.read_body(request).await?;
     let request: LineageRequest = body.json()?;
     let (_, room) = body.into_parts();
     let LineageRequest { boilerplate, auto_boilerplate, options } = request;
     options.check()?;
     let (budget, searcher) = (app.memory.clone(), app.searcher());
-    app.lines(move |stop, mut lines: Lines| {
+    app.lines(client, move |stop, mut lines: Lines| {
         let (searcher, mut memory) =
             without(&searcher, (boilerplate, auto_boilerplate), &budget, &stop)?;
         drop(room);

@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::body::Body;
 use crate::failure::Failure;
 use crate::memory;
+use crate::turns::client_of;
 use cento::Stop;
 use cento_api::http::{
     FileOfDocument, FileReason, FilesOfDocument, GroupingRequest, GroupingResponse,
@@ -32,9 +33,11 @@ use cento_source::{By, GroupedFiles, Grouping, ListedFiles};
     )
 ))]
 pub async fn grouping(State(app): State<Arc<App>>, request: Request) -> Result<Response, Failure> {
+    let client = client_of(&request);
     let body = app.read_body(request).await?;
     let own = app.clone();
-    let found = app.run(move |stop| {
+    let found = app.in_turn(client, move |stop, turn| {
+        turn.wait(&stop)?;
         let room = memory::for_names(&own.memory, body.bytes(), &stop)?;
         let found = grouped(&body, &stop);
         stop.check()?;

@@ -13,6 +13,7 @@ use crate::body::Body;
 use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::memory;
+use crate::turns::client_of;
 use cento::Error;
 use cento::Stop;
 use cento::Unseen;
@@ -49,6 +50,7 @@ pub async fn pairs(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> Result<Json<PairsResponse>, Failure> {
+    let client = client_of(&request);
     let body = app.read_body(request).await?;
     let (request, unseen, room, mut not_read) = match body.is_files() {
         true => files(&app, body).await?,
@@ -56,7 +58,8 @@ pub async fn pairs(
     };
     check(&app, &request)?;
     let (own, searcher) = (app.clone(), app.searcher());
-    let found = app.run(move |stop| {
+    let found = app.in_turn(client, move |stop, turn| {
+        turn.wait(&stop)?;
         let _room = room;
         let warnings = warnings(&request.documents, &unseen);
         let finds_passages = request.options.needs_passages() || request.sources;
@@ -103,12 +106,14 @@ pub async fn pairs(
     )
 ))]
 pub async fn report(State(app): State<Arc<App>>, request: Request) -> Result<Response, Failure> {
+    let client = client_of(&request);
     let body = app.read_body(request).await?;
     let request: PairsReportRequest = body.json()?;
     let (_, room) = body.into_parts();
     check(&app, &request.pairs)?;
     let (own, searcher) = (app.clone(), app.searcher());
-    let html = app.run(move |stop| {
+    let html = app.in_turn(client, move |stop, turn| {
+        turn.wait(&stop)?;
         let _room = room;
         made(&own, &searcher, request, &stop)
     });

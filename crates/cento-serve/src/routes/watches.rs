@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Json;
@@ -320,7 +319,7 @@ impl Reading {
     }
 
     fn is_stopping(&self) -> bool {
-        self.app.is_stopping.load(Ordering::Relaxed)
+        self.app.stopping.is_set()
     }
 
     /// Waits for new events, for the service to stop, or for this time.

@@ -8,6 +8,7 @@ use axum::extract::{Request, State};
 use crate::app::{App, StopOnDrop};
 use crate::command::Command;
 use crate::failure::Failure;
+use crate::turns::client_of;
 use cento::{Error, Stop};
 use cento_api::http::{
     ForgetRequest, ForgetResponse, ListedWithdrawal, WithdrawRequest, WithdrawResponse,
@@ -39,13 +40,15 @@ pub async fn withdraw(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> Result<Json<WithdrawResponse>, Failure> {
+    let client = client_of(&request);
     let request: WithdrawRequest = app.write_body(request).await?.json()?;
     request.options.check()?;
     if request.dry_run {
         // Accepted changes are in the index when the withdrawal begins.
         app.command(Command::Commit).await?;
         let searcher = app.searcher();
-        let found = app.run(move |stop| {
+        let found = app.in_turn(client, move |stop, turn| {
+            turn.wait(&stop)?;
             let WithdrawRequest { id, options, .. } = &request;
             let snapshot = searcher.snapshot();
             let (withdrawal, again) = match Plan::new(snapshot, id, options, &stop) {

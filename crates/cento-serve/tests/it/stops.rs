@@ -1,7 +1,8 @@
 //! A client that starts a long computation and goes away leaves no work behind.
 
-use std::io::Write;
-use std::time::Duration;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use crate::common::{Ask, Dir, JSON, Service, documents, fill, line};
 use serde_json::{Value, json};
@@ -94,4 +95,69 @@ fn a_request_that_exceeds_its_limit_leaves_no_computation_behind() {
     }
     assert!(requests < 10, "none was stopped");
     service.stop();
+}
+
+/// A directory with an index whose families take many seconds without optimisation.
+fn with_long_families() -> Dir {
+    let dir = Dir::new();
+    let documents = (1..=4).map(|n| line(&format!("d{n}"), &letters(LETTERS, n), json!({})));
+    fill(&dir.path("idx"), &documents.collect::<String>());
+    dir
+}
+
+/// Sends a request for all families, whose answer is not read, and waits until it is the
+/// `number`-th that is computed or waits for that.
+fn begin_families(service: &Service, number: u32) -> TcpStream {
+    let mut stream = service.connect();
+    let head = format!(
+        "POST /v1/families HTTP/1.1\r\nHost: {}\r\n{JSON}Content-Length: 2\r\n\r\n{{}}",
+        service.address()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    while computations(service) < f64::from(number) {}
+    stream
+}
+
+#[test]
+fn requests_about_all_documents_take_no_place_of_searches_and_are_few() {
+    // Thirty of them had all places: ten of ten searches of others were not answered in time.
+    let dir = with_long_families();
+    let service = Service::with(&dir, |settings| settings.threads = 1);
+    let streams: Vec<_> = (1..=4).map(|number| begin_families(&service, number)).collect();
+    let refused = service.post("/v1/lineage", "{}");
+    assert_eq!(refused.status, 429, "{}", refused.body);
+    assert!(refused.head.contains("retry-after: ") && refused.body.contains("of this client"));
+    let found = service.post("/v1/search", &json!({"text": letters(1000, 1)}).to_string());
+    assert_eq!(found.status, 200, "{}", found.body);
+    assert_eq!(computations(&service), 4.0, "the search had to wait for none of them");
+    drop(streams);
+    while computations(&service) > 0.0 {}
+    service.stop();
+}
+
+#[test]
+fn the_time_limit_holds_for_requests_about_all_documents_too() {
+    let dir = with_long_families();
+    let service = Service::with(&dir, |settings| settings.timeout = Duration::from_secs(1));
+    for path in ["/v1/families", "/v1/lineage"] {
+        let stopped = service.metric("cento_computations_stopped_total");
+        assert_eq!(service.post(path, "{}").status, 408, "{path}");
+        while computations(&service) > 0.0 {}
+        assert_eq!(service.metric("cento_computations_stopped_total"), stopped + 1.0, "{path}");
+    }
+    service.stop();
+}
+
+#[test]
+fn a_service_that_stops_ends_requests_about_all_documents() {
+    // It waited for them until its shutdown timeout.
+    let dir = with_long_families();
+    let service = Service::start(&dir);
+    let mut stream = begin_families(&service, 1);
+    let ended = Instant::now();
+    service.stop();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("is stopping"), "{answer}");
+    assert!(ended.elapsed() < Duration::from_secs(20), "the shutdown timeout is 30 s");
 }
