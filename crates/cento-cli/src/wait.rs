@@ -9,19 +9,41 @@ use crate::parse::parse_duration;
 use cento::index::Index;
 use cento::{LockWait, Result, Stop};
 
-/// The option.
+const HELP: &str = "Wait up to this time, such as 30s or 5m, while another process writes to the \
+                    index. Default: fail at once";
+
+/// The option of verbs that a service can do.
 #[derive(Debug, Args)]
 pub struct WaitArgs {
-    /// Wait up to this time, such as 30s or 5m, while another process writes to the index. Default:
-    /// fail at once.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "url")]
+    #[arg(
+        long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "url",
+        help = HELP,
+    )]
     wait: Option<Duration>,
+}
+
+/// The option of verbs that no service does.
+#[derive(Debug, Args)]
+pub struct LocalWaitArgs {
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help = HELP)]
+    wait: Option<Duration>,
+}
+
+impl LocalWaitArgs {
+    /// Returns the time; `stop` ends the waiting.
+    pub fn lock_wait(&self, stop: Stop) -> LockWait {
+        lock_wait(self.wait, stop)
+    }
+}
+
+fn lock_wait(time: Option<Duration>, stop: Stop) -> LockWait {
+    time.map_or_else(LockWait::default, |time| LockWait::new(time, stop))
 }
 
 impl WaitArgs {
     /// Returns the time; `stop` ends the waiting.
     pub fn lock_wait(&self, stop: Stop) -> LockWait {
-        self.wait.map_or_else(LockWait::default, |time| LockWait::new(time, stop))
+        lock_wait(self.wait, stop)
     }
 
     /// Opens an index whose writers wait, until the process is stopped.

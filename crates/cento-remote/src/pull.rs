@@ -21,7 +21,7 @@ use crate::store::Store;
 use crate::withdrawn;
 use crate::{Progress, Pulled, Remote, Watch};
 use cento::index::{FileList, ListedFile, Receiver};
-use cento::{ConflictKind, Error, Reason, Result};
+use cento::{ConflictKind, Error, LockWait, Reason, Result};
 
 /// Options for pulling an index.
 #[derive(Debug, Clone)]
@@ -33,6 +33,8 @@ pub struct PullOptions {
     pub force: bool,
     /// The maximum number of parts in transfer at a time.
     pub parallel: usize,
+    /// The time to wait for another process that writes to the directory.
+    pub lock_wait: LockWait,
     /// The directory of another pulled index, whose files are linked or copied if they are
     /// identical.
     pub reuse: Option<PathBuf>,
@@ -40,7 +42,8 @@ pub struct PullOptions {
 
 impl Default for PullOptions {
     fn default() -> PullOptions {
-        PullOptions { manifest: None, force: false, parallel: 8, reuse: None }
+        let (parallel, lock_wait) = (8, LockWait::default());
+        PullOptions { manifest: None, force: false, parallel, lock_wait, reuse: None }
     }
 }
 
@@ -88,7 +91,7 @@ impl Remote {
             }
             Ok::<_, Error>(manifest)
         })?;
-        let receiver = Receiver::begin(dir)?;
+        let receiver = options.lock_wait.retry(|| Receiver::begin(dir))?;
         let _turn = Turn::wait(dir, watch.stop)?;
         if let Some(current) = receiver.current() {
             let origin = self.store.block(Origin::settled(dir, &self.store))?;

@@ -25,12 +25,13 @@ use super::output::{self, Format, count};
 use super::parse::{parse_bytes, parse_threads};
 use super::progress::{NotRead, Spinner, metered, stop_flag};
 use super::terminal::{self, note, tell};
+use super::wait::LocalWaitArgs;
 use super::{Outcome, Result};
 use crate::key;
 use cento::hash::hash_fields;
-use cento::index::{Config, Index, Preset, PresetDefaults};
+use cento::index::{Config, Index, Preset, PresetDefaults, WriterOptions};
 use cento::search::{Boilerplate, Searcher};
-use cento::{Error, Reason};
+use cento::{Error, Reason, Stop};
 use cento_collections::dedup::{self, DedupOptions, Event, Progress, Record};
 use cento_source::{Annotation, SourceOptions, TableForm, check_there};
 use files::Files;
@@ -102,6 +103,8 @@ pub struct Dedup {
     /// Number of threads. Default: the number of processors.
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<usize>,
+    #[command(flatten)]
+    wait: LocalWaitArgs,
     /// Stop at the first record that is not a document, or file that cannot be read. If files were
     /// left out because they are not text, the exit status is 3.
     #[arg(long)]
@@ -250,7 +253,7 @@ impl Dedup {
             (None, Some(dir)) => dir.path().join("index"),
             (None, None) => unreachable!("there is a temporary directory if no index is named"),
         };
-        let own = self.open_or_plan(&path, &against)?;
+        let own = self.open_or_plan(&path, &against, &stop)?;
         // A refused run leaves no file and no index.
         dedup::check_against((own.config(), self.index.as_deref()), &against, &self.options)?;
         // The texts of a temporary index are at hand, though it does not store them.
@@ -414,7 +417,7 @@ impl Dedup {
     }
 
     /// Opens the index of the run, or plans the one to create.
-    fn open_or_plan(&self, path: &Path, against: &[Searcher]) -> cento::Result<Own> {
+    fn open_or_plan(&self, path: &Path, against: &[Searcher], stop: &Stop) -> cento::Result<Own> {
         let DedupConfigArgs { preset, scheme, analyzer, frequencies, no_text } =
             self.config.clone();
         let keeps_text = self.index.is_some() && stores_text(no_text, false);
@@ -422,6 +425,9 @@ impl Dedup {
         let given = ConfigArgs { preset, scheme, analyzer, frequencies };
         if Index::exists(path) {
             let index = given.opened(path, (no_text, None), &self.paths, &self.source())?;
+            let index = index.with_lock_wait(self.wait.lock_wait(stop.clone()));
+            // Before anything of it is read: another run that is at work looks interrupted.
+            drop(index.writer(WriterOptions::default().memory_bytes(0usize).merge(false))?);
             return Ok(Own::Opened(index));
         }
         let config = match against.first().map(|first| first.snapshot().config()) {

@@ -8,6 +8,7 @@ use super::{StoreArgs, TransferArgs, travelled, watched};
 use crate::Result;
 use crate::output::{Format, count, counted};
 use crate::terminal::tell;
+use crate::wait::LocalWaitArgs;
 use crate::watch::{counted_watches, how_to_copy};
 use cento_collections::watch::count_watches;
 use cento_remote::{PullOptions, Pulled};
@@ -32,6 +33,8 @@ pub struct Pull {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
+    wait: LocalWaitArgs,
+    #[command(flatten)]
     transfer: TransferArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
@@ -41,14 +44,17 @@ pub struct Pull {
 impl Pull {
     pub(super) fn run(self) -> Result {
         let remote = self.store.remote()?;
-        let options = PullOptions {
-            manifest: self.manifest,
-            force: self.force,
-            parallel: self.transfer.parallel.into(),
-            reuse: None,
-        };
         let stopping = "stopping; files that have arrived are not fetched again";
-        let pulled = watched(stopping, |watch| remote.pull(&self.index, &options, watch))?;
+        let pulled = watched(stopping, |watch| {
+            let options = PullOptions {
+                manifest: self.manifest,
+                force: self.force,
+                parallel: self.transfer.parallel.into(),
+                lock_wait: self.wait.lock_wait(watch.stop.clone()),
+                reuse: None,
+            };
+            remote.pull(&self.index, &options, watch)
+        })?;
         let told = super::tell(self.format, &pulled, || sentence(&pulled))?;
         if pulled.watches > 0 && count_watches(&self.index)? == 0 {
             let index = self.index.display();

@@ -148,18 +148,27 @@ fn a_service_beside_a_writer_says_how() {
 fn short_writers_wait_for_their_turn_if_they_are_asked_to() {
     let dir = indexed();
     let index = Index::open(dir.path("idx")).unwrap();
+    dir.json(&["store", "push", "idx", "store"]);
+    dir.json(&["store", "pull", "store", "copy"]);
+    let copy = Index::open(dir.path("copy")).unwrap();
     dir.write("new.jsonl", line("new", &words(50, 60), json!({})));
     dir.write("mine.txt", words(1, 80));
-    let verbs: [&[&str]; 7] = [
+    let verbs: [&[&str]; 9] = [
         &["add", "idx", "new.jsonl"],
         &["withdraw", "idx", "new"],
         &["withdraw", "idx", "--forget", "new"],
         &["add", "idx", "new.jsonl"],
         &["watch", "add", "idx", "mine.txt"],
         &["compact", "idx"],
+        &["dedup", "new.jsonl", "--index", "idx", "--out", "out.jsonl"],
+        &["store", "pull", "store", "copy"],
         &["remove", "idx", "new"],
     ];
-    let writer = index.writer(WriterOptions::default().merge(false)).unwrap();
+    let lock = || {
+        let lock = |index: &Index| index.writer(WriterOptions::default().merge(false)).unwrap();
+        (lock(&index), lock(&copy))
+    };
+    let writers = lock();
     for verb in verbs {
         // At once by default, and after a time that is over.
         for wait in [&[][..], &["--wait", "1ms"]] {
@@ -174,14 +183,14 @@ fn short_writers_wait_for_their_turn_if_they_are_asked_to() {
         dir.command(&["add", "idx", &file, "--wait", "10m"]).spawn().unwrap()
     };
     let mut children: Vec<_> = (0..4).map(add).collect();
-    drop(writer);
+    drop(writers);
     assert!(children.iter_mut().all(|child| child.wait().unwrap().success()));
     let before = dir.json(&["stats", "idx"])["documents"].as_u64();
     assert_eq!(before, Some(7));
     for verb in verbs {
-        let writer = index.writer(WriterOptions::default().merge(false)).unwrap();
+        let writers = lock();
         let mut child = dir.command(&[verb, &["--wait", "10m"]].concat()).spawn().unwrap();
-        drop(writer);
+        drop(writers);
         assert!(child.wait().unwrap().success(), "{verb:?}");
     }
     assert_eq!(dir.json(&["stats", "idx"])["documents"].as_u64(), Some(7));
