@@ -60,8 +60,9 @@ const SEGMENT_BYTES_MIN: usize = 16 << 20;
 const SEGMENT_BYTES_MAX: usize = 4_000_000_000;
 
 /// The maximum number of changes in a commit, so that the memory to remember them stays below about
-/// 100 MiB: 41 bytes a place, and a hash map of 2^21 places takes no more than 7/8 of them.
-pub const UNCOMMITTED_MAX: usize = 1_800_000;
+/// 100 MiB: a hash map of 2^20 places takes no more than 7/8 of them.
+pub const UNCOMMITTED_MAX: usize = 900_000;
+const _: () = assert!(size_of::<(Digest, Change)>() < 100, "bytes of a place");
 
 /// This share of the memory is for the deletions of the next commit, which is made when the share
 /// is used up. The waiting documents have that much less memory.
