@@ -18,20 +18,21 @@ use super::failure::Failure;
 use cento::Stop;
 use cento::{Error, Result};
 
-/// What is done in turns, and the maximum number of requests in progress, waiting ones included.
+/// A kind of work that is done in turns.
 pub struct Work {
-    /// What they wait for.
+    /// The rest of a sentence about the requests: "too many requests ...".
     what: &'static str,
+    /// The maximum number of requests in progress, waiting ones included.
     jobs_max: usize,
-    /// Of one client.
+    /// The maximum number of those of one client.
     jobs_of_one_max: usize,
 }
 
 /// Reading files, comparing all documents of a request with each other, and the like.
 pub const LONG_WORK: Work = Work { what: "wait for long work", jobs_max: 64, jobs_of_one_max: 32 };
 
-/// Requests about all documents. Each is the work of minutes if the index is large, and its client
-/// hears nothing while others come first: so few wait.
+/// Requests about all documents. Only a few wait, because each takes minutes if the index is large,
+/// and its client hears nothing until its turn comes.
 pub const COLLECTIONS: Work =
     Work { what: "about all documents are in progress", jobs_max: 16, jobs_of_one_max: 4 };
 

@@ -86,7 +86,7 @@ impl Index {
     }
 
     /// Returns whether the directory has no files that may have documents and that the list does
-    /// not name. A merge in the background has such files until it ends, and whoever replaces a
+    /// not name. A merge in the background has such files until it ends. A process that replaces a
     /// small file of the directory, such as a push that notes its manifest, has one for a moment.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! Is a withdrawn text gone from every byte, or named, after any order of what indexes and stores
-//! go through?
+//! Withdrawn texts are gone from every byte, or the file that has them is named, after random
+//! steps of two indexes and a store.
 
 use std::fs;
 use std::path::Path;
@@ -103,7 +103,7 @@ impl World {
         self.withdrawn.push((number, withdrawal));
     }
 
-    /// Does one thing at random; what is refused counts as done.
+    /// Takes a random step. A step that the index or the store refuses counts as taken.
     fn step(&mut self) {
         let place = self.random.choice(PLACES).unwrap();
         let parts = self.random.usize(1..12);
@@ -197,8 +197,8 @@ impl World {
         }
     }
 
-    /// A writer and a compaction leave no file with what an index refuses, unless a document has
-    /// it, which only a pull by force brings.
+    /// After a writer and a compaction no file has a withdrawn text, unless a document has it. Only
+    /// a pull by force brings such a document.
     fn check_cleaned(&self, place: &str) {
         let index = self.index(place);
         index.compact(1).unwrap();
@@ -234,7 +234,7 @@ impl World {
         self.check_store_is_clean(|_| true);
     }
 
-    /// Looks for what the pushed index refuses in all objects, if they should be clean.
+    /// Looks in all objects for texts that the pushed index refuses, if they should be clean.
     fn check_store_is_clean(&self, should_be: impl Fn(&World) -> bool) {
         if !should_be(self) {
             return;
