@@ -30,9 +30,9 @@ use cento_report::{IndexState, Joined, Network, PairsReport, Run};
 #[derive(Debug, Args)]
 pub struct IndexArgs {
     /// Write a row for each passage of the pairs instead of the pairs: its place and its text in
-    /// both documents, and this number of characters before and after it. Each part of the first
-    /// document is in one row with a pair, beside the place of the other document that fits best: a
-    /// text that only the second document has twice is listed once, and `cento families` lists all
+    /// both documents, and this number of characters before and after it. Each part of the longer
+    /// document is in one row with a pair, beside the place of the shorter one that fits best: a
+    /// text that only the shorter document has twice is listed once, and `cento families` lists all
     /// its places. A row says whether all passages of its pair were found (`passages_complete`).
     /// The index must store texts.
     #[arg(long, value_name = "N", conflicts_with_all = ["graph", "reports", "resume"])]

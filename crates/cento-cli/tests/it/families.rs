@@ -65,14 +65,20 @@ fn families_are_told_with_who_was_first_and_what_each_changed() {
 }
 
 #[test]
-fn places_that_only_the_second_document_has_are_in_the_family_and_in_no_other_row_of_passages() {
+fn places_that_only_the_shorter_document_has_are_in_the_family_and_in_no_other_row_of_passages() {
     let (story, between) = (words(1, 30), words(2, 30));
     let article = line("article", &story, json!({}));
+    let longer = line("longer", &format!("{story}.\n{}.", words(3, 90)), json!({}));
     let volume = line("volume", &format!("{story}.\n{between}.\n{story}."), json!({}));
     let lines = |out: &str| -> Vec<Value> {
         out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
-    for (texts, rows) in [([&article, &volume], 1), ([&volume, &article], 2)] {
+    for (texts, rows) in [
+        ([&article, &volume], 2),
+        ([&volume, &article], 2),
+        ([&longer, &volume], 1),
+        ([&volume, &longer], 1),
+    ] {
         let dir = Dir::new();
         dir.write("in.jsonl", format!("{}{}", texts[0], texts[1]));
         assert_eq!(dir.json(&["add", "idx", "in.jsonl"])["added"], 2);

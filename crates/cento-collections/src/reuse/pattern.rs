@@ -198,8 +198,8 @@ mod tests {
         // Two texts with nothing in common take as many comparisons as their lengths squared.
         let [a, b] = [0, 1].map(|seed| (0..4_000u64).map(|i| 2 * i + seed).collect::<Vec<u64>>());
         let all = |len| {
-            let (query, hit, matched) = (0..len, 0..len, Vec::new());
-            Aligned { query, hit, similarity: 0.0, matched, by_letters: false }
+            let (query, hit, matched, matched_in_hit) = (0..len, 0..len, Vec::new(), Vec::new());
+            Aligned { query, hit, similarity: 0.0, matched, matched_in_hit, by_letters: false }
         };
         let told =
             |len: usize, max, stop| is_template(&a[..len], &b[..len], &[all(len)], max, stop);

@@ -115,14 +115,16 @@ fn copied_passages_remain_two_if_the_rewritten_one_around_them_is_refused() {
 }
 
 #[test]
-fn a_passage_that_the_document_repeats_is_given_once_and_one_that_the_query_repeats_each_time() {
+fn a_passage_that_the_longer_text_repeats_is_given_each_time_and_one_of_the_shorter_once() {
     let passage = words(1, 50);
-    let document = format!("{passage} {} {passage}", words(2, 200));
-    let searcher = index(crate::common::config(), &[("d", &document)]);
-    assert_eq!(passages(&searcher, Subject::Text(passage.clone())).len(), 1);
-    let query = format!("{passage} {} {passage}", words(3, 200));
-    let searcher = index(crate::common::config(), &[("d", &passage)]);
-    assert_eq!(passages(&searcher, Subject::Text(query)).len(), 2);
+    let longer = format!("{passage} {} {passage}", words(2, 200));
+    let once = format!("{} {passage}", words(3, 400));
+    for (query, document, expected) in
+        [(&passage, &longer, 2), (&longer, &passage, 2), (&once, &longer, 1), (&longer, &once, 1)]
+    {
+        let searcher = index(crate::common::config(), &[("d", document)]);
+        assert_eq!(passages(&searcher, Subject::Text(query.clone())).len(), expected);
+    }
 }
 
 #[test]

@@ -224,7 +224,7 @@ pub fn of_place(
     let in_query = ends.map_or(0..0, |(first, last)| first.start..last.end);
     let similarity =
         similarity(&query.tokens.hashes[in_query.clone()], &document.tokens.hashes[hit.clone()]);
-    let found = Aligned { query: in_query, hit, similarity, matched, by_letters: false };
+    let found = Aligned { similarity, matched, ..Aligned::unmatched(&in_query, &hit) };
     of_texts(vec![found], true, (query, document), genre)
 }
 

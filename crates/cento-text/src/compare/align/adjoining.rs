@@ -29,9 +29,11 @@ pub fn joined(mut parts: Vec<Part>) -> Vec<(Aligned, bool)> {
             Some((last, is_joined)) if last.adjoins(&part) => {
                 if last.passage.is_before(&part.passage) {
                     last.passage.matched.extend(part.passage.matched);
+                    last.passage.matched_in_hit.extend(part.passage.matched_in_hit);
                 } else {
                     // Which tokens both have is yet to be found, as the similarity is.
                     last.passage.matched.clear();
+                    last.passage.matched_in_hit.clear();
                 }
                 last.passage.query = hull(&last.passage.query, &part.passage.query);
                 last.passage.hit = hull(&last.passage.hit, &part.passage.hit);
@@ -85,6 +87,7 @@ mod tests {
                 hit: hit.clone(),
                 similarity: 1.0,
                 matched: Vec::new(),
+                matched_in_hit: Vec::new(),
                 by_letters: false,
             },
             is_copied: *is_copied,

@@ -14,7 +14,7 @@ use super::groups::Seed;
 use super::sentences::Sentences;
 use super::summarised::FirstLook;
 use super::sums::Sums;
-use super::vocabulary::{Places, QueryWords, Vocabulary};
+use super::vocabulary::{KnownWords, OtherText, Places, Vocabulary};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::{Steps, Stop};
@@ -34,11 +34,11 @@ const SEEDS_MAX: usize = 1 << 14;
 /// orders, and a group of its own.
 const SEED_BYTES: usize = 200;
 
-/// Returns the maximum number of pairs for a query of this many tokens. They take the memory of its
-/// runs, which are no longer needed. Two volumes of RFCs of 8 MB, 1.2 million tokens each, have
-/// 71,000 pairs and may have 300,000.
-pub fn seeds_max(query_tokens: usize) -> usize {
-    (runs_bytes(query_tokens) / SEED_BYTES).max(SEEDS_MAX)
+/// Returns the maximum number of pairs for a shorter text of this many tokens. They
+/// take the memory of its runs, which are no longer needed. Two volumes of RFCs of 8 MB, 1.2
+/// million tokens each, have 71,000 pairs and may have 300,000.
+pub fn seeds_max(tokens: usize) -> usize {
+    (runs_bytes(tokens) / SEED_BYTES).max(SEEDS_MAX)
 }
 
 /// The pairs of alike sentences of a query and a document.
@@ -50,62 +50,64 @@ pub struct Seeds {
     pub best: [Vec<Option<(u32, f64)>>; 2],
 }
 
-/// Returns whether any of the `open` sentences of a query may be like one of the document, which
-/// has these sentences and tokens: if not, [`seeds`] finds none, and `look` has seen all of the
-/// document. Many documents that a search brings up have a copy and nothing beside it; this is
-/// detected without weighing words.
+/// Returns whether any of the `open` sentences of a text may be like an open one of the other text:
+/// if not, [`seeds`] finds none, and `look` has seen all of the other text. Many documents that a
+/// search brings up have a copy and nothing beside it; this is detected without weighing words.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn may_be(
-    of_query: &QueryWords,
-    open: &[bool],
-    (sentences, tokens): (&[Range<usize>], &[u64]),
-    look: &mut FirstLook<'_>,
+    words: &KnownWords,
+    other: &OtherText<'_>,
+    [open, open_in_other]: [&[bool]; 2],
+    look: &mut FirstLook,
     stop: &Stop,
 ) -> Result<bool> {
-    let q = &of_query.sentences;
-    let open: Vec<usize> = (0..q.count()).filter(|&at| open[at]).collect();
+    let known = &words.sentences;
+    let open: Vec<usize> = (0..known.count()).filter(|&at| open[at]).collect();
     if open.len() > u64::BITS as usize {
         return Ok(true);
     }
     // The open sentences that each word is in, a bit each.
-    let mut in_open = vec![0u64; of_query.count()];
+    let mut in_open = vec![0u64; words.count()];
     for (bit, &at) in open.iter().enumerate() {
-        q.words(at).iter().for_each(|word| in_open[word.number as usize] |= 1 << bit);
+        known.words(at).iter().for_each(|word| in_open[word.number as usize] |= 1 << bit);
     }
-    // The last sentence that each word was in. Those of the query have a place each; the others
-    // share 1,024 places, so that some are not counted, which only makes a sentence seem more
-    // alike.
-    let mut last_of_known = vec![u32::MAX; of_query.count()];
-    let mut last_of_others = vec![u32::MAX; 1 << 10];
-    for (sentence, range) in (0u32..).zip(sentences) {
+    // The last sentence that each word was in. Known words have a place each; the others share some
+    // places, so that some are not counted, which only makes a sentence seem more alike.
+    let mut last_of_known = vec![u32::MAX; words.count()];
+    let mut last_of_others = vec![u32::MAX; FirstLook::OTHERS];
+    for (sentence, range) in (0u32..).zip(&other.ranges) {
         stop.check_at(sentence as usize)?;
-        let mut score = 0.0;
         let mut common = [0u32; u64::BITS as usize];
         let mut distinct = 0;
-        for &hash in &tokens[range.clone()] {
-            let number = of_query.number(hash);
-            let last = match number {
-                Some(number) => &mut last_of_known[number as usize],
-                None => &mut last_of_others[hash as usize & 1023],
+        for at in range.clone() {
+            let number = other.number(at);
+            let (last, count) = match number {
+                Some(number) => {
+                    let number = number as usize;
+                    (&mut last_of_known[number], &mut look.of_known[number])
+                }
+                None => {
+                    let place = FirstLook::place(other.tokens[at]);
+                    (&mut last_of_others[place], &mut look.of_others[place])
+                }
             };
             if std::mem::replace(last, sentence) == sentence {
                 continue;
             }
+            *count += 1;
             distinct += 1;
-            score += look.score_of(number);
             let mut bits = number.map_or(0, |number| in_open[number as usize]);
             while bits != 0 {
                 common[bits.trailing_zeros() as usize] += 1;
                 bits &= bits - 1;
             }
         }
-        look.end_sentence(score);
         let is_alike = |(&at, common): (&usize, u32)| {
-            have_in_common(common as usize, q.words(at).len() + distinct)
+            have_in_common(common as usize, known.words(at).len() + distinct)
         };
-        if open.iter().zip(common).any(is_alike) {
+        if open_in_other[sentence as usize] && open.iter().zip(common).any(is_alike) {
             return Ok(true);
         }
     }
@@ -119,18 +121,18 @@ fn have_in_common(common: usize, words: usize) -> bool {
     200 * common > DICE_MIN_HUNDREDTHS * words
 }
 
-/// Returns the pairs of alike sentences for those of the query that are `open`: as many as the
-/// steps suffice for, and at most `seeds_max`, not counting those of the last sentence.
+/// Returns the pairs of alike sentences that are `open` in the query and in the document: as many
+/// as the steps suffice for, and at most `seeds_max`, not counting those of the last sentence.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn seeds(
     texts: &Vocabulary<'_>,
-    open: &[bool],
+    [open, open_in_hit]: [&[bool]; 2],
     seeds_max: usize,
     steps: &mut Steps<'_>,
 ) -> Result<Seeds> {
-    let (Vocabulary { q, d, .. }, stop) = (texts, steps.stop());
+    let (q, d, stop) = (texts.q(), texts.d(), steps.stop());
     let places = texts.places_in(d, stop)?;
     let many = (d.count() / 20).clamp(SENTENCES_OF_WORD.0, SENTENCES_OF_WORD.1);
     // Computed on first use, which few of them have.
@@ -164,7 +166,7 @@ pub fn seeds(
         let may_be_alike = counted.drain(|other, count| {
             let together = words.len() + d.words(other as usize).len();
             let common_max = count as usize + kept.common_max(&frequent.kept[other as usize]);
-            have_in_common(common_max, together)
+            open_in_hit[other as usize] && have_in_common(common_max, together)
         });
         // Many sentences are like no other, and are not weighed.
         let mut norm = None;
@@ -349,14 +351,16 @@ mod tests {
             let (a, b) = (text(seed, 1 + seed % 5), text(999 + seed, 1 + seed % 17));
             let [q, d] = [&a, &b].map(|text| sentences::ranges(text.side(), Stop::NEVER).unwrap());
             let open: Vec<bool> = (0..q.len()).map(|at| at % 3 != 1).collect();
-            let words = QueryWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
-            let tokens = &b.tokens.hashes[..];
-            let open_in_hit = vec![true; d.len()];
-            let look = &mut FirstLook::new(&words.weights, words.weight_max, &open_in_hit);
-            let may_be = may_be(&words, &open, (&d, tokens), look, Stop::NEVER).unwrap();
-            let texts = Vocabulary::new(&words, (d, tokens), Stop::NEVER).unwrap();
+            let open_in_other: Vec<bool> = (0..d.len()).map(|at| at % 5 != 2).collect();
+            let words = KnownWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
+            let other = OtherText::new(&words, d, &b.tokens.hashes, Stop::NEVER).unwrap();
+            let (open, look) = ([&open[..], &open_in_other], &mut FirstLook::new(words.count()));
+            let may_be = may_be(&words, &other, open, look, Stop::NEVER).unwrap();
+            let is_turned = seed % 2 == 1;
+            let texts = Vocabulary::new(&words, other, is_turned, Stop::NEVER).unwrap();
+            let open = if is_turned { [open[1], open[0]] } else { open };
             let steps = &mut Steps::unbounded(Stop::NEVER);
-            let found = seeds(&texts, &open, usize::MAX, steps).unwrap().all;
+            let found = seeds(&texts, open, usize::MAX, steps).unwrap().all;
             assert!(may_be || found.is_empty(), "{seed}: {found:?}");
             outcomes[usize::from(may_be)] += 1;
             alike += usize::from(!found.is_empty());
@@ -377,11 +381,10 @@ mod tests {
         ] {
             let [a, b] = [a, b].map(analyzed);
             let [q, d] = [&a, &b].map(|text| sentences::ranges(text.side(), Stop::NEVER).unwrap());
-            let words = QueryWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
-            let document = (&d[..], &b.tokens.hashes[..]);
-            let look = &mut FirstLook::new(&words.weights, words.weight_max, &[true]);
-            let found = may_be(&words, &[true, false], document, look, Stop::NEVER).unwrap();
-            assert_eq!(found, expected);
+            let words = KnownWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
+            let other = OtherText::new(&words, d, &b.tokens.hashes, Stop::NEVER).unwrap();
+            let (open, look) = ([&[true, false][..], &[true]], &mut FirstLook::new(words.count()));
+            assert_eq!(may_be(&words, &other, open, look, Stop::NEVER).unwrap(), expected);
         }
     }
 
@@ -390,11 +393,11 @@ mod tests {
         let (a, b) = (text(1, 90), text(2, 1));
         let [q, d] = [&a, &b].map(|text| sentences::ranges(text.side(), Stop::NEVER).unwrap());
         let count = q.len();
-        let words = QueryWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
-        let document = (&d[..], &b.tokens.hashes[..]);
+        let words = KnownWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
+        let other = OtherText::new(&words, d, &b.tokens.hashes, Stop::NEVER).unwrap();
         let ask = |open: &[bool]| {
-            let look = &mut FirstLook::new(&words.weights, words.weight_max, &[true]);
-            may_be(&words, open, document, look, Stop::NEVER).unwrap()
+            let look = &mut FirstLook::new(words.count());
+            may_be(&words, &other, [open, &[true]], look, Stop::NEVER).unwrap()
         };
         assert!(ask(&vec![true; count]));
         assert!(!ask(&vec![false; count]));

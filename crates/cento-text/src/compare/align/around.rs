@@ -56,13 +56,7 @@ pub fn copies(
     let mut is_copy = vec![false; rewritten.len()];
     let mut inside: Vec<Vec<usize>> = vec![Vec::new(); rewritten.len()];
     for (number, Copied { query, hit, matched, .. }) in copied.iter().enumerate() {
-        let part = Aligned {
-            query: query.clone(),
-            hit: hit.clone(),
-            similarity: 1.0,
-            matched: matched.clone(),
-            by_letters: false,
-        };
+        let part = Aligned { matched: matched.clone(), ..Aligned::unmatched(query, hit) };
         let is_run = matched.iter().any(|run| run.len() >= RUN_TOKENS_MIN);
         around.each(&part, steps, &mut |at| {
             let common = rewritten[at].common();
@@ -108,8 +102,7 @@ pub fn trim_ends(
     let around = Around::new(rewritten);
     let mut inside: Vec<Vec<usize>> = vec![Vec::new(); rewritten.len()];
     for (number, &(query, hit)) in parts.iter().enumerate() {
-        let (query, hit) = (query.clone(), hit.clone());
-        let part = Aligned { query, hit, similarity: 1.0, matched: Vec::new(), by_letters: false };
+        let part = Aligned::unmatched(query, hit);
         around.each(&part, steps, &mut |at| {
             inside[at].push(number);
             true

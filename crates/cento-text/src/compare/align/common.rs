@@ -19,7 +19,8 @@ pub fn similarity_steps(query: &Range<usize>, hit: &Range<usize>) -> u64 {
 /// Returns the tokens of a place of the query that another place also has: those of `copied`, which
 /// are in the other place, and besides each as often as both have it, the first ones.
 ///
-/// The query may copy a clause more often than the other place has it.
+/// The query may copy a clause more often than the other place has it. The same serves for the
+/// tokens of the document that the query has too.
 pub fn words_of_both(
     copied: &CoveredRanges,
     (query, place): (&[u64], &Range<usize>),

@@ -6,7 +6,7 @@ use super::PASSAGE_TOKENS_MIN;
 use super::chain::{
     CHAINING_BYTES, Chain, CoveredRanges, Match, TAKING_STEPS, TOKEN_SCORE, chains_where, distinct,
 };
-use super::equal_runs::{GROWTH, Limits, Seeds, matches};
+use super::equal_runs::{GROWTH, KnownSeeds, Limits, Seeds, matches};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 
@@ -50,6 +50,8 @@ pub struct Copied {
     /// The tokens of the query that are in the document too, in the same order, or copied from it
     /// once more: ascending, disjoint.
     pub matched: Vec<Range<usize>>,
+    /// Those of the document that are in the query too, as `matched`.
+    pub matched_in_hit: Vec<Range<usize>>,
     /// The number of them that are in runs.
     pub in_runs: usize,
     /// The tokens of the longest run.
@@ -69,14 +71,52 @@ pub fn seeds(query: &[u64], stop: &Stop) -> Result<Seeds> {
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn passages(
-    (query, of_query): (&[u64], &Seeds),
-    document: &[u64],
+    tokens: (&[u64], &[u64]),
+    known: KnownSeeds<'_>,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Copied>> {
-    let (runs_max, occurrences_max) = (runs_max(query.len()), SEED_OCCURRENCES_MAX);
-    let limits = Limits { runs_max, occurrences_max, places_max: 1 };
-    let matches = matches::<SEED_TOKENS>((query, of_query), document, limits, steps)?;
-    of_matches(&matches, (query, document), &|_| true, steps)
+    let matches = runs(tokens, known, steps)?;
+    of_matches(&matches, tokens, &|_| true, steps)
+}
+
+/// Returns these copied passages, the longest first, without phrases of longer ones.
+///
+/// The query may have copied a place of the document several times, but less than half of a run of
+/// a longer copy is a phrase that it has again. Without such phrases plagdet of PAN 2013 is .9229,
+/// with them .9186.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+pub fn without_phrases(copied: Vec<Copied>, steps: &mut Steps<'_>) -> Result<Vec<Copied>> {
+    let mut in_hit = CoveredRanges::default();
+    let mut kept = Vec::with_capacity(copied.len());
+    for passage in copied {
+        if !steps.take(TAKING_STEPS * (1 + passage.matched_in_hit.len() as u64))? {
+            break;
+        }
+        let hit = &passage.hit;
+        let is_phrase = in_hit.touching(hit).any(|(start, end)| {
+            let shared = hit.end.min(end) - hit.start.max(start);
+            2 * shared > hit.len() && end - start > 2 * hit.len()
+        });
+        if !is_phrase {
+            passage.matched_in_hit.iter().for_each(|run| in_hit.insert(run.clone()));
+            kept.push(passage);
+        }
+    }
+    Ok(kept)
+}
+
+/// Returns the runs of equal tokens of two sequences that make copied passages.
+fn runs(
+    tokens: (&[u64], &[u64]),
+    known: KnownSeeds<'_>,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Match>> {
+    // The memory for them is that of either text.
+    let runs_max = runs_max(tokens.0.len().min(tokens.1.len()));
+    let limits = Limits { runs_max, occurrences_max: SEED_OCCURRENCES_MAX, places_max: 1 };
+    matches::<SEED_TOKENS>(tokens, known, limits, steps)
 }
 
 /// Returns the passages that a text has again further on, beside each other or with other text
@@ -86,9 +126,7 @@ pub fn passages(
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn repeated(query: &[u64], document: &[u64], steps: &mut Steps<'_>) -> Result<Vec<Copied>> {
     let seeds = seeds(query, steps.stop())?;
-    let (runs_max, occurrences_max) = (runs_max(query.len()), SEED_OCCURRENCES_MAX);
-    let limits = Limits { runs_max, occurrences_max, places_max: 1 };
-    let mut matches = matches::<SEED_TOKENS>((query, &seeds), document, limits, steps)?;
+    let mut matches = runs((query, document), KnownSeeds::OfQuery(&seeds), steps)?;
     // The text is equal to itself, and each pair of places is found from either of them.
     matches.retain(|found| found.query < found.hit);
     let is_apart = |chain: &Chain| chain.query.end <= chain.hit.start;
@@ -121,9 +159,11 @@ fn of_matches(
         if !is_passage(&chain) {
             continue;
         }
-        let matched = matched(runs, query, document);
+        let [matched, matched_in_hit] =
+            with_copied_again(matched(runs, query, document), &chain, matches, steps)?;
         copied.push(Copied {
-            matched: with_copied_again(matched, &chain, matches, steps)?,
+            matched,
+            matched_in_hit,
             query: chain.query,
             hit: chain.hit,
             in_runs: chain.matched,
@@ -159,20 +199,23 @@ fn best_stretch(runs: &[Match]) -> &[Match] {
     &runs[best.1]
 }
 
-/// Adds the runs of a passage that the query has more often than the document, such as a clause or
-/// a refrain: the chain has as many of them as the document.
+/// Adds the runs of a passage that one text has more often than the other, such as a clause or a
+/// refrain: the chain has as many of them as the other text.
 fn with_copied_again(
-    matched: Vec<Range<usize>>,
+    matched: [Vec<Range<usize>>; 2],
     chain: &Chain,
     matches: &[Match],
     steps: &mut Steps<'_>,
-) -> Result<Vec<Range<usize>>> {
+) -> Result<[Vec<Range<usize>>; 2]> {
     let is_gap = |two: &[Range<usize>]| two[1].start - two[0].end >= PASSAGE_TOKENS_MIN;
-    if !matched.windows(2).any(is_gap) {
+    if !matched.iter().any(|matched| matched.windows(2).any(is_gap)) {
         return Ok(matched);
     }
-    let mut covered = CoveredRanges::default();
-    matched.into_iter().for_each(|range| covered.insert(range));
+    let mut covered = matched.map(|matched| {
+        let mut covered = CoveredRanges::default();
+        matched.into_iter().for_each(|range| covered.insert(range));
+        covered
+    });
     let from = matches.partition_point(|run| run.query < chain.query.start);
     let to = matches.partition_point(|run| run.query < chain.query.end);
     for run in &matches[from..to] {
@@ -183,34 +226,40 @@ fn with_copied_again(
         let is_inside = in_query.end <= chain.query.end
             && chain.hit.start <= in_hit.start
             && in_hit.end <= chain.hit.end;
-        if run.len < PASSAGE_TOKENS_MIN || !is_inside || !steps.take(TAKING_STEPS)? {
+        if run.len < PASSAGE_TOKENS_MIN || !is_inside || !steps.take(2 * TAKING_STEPS)? {
             continue;
         }
-        if run.len - covered.covered(&in_query) >= PASSAGE_TOKENS_MIN {
-            covered.insert(in_query);
+        for (covered, run) in covered.iter_mut().zip([in_query, in_hit]) {
+            if run.len() - covered.covered(&run) >= PASSAGE_TOKENS_MIN {
+                covered.insert(run);
+            }
         }
     }
-    Ok(covered.ranges())
+    Ok(covered.map(CoveredRanges::ranges))
 }
 
-/// Returns the tokens of the query that are in the document too: those of the runs and, where the
+/// Returns the tokens of either text that are in the other too: those of the runs and, where the
 /// stretch between two runs is equally long in both texts, those that are the same at the same
 /// distance.
-fn matched(runs: &[Match], query: &[u64], document: &[u64]) -> Vec<Range<usize>> {
-    let mut matched: Vec<Range<usize>> = Vec::with_capacity(runs.len());
-    let mut add = |range: Range<usize>| match matched.last_mut() {
-        Some(last) if last.end == range.start => last.end = range.end,
-        _ => matched.push(range),
+fn matched(runs: &[Match], query: &[u64], document: &[u64]) -> [Vec<Range<usize>>; 2] {
+    let mut matched = [(); 2].map(|()| Vec::<Range<usize>>::with_capacity(runs.len()));
+    let mut add = |query: usize, hit: usize, len: usize| {
+        for (matched, start) in matched.iter_mut().zip([query, hit]) {
+            match matched.last_mut() {
+                Some(last) if last.end == start => last.end += len,
+                _ => matched.push(start..start + len),
+            }
+        }
     };
     let mut ends = None;
     for run in runs {
         let (from, of_hit) = ends.unwrap_or((run.query, run.hit));
         if run.query - from == run.hit - of_hit {
             for at in (from..run.query).filter(|&at| query[at] == document[at - from + of_hit]) {
-                add(at..at + 1);
+                add(at, at - from + of_hit, 1);
             }
         }
-        add(run.query..run.query + run.len);
+        add(run.query, run.hit, run.len);
         ends = Some((run.query + run.len, run.hit + run.len));
     }
     matched
@@ -226,12 +275,14 @@ mod tests {
 
     fn passages(query: &[u64], document: &[u64]) -> Vec<Copied> {
         let steps = &mut Steps::unbounded(Stop::NEVER);
-        super::passages((query, &seeds(query)), document, steps).unwrap()
+        let seeds = seeds(query);
+        super::passages((query, document), KnownSeeds::OfQuery(&seeds), steps).unwrap()
     }
 
     fn whole(query: Range<usize>, hit: Range<usize>) -> [Copied; 1] {
         [Copied {
             matched: [query.clone()].into(),
+            matched_in_hit: [hit.clone()].into(),
             in_runs: query.len(),
             longest: query.len(),
             query,
@@ -306,13 +357,34 @@ mod tests {
     }
 
     #[test]
+    fn a_clause_copied_again_is_a_passage_and_a_phrase_of_it_is_none() {
+        let clause: Vec<u64> = (0..40).collect();
+        let own: Vec<u64> = (100..140).collect();
+        let check = |again: Range<usize>, expected: usize| {
+            let query = [&clause[..], &own, &clause[again.clone()]].concat();
+            let steps = &mut Steps::unbounded(Stop::NEVER);
+            let found = without_phrases(passages(&query, &clause), steps).unwrap();
+            assert_eq!(found.len(), expected, "{again:?}");
+            // The document may have it several times: only one of its places is the source.
+            let found = without_phrases(passages(&clause, &query), steps).unwrap();
+            assert_eq!(found.len(), 1, "{again:?}");
+        };
+        check(0..40, 2);
+        check(5..25, 2);
+        check(5..24, 1);
+        check(28..40, 1);
+    }
+
+    #[test]
     fn lines_that_differ_in_a_number_take_no_quadratic_time() {
         // Seeds are alternately frequent and rare, and every rare one is in the same run.
         for len in [4_000, 400_000] {
             let text: Vec<u64> =
                 (0..len).map(|i| if i % 8 == 0 { 100 + i } else { i % 8 }).collect();
             let mut steps = Steps::unbounded(Stop::NEVER);
-            let found = super::passages((&text, &seeds(&text)), &text, &mut steps).unwrap();
+            let seeds = seeds(&text);
+            let known = KnownSeeds::OfQuery(&seeds);
+            let found = super::passages((&text, &text), known, &mut steps).unwrap();
             assert_eq!(found.len(), 1);
             assert!(steps.taken() <= 64 * len, "{} steps for {len} tokens", steps.taken());
         }

@@ -1,5 +1,6 @@
 //! Maximal runs of equal tokens of two texts, found by their seeds: shorter runs of a fixed length.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use super::LOOKUPS_AT_ONCE;
@@ -31,12 +32,23 @@ const LOOKUP_STEPS: u64 = 8;
 /// The number of tokens that are compared in the time of a step.
 const TOKENS_A_STEP: usize = 8;
 
-/// The seeds of a query, each with a number, computed once for all documents.
+/// The seeds of a text, each with a number, computed once for all texts that it is aligned with.
 pub struct Seeds {
     numbers: HashMap<u64, u32, BuildKeyHasher>,
     known: HashFilter,
-    /// The number of the seed at each place of the query.
+    /// The number of the seed at each place of the text.
     in_order: Vec<u32>,
+    /// Where each is, for the first text that is aligned as the query.
+    places: OnceCell<SeedPlaces>,
+}
+
+/// The seeds of one of two texts.
+#[derive(Clone, Copy)]
+pub enum KnownSeeds<'a> {
+    /// Those of the query.
+    OfQuery(&'a Seeds),
+    /// Those of the document.
+    OfDocument(&'a Seeds),
 }
 
 impl Seeds {
@@ -44,20 +56,30 @@ impl Seeds {
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn of_length<const LEN: usize>(query: &[u64], stop: &Stop) -> Result<Seeds> {
+    pub fn of_length<const LEN: usize>(tokens: &[u64], stop: &Stop) -> Result<Seeds> {
         let mut numbers: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-        numbers.reserve(query.len().min(ROOM));
-        let mut in_order = Vec::with_capacity(query.len());
-        for (at, seed) in seeds::<LEN>(query).enumerate() {
+        numbers.reserve(tokens.len().min(ROOM));
+        let mut in_order = Vec::with_capacity(tokens.len());
+        for (at, seed) in seeds::<LEN>(tokens).enumerate() {
             stop.check_at(at)?;
             let next = numbers.len() as u32;
             in_order.push(*numbers.entry(mix64(seed)).or_insert(next));
         }
-        let known = HashFilter::new(seeds::<LEN>(query), stop)?;
-        Ok(Seeds { numbers, known, in_order })
+        let known = HashFilter::new(seeds::<LEN>(tokens), stop)?;
+        Ok(Seeds { numbers, known, in_order, places: OnceCell::new() })
     }
 
-    /// Returns the number of a seed, if the query has it.
+    /// Returns the places of the seeds in their own text.
+    fn places(&self, stop: &Stop) -> Result<&SeedPlaces> {
+        if let Some(places) = self.places.get() {
+            return Ok(places);
+        }
+        let number = |at: usize| Some(self.in_order[at]);
+        let places = SeedPlaces::new(self.numbers.len(), self.in_order.len(), number, stop)?;
+        Ok(self.places.get_or_init(|| places))
+    }
+
+    /// Returns the number of a seed, if the text has it.
     ///
     /// The map spreads the bits of a seed, where the same words in a row leave few of them; the
     /// filter does without, because it is read at each place of a document.
@@ -68,36 +90,20 @@ impl Seeds {
 }
 
 /// Returns the first maximal runs of equal tokens, at least `LEN` long, in the order of the query:
-/// all that have a seed which is not too frequent, and some of the others. The seeds of the query
-/// have the same length.
+/// all that have a seed which is not too frequent, and some of the others. The seeds of either text
+/// are known, and have the same length; the runs are the same whichever text it is.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn matches<const LEN: usize>(
-    (query, of_query): (&[u64], &Seeds),
-    document: &[u64],
-    Limits { runs_max, occurrences_max, places_max }: Limits,
+    (query, document): (&[u64], &[u64]),
+    known: KnownSeeds<'_>,
+    limits: Limits,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Match>> {
-    let stop = steps.stop();
-    let mut places = vec![Places { first: u32::MAX, count: 0 }; of_query.numbers.len()];
-    // The next place with the same seed, for each place of the document.
-    let mut next = vec![u32::MAX; document.len()];
-    let of_document = document.windows(LEN);
-    let enough = steps.take_each(of_document.len(), LOOKUP_STEPS)?;
-    // The last ones first, so that the places of a seed ascend.
-    let mut end = of_document.len();
-    let first = end - enough;
-    while end > first {
-        stop.check()?;
-        let start = end.saturating_sub(LOOKUPS_AT_ONCE).max(first);
-        for (at, run) in (start..end).zip(document[start..].windows(LEN)).rev() {
-            let Some(number) = of_query.number(seed_of::<LEN>(run)) else { continue };
-            let places = &mut places[number as usize];
-            next[at] = places.first;
-            *places = Places { first: at as u32, count: places.count + 1 };
-        }
-        end = start;
+    let windows = |tokens: &[u64]| (tokens.len() + 1).saturating_sub(LEN);
+    if !steps.take(LOOKUP_STEPS * windows(document) as u64)? {
+        return Ok(Vec::new());
     }
     let mut runs = Runs {
         query,
@@ -107,39 +113,20 @@ pub fn matches<const LEN: usize>(
         found: Vec::new(),
     };
     runs.extend(0, 0);
-    // Look-ups whose steps have not been charged: most places have a seed that the document lacks.
-    let mut lookups = 0;
-    'seeds: for (at, &number) in of_query.in_order.iter().enumerate() {
-        lookups += 1;
-        let places = places[number as usize];
-        let mut place = places.first;
-        if place == u32::MAX && lookups < LOOKUPS_AT_ONCE {
-            continue;
+    match known {
+        KnownSeeds::OfQuery(seeds) => {
+            let number = |at: usize| seeds.number(seed_of::<LEN>(&document[at..at + LEN]));
+            let (count, stop) = (seeds.numbers.len(), steps.stop());
+            let places = SeedPlaces::new(count, windows(document), number, stop)?;
+            let numbers = seeds.in_order.iter().map(|&number| Some(number));
+            runs.find(numbers, &places, limits, steps)?;
         }
-        let due = std::mem::take(&mut lookups);
-        if steps.take_each(due, LOOKUP_STEPS)? < due {
-            break;
-        }
-        if place != u32::MAX && runs.found.len() >= runs_max {
-            steps.cut();
-            break;
-        }
-        if places.count > occurrences_max {
-            // A text that repeats itself has no other seeds. Where nothing else is found a few
-            // places suffice, and take no more time than the runs are long.
-            if at >= runs.end && !runs.extend_at_some(at, place, (&next, places_max), steps)? {
-                break;
-            }
-            continue;
-        }
-        while place != u32::MAX {
-            if !steps.take(runs.extend(at, place as usize))? {
-                break 'seeds;
-            }
-            place = next[place as usize];
+        KnownSeeds::OfDocument(seeds) => {
+            let places = seeds.places(steps.stop())?;
+            let numbers = query.windows(LEN).map(|run| seeds.number(seed_of::<LEN>(run)));
+            runs.find(numbers, places, limits, steps)?;
         }
     }
-    steps.take_each(lookups, LOOKUP_STEPS)?;
     runs.extend(query.len(), document.len());
     let mut found = runs.found;
     found.retain(|found| found.len >= LEN);
@@ -161,6 +148,54 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
+    /// Finds the runs with seeds that the document has at these places. The query has the seeds
+    /// with these numbers, one after the other; the document may lack some.
+    fn find(
+        &mut self,
+        numbers: impl Iterator<Item = Option<u32>>,
+        places: &SeedPlaces,
+        Limits { runs_max, occurrences_max, places_max }: Limits,
+        steps: &mut Steps<'_>,
+    ) -> Result<()> {
+        // Look-ups whose steps have not been charged: most places have a seed that the document
+        // lacks.
+        let mut lookups = 0;
+        'seeds: for (at, number) in numbers.enumerate() {
+            lookups += 1;
+            let its = number.map_or(NO_PLACES, |number| places.of_number[number as usize]);
+            let mut place = its.first;
+            if place == u32::MAX && lookups < LOOKUPS_AT_ONCE {
+                continue;
+            }
+            let due = std::mem::take(&mut lookups);
+            if steps.take_each(due, LOOKUP_STEPS)? < due {
+                break;
+            }
+            if place != u32::MAX && self.found.len() >= runs_max {
+                steps.cut();
+                break;
+            }
+            if its.count > occurrences_max {
+                // A text that repeats itself has no other seeds. Where nothing else is found a few
+                // places suffice, and take no more time than the runs are long.
+                if at >= self.end
+                    && !self.extend_at_some(at, place, (&places.next, places_max), steps)?
+                {
+                    break;
+                }
+                continue;
+            }
+            while place != u32::MAX {
+                if !steps.take(self.extend(at, place as usize))? {
+                    break 'seeds;
+                }
+                place = places.next[place as usize];
+            }
+        }
+        steps.take_each(lookups, LOOKUP_STEPS)?;
+        Ok(())
+    }
+
     /// Finds the runs through this place of the query and a few of the document, from `hit` on,
     /// each behind the run before it; `next` has the next place with the same seed. Returns `false`
     /// if that takes too many steps.
@@ -219,11 +254,50 @@ impl Runs<'_> {
     }
 }
 
-/// Places of a seed in the document.
+/// The places of seeds in a text.
+struct SeedPlaces {
+    /// Those of each seed, by its number.
+    of_number: Vec<Places>,
+    /// The next place with the same seed, for each place of the text.
+    next: Vec<u32>,
+}
+
+/// Places of a seed in a text.
 #[derive(Clone, Copy)]
 struct Places {
     first: u32,
     count: u32,
+}
+
+/// Those of a seed that the text lacks.
+const NO_PLACES: Places = Places { first: u32::MAX, count: 0 };
+
+impl SeedPlaces {
+    /// Notes the places of `seeds` seeds in a text, whose first `count` places have the seeds with
+    /// these numbers, or others.
+    fn new(
+        seeds: usize,
+        count: usize,
+        number: impl Fn(usize) -> Option<u32>,
+        stop: &Stop,
+    ) -> Result<SeedPlaces> {
+        let mut of_number = vec![NO_PLACES; seeds];
+        let mut next = vec![u32::MAX; count];
+        // The last ones first, so that the places of a seed ascend.
+        let mut end = count;
+        while end > 0 {
+            stop.check()?;
+            let start = end.saturating_sub(LOOKUPS_AT_ONCE);
+            for at in (start..end).rev() {
+                let Some(number) = number(at) else { continue };
+                let places = &mut of_number[number as usize];
+                next[at] = places.first;
+                *places = Places { first: at as u32, count: places.count + 1 };
+            }
+            end = start;
+        }
+        Ok(SeedPlaces { of_number, next })
+    }
 }
 
 /// Returns the hashes of all runs of `LEN` tokens.
@@ -263,7 +337,13 @@ mod tests {
         steps: &mut Steps<'_>,
     ) -> Result<Vec<Match>> {
         let limits = Limits { runs_max, occurrences_max: OCCURRENCES_MAX, places_max: 1 };
-        super::matches::<LEN>((query, of_query), document, limits, steps)
+        let found =
+            super::matches::<LEN>((query, document), KnownSeeds::OfQuery(of_query), limits, steps)?;
+        let of_document = seeds(document);
+        let known = KnownSeeds::OfDocument(&of_document);
+        let others = &mut Steps::unbounded(Stop::NEVER);
+        assert_eq!(super::matches::<LEN>((query, document), known, limits, others)?, found);
+        Ok(found)
     }
 
     fn matches(query: &[u64], document: &[u64]) -> Vec<Match> {

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
+use super::alike::{seeds, seeds_max};
 use super::noisy::testing::{misread, text};
+use super::vocabulary::{OtherText, Vocabulary};
 use super::*;
 use crate::hash::mix64;
 use crate::runtime::stop::testing::After;
@@ -234,11 +236,13 @@ fn pairs_of_alike_sentences_end_at_the_sentence_that_reaches_the_bound() {
     let [q, d] =
         [&query, &document].map(|text| sentences::ranges(text.side(), Stop::NEVER).unwrap());
     let open = vec![true; q.len()];
-    let words = QueryWords::new(q, &query.tokens.hashes, Stop::NEVER).unwrap();
-    let texts = Vocabulary::new(&words, (d, &document.tokens.hashes), Stop::NEVER).unwrap();
+    let open_in_hit = vec![true; d.len()];
+    let words = KnownWords::new(q, &query.tokens.hashes, Stop::NEVER).unwrap();
+    let other = OtherText::new(&words, d, &document.tokens.hashes, Stop::NEVER).unwrap();
+    let texts = Vocabulary::new(&words, other, false, Stop::NEVER).unwrap();
     let found = |seeds_max: usize| {
         let mut steps = Steps::unbounded(Stop::NEVER);
-        let found = seeds(&texts, &open, seeds_max, &mut steps).unwrap().all;
+        let found = seeds(&texts, [&open, &open_in_hit], seeds_max, &mut steps).unwrap().all;
         (found, steps.is_complete())
     };
     let (all, is_complete) = found(usize::MAX);

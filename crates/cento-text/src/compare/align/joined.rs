@@ -85,22 +85,36 @@ pub fn joined(
     let (of_query, of_hit) = (letters(query, &in_query), letters(document, &hit));
     let is_inside =
         |&&(i, j): &&Pair| of_query.contains(&(i as usize)) && of_hit.contains(&(j as usize));
-    let inside: Vec<usize> = pairs.iter().filter(is_inside).map(|pair| pair.0 as usize).collect();
+    let inside: Vec<Pair> = pairs.iter().filter(is_inside).copied().collect();
+    let similarity = 2.0 * inside.len() as f64 / (of_query.len() + of_hit.len()) as f64;
+    let matched = matched_in(query.letters, &in_query, inside.iter().map(|pair| pair.0));
+    let matched_in_hit = matched_in(document.letters, &hit, inside.iter().map(|pair| pair.1));
+    let is_passage = !matched.is_empty() && !matched_in_hit.is_empty();
+    let passage = Aligned { matched, matched_in_hit, ..Aligned::unmatched(&in_query, &hit) };
+    is_passage.then_some(Aligned { similarity, by_letters: true, ..passage })
+}
+
+/// Returns the tokens of a place, all or nearly all of whose letters are among these, which ascend.
+fn matched_in(
+    letters: &Letters,
+    tokens: &Range<usize>,
+    equal: impl Iterator<Item = u32>,
+) -> Vec<Range<usize>> {
     let mut matched: Vec<Range<usize>> = Vec::new();
-    let mut left = &inside[..];
-    for token in in_query.clone() {
-        let its = query.letters.of_token(token);
-        let equal = left.partition_point(|&letter| letter < its.end);
-        left = &left[equal..];
+    let mut equal = equal.peekable();
+    for token in tokens.clone() {
+        let its = letters.of_token(token);
+        let mut count = 0;
+        while equal.next_if(|&letter| (letter as usize) < its.end).is_some() {
+            count += 1;
+        }
         // A pair of ideographs has no letter of its own after another that has the same.
         let goes_on = || matched.last().is_some_and(|last| last.end == token);
-        if equal * 10 >= its.len() * MATCHED_IN_TEN && (equal > 0 || goes_on()) {
+        if count * 10 >= its.len() * MATCHED_IN_TEN && (count > 0 || goes_on()) {
             add(&mut matched, token);
         }
     }
-    let similarity = 2.0 * inside.len() as f64 / (of_query.len() + of_hit.len()) as f64;
-    let is_passage = !matched.is_empty();
-    is_passage.then_some(Aligned { query: in_query, hit, similarity, matched, by_letters: true })
+    matched
 }
 
 /// Adds a token after ascending ranges.

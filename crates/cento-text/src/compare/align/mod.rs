@@ -11,6 +11,9 @@
 //! Any two programs in one language have most words in common, so programs have no such passages:
 //! theirs are the runs of equal tokens that `tiles` finds, and nothing else.
 //!
+//! Two texts have the same passages whichever of them is the query: inside this module the longer
+//! one is (`order`).
+//!
 //! This module knows neither indexes nor fingerprints; `chain` alone also serves where no text is
 //! kept.
 
@@ -18,6 +21,7 @@ mod adjoining;
 mod alike;
 mod around;
 mod bands;
+mod candidates;
 mod chain;
 mod common;
 mod copied;
@@ -34,6 +38,7 @@ mod letter_runs;
 mod local;
 mod noise;
 mod noisy;
+mod order;
 mod parted;
 mod places;
 mod rewritten;
@@ -51,15 +56,15 @@ mod vocabulary;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::runs::{Place, trimmed};
+use super::runs::trimmed;
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 pub use crate::text::Side;
 use crate::text::{Analyzer, WORD, word_parts};
 
 use adjoining::Part;
-use alike::{seeds, seeds_max};
 use around::{Around, copies, trim_ends};
+use candidates::Candidates;
 pub(super) use chain::CoveredRanges;
 use chain::TAKING_STEPS;
 pub use chain::{CHAINING_BYTES, Chain, Chained, Match, chains, distinct};
@@ -67,14 +72,13 @@ pub use common::similarity;
 use common::{similarity_steps, words_of_both};
 use copied::Copied;
 pub use copied::runs_bytes;
-use equal_runs::Seeds;
+use equal_runs::{KnownSeeds, Seeds};
 use noisy::QueryNoise;
+use order::OrderedPair;
 pub use parted::{breaks, within};
 pub(crate) use spacing::words_by_letters;
-use summarised::{FirstLook, Open};
-use sums::Bags;
 pub(crate) use tiles::TILE_TOKENS_MIN;
-use vocabulary::{QueryWords, Vocabulary};
+use vocabulary::KnownWords;
 
 /// Two ranges of tokens that are one passage.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,10 +93,12 @@ pub struct Aligned {
     pub similarity: f64,
     /// The tokens of the query that this place of the document has too, ascending and disjoint.
     /// Of a copied passage, with or without wrong letters, they are in the same order there, except
-    /// runs that the query repeats; words that are only nearly equal are not matched. Of a
+    /// runs that either text repeats; words that are only nearly equal are not matched. Of a
     /// rewritten passage or a summary they are the runs copied within it, and otherwise the tokens
     /// of both, each as often as both have it.
     pub matched: Vec<Range<usize>>,
+    /// The tokens of the document that this place of the query has too, as `matched`.
+    pub matched_in_hit: Vec<Range<usize>>,
     /// Whether letters were aligned, because many words have wrong ones, or were joined or cut.
     pub by_letters: bool,
 }
@@ -151,7 +157,7 @@ pub struct Prepared {
     /// The tokens of its sentences.
     sentences: Vec<Range<usize>>,
     /// Computed at the first document that is not merely a copy: many queries meet none.
-    words: OnceCell<QueryWords>,
+    words: OnceCell<KnownWords>,
     /// Data for its noisy passages, computed at the first document that is no clean copy.
     noise: QueryNoise,
 }
@@ -188,21 +194,30 @@ impl Prepared {
         self.genre
     }
 
+    /// Returns the seeds of the query, which is one of this pair.
+    fn seeds_in(&self, pair: OrderedPair<'_>) -> KnownSeeds<'_> {
+        match pair.is_turned {
+            false => KnownSeeds::OfQuery(&self.seeds),
+            true => KnownSeeds::OfDocument(&self.seeds),
+        }
+    }
+
     /// Returns the words of the query, which has these tokens.
-    fn words(&self, tokens: &[u64], stop: &Stop) -> Result<&QueryWords> {
+    fn words(&self, tokens: &[u64], stop: &Stop) -> Result<&KnownWords> {
         if let Some(words) = self.words.get() {
             return Ok(words);
         }
-        let words = QueryWords::new(self.sentences.clone(), tokens, stop)?;
+        let words = KnownWords::new(self.sentences.clone(), tokens, stop)?;
         Ok(self.words.get_or_init(|| words))
     }
 }
 
-/// Aligns two texts and returns the passages that they have in common.
+/// Aligns two texts and returns the passages that they have in common: the same ones, with their
+/// sides exchanged, if the texts are exchanged.
 ///
 /// Those of programs are disjoint in both. In prose, of two passages that share more than half of
-/// their places in the query, the better one is returned; a place of the document may be copied
-/// several times.
+/// their places in the longer text, the better one is returned; a place of the shorter one may be
+/// copied several times.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
@@ -234,8 +249,9 @@ pub fn repeated(query: Side<'_>, document: Side<'_>, stop: &Stop) -> Result<Alig
     let mut steps = Steps::new(STAGE_STEPS_MAX + STAGE_STEPS_A_TOKEN * q.len() as u64, stop);
     steps.begin_stage();
     let found = copied::repeated(q, d, &mut steps)?;
-    let passage = |Copied { query, hit, matched, .. }: Copied| Aligned {
+    let passage = |Copied { query, hit, matched, matched_in_hit, .. }: Copied| Aligned {
         matched,
+        matched_in_hit,
         ..Aligned::of((query, hit), (q, d))
     };
     let mut passages: Vec<Aligned> = found.into_iter().map(passage).collect();
@@ -249,42 +265,64 @@ fn align_within(
     document: Side<'_>,
     steps: &mut Steps<'_>,
 ) -> Result<Alignment> {
-    let [q, d] = [&query.tokens.hashes[..], &document.tokens.hashes[..]];
-    // Most texts have no parts.
-    let breaks = [query, document].map(breaks);
-    let breaks = breaks.each_ref().map(|breaks| &breaks[..]);
+    let pair = OrderedPair::new(query, document);
     steps.begin_stage();
-    let passages = match prepared.genre {
-        Genre::Program => tiles::tiles((q, &prepared.seeds), d, breaks, steps)?
-            .into_iter()
-            .flat_map(|tile| tables::without_other_tables(tile, query, document))
-            .map(|Match { query, hit, len }| Aligned::run(query, hit, len))
-            .collect(),
-        Genre::Prose => {
-            let mut copied = copied::passages((q, &prepared.seeds), d, steps)?;
-            copied.retain(|copied| {
-                has_words_enough(query, &copied.matched)
-                    && few_words::is_evident(copied, query, document)
-            });
-            let candidates = Candidates::new((query, prepared), document, &copied, steps)?;
-            steps.begin_stage();
-            let mut noisy = noisy::passages((query, &prepared.noise), document, &copied, steps)?;
-            // Numbers with a digit in common are no recognised copies of each other.
-            noisy.retain(|noisy| {
-                query.is_mostly_words(&noisy.query) && document.is_mostly_words(&noisy.hit)
-            });
-            let mut passages = chosen((copied, noisy), candidates, (q, d), steps)?;
-            passages.retain(|passage| {
-                has_words_enough(query, std::slice::from_ref(&passage.query))
-                    && has_words_enough(document, std::slice::from_ref(&passage.hit))
-            });
-            let again = |in_query, in_hit, steps: &mut Steps<'_>| {
-                parted::aligned_again((query, in_query), (document, in_hit), steps)
-            };
-            parted::divided(passages, breaks, q.len() + d.len(), &again, steps)?
-        }
+    let mut passages = match prepared.genre {
+        Genre::Program => of_programs(pair, prepared, steps)?,
+        Genre::Prose => of_prose(pair, prepared, steps)?,
     };
+    if pair.is_turned {
+        passages = passages.into_iter().map(Aligned::mirrored).collect();
+        passages.sort_by_key(|passage| (passage.query.start, passage.hit.start));
+    }
     Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
+}
+
+/// Returns the passages of two programs.
+fn of_programs(
+    pair: OrderedPair<'_>,
+    prepared: &Prepared,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Aligned>> {
+    let OrderedPair { query, document, .. } = pair;
+    let [of_query, of_document] = [query, document].map(breaks);
+    let breaks = [&of_query[..], &of_document];
+    let tiles = tiles::tiles(pair.tokens(), prepared.seeds_in(pair), breaks, steps)?.into_iter();
+    let tiles = tiles.flat_map(|tile| tables::without_other_tables(tile, query, document));
+    Ok(tiles.map(|Match { query, hit, len }| Aligned::run(query, hit, len)).collect())
+}
+
+/// Returns the passages of two texts of sentences.
+fn of_prose(
+    pair: OrderedPair<'_>,
+    prepared: &Prepared,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Aligned>> {
+    let (OrderedPair { query, document, .. }, (q, d)) = (pair, pair.tokens());
+    let mut copied = copied::passages((q, d), prepared.seeds_in(pair), steps)?;
+    copied.retain(|copied| {
+        has_words_enough(query, &copied.matched) && few_words::is_evident(copied, query, document)
+    });
+    let copied = copied::without_phrases(copied, steps)?;
+    let candidates = Candidates::new(pair, prepared, &copied, steps)?;
+    steps.begin_stage();
+    let mut noisy = noisy::passages(pair, &prepared.noise, &copied, steps)?;
+    // Numbers with a digit in common are no recognised copies of each other.
+    noisy.retain(|noisy| {
+        query.is_mostly_words(&noisy.query) && document.is_mostly_words(&noisy.hit)
+    });
+    let mut passages = chosen((copied, noisy), candidates, pair, steps)?;
+    passages.retain(|passage| {
+        has_words_enough(query, std::slice::from_ref(&passage.query))
+            && has_words_enough(document, std::slice::from_ref(&passage.hit))
+    });
+    // Most texts have no parts.
+    let [of_query, of_document] = [query, document].map(breaks);
+    let breaks = [&of_query[..], &of_document];
+    let again = |in_query, in_hit, steps: &mut Steps<'_>| {
+        parted::aligned_again(pair, (in_query, in_hit), steps)
+    };
+    parted::divided(passages, breaks, q.len() + d.len(), &again, steps)
 }
 
 /// Tells whether these tokens of a text are as many words as a passage needs, or as many words as
@@ -299,9 +337,10 @@ fn has_words_enough(side: Side<'_>, places: &[Range<usize>]) -> bool {
 fn chosen(
     (copied, mut noisy): (Vec<Copied>, Vec<Aligned>),
     candidates: Candidates,
-    (q, d): (&[u64], &[u64]),
+    pair: OrderedPair<'_>,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Aligned>> {
+    let (q, d) = pair.tokens();
     let aligned = |query, hit| Aligned::of((query, hit), (q, d));
     let Candidates { mut rewritten, summarised: summaries } = candidates;
     steps.begin_stage();
@@ -336,11 +375,11 @@ fn chosen(
     let mut inside: Vec<Part> = inside.into_iter().map(changed).collect();
     let mut parts: Vec<Part> = Vec::new();
     let mut copied_inside: Vec<Aligned> = Vec::new();
-    for Copied { query, hit, matched, .. } in copied {
+    for Copied { query, hit, matched, matched_in_hit, .. } in copied {
         if !steps.take(similarity_steps(&query, &hit))? {
             break;
         }
-        let passage = Aligned { matched, ..aligned(query, hit) };
+        let passage = Aligned { matched, matched_in_hit, ..aligned(query, hit) };
         let is_inside = around.holds(&passage, steps)?;
         if is_inside {
             copied_inside.push(passage.clone());
@@ -349,25 +388,31 @@ fn chosen(
         let part = Part { passage, is_copied: true };
         if is_inside { &mut inside } else { &mut parts }.push(part);
     }
-    let mut taken = CoveredRanges::default();
-    parts.iter().for_each(|part| _ = taken.take(&part.passage.query));
+    // A passage that is not copied is refused if most of it, in either text, is copied elsewhere.
+    let (mut taken, mut copied_in_hit) = (CoveredRanges::default(), CoveredRanges::default());
+    for Part { passage, .. } in &parts {
+        taken.take(&passage.query);
+        copied_in_hit.insert(passage.hit.clone());
+    }
+    let is_free = |hit: &Range<usize>| 2 * copied_in_hit.covered(hit) <= hit.len();
     rewritten.extend(summaries);
     rewritten.extend(noisy);
     for part in rewritten.into_iter().map(changed).chain(inside) {
-        if steps.take(TAKING_STEPS)? && taken.take(&part.passage.query) {
+        let Aligned { query, hit, .. } = &part.passage;
+        if steps.take(2 * TAKING_STEPS)? && is_free(hit) && taken.take(query) {
             parts.push(part);
         }
     }
     copied_inside.sort_by_key(|copied| copied.query.start);
     let mut passages = Vec::new();
     for (mut passage, mut is_joined) in adjoining::joined(parts) {
-        is_joined |= trim(&mut passage, q, d);
+        is_joined |= trim(&mut passage, pair);
         if passage.query.is_empty() || passage.hit.is_empty() {
             continue;
         }
         // The common tokens are known only for a copied passage.
         let is_changed = passage.matched.is_empty();
-        let both = if is_joined { 2 } else { u64::from(is_changed) };
+        let both = if is_joined { 3 } else { 2 * u64::from(is_changed) };
         if !steps.take(both * similarity_steps(&passage.query, &passage.hit))? {
             continue;
         }
@@ -376,8 +421,12 @@ fn chosen(
             passage.similarity = aligned(query, hit).similarity;
         }
         if is_changed {
-            let Some(copied) = places_in(&copied_inside, &passage, steps)? else { continue };
-            passage.matched = words_of_both(&copied, (q, &passage.query), &d[passage.hit.clone()]);
+            let Some([copied, copied_in_hit]) = places_in(&copied_inside, &passage, steps)? else {
+                continue;
+            };
+            let (in_q, in_d) = (&q[passage.query.clone()], &d[passage.hit.clone()]);
+            passage.matched = words_of_both(&copied, (q, &passage.query), in_d);
+            passage.matched_in_hit = words_of_both(&copied_in_hit, (d, &passage.hit), in_q);
         }
         // A pair of places without a word in common is not a passage.
         if !passage.matched.is_empty() {
@@ -389,142 +438,41 @@ fn chosen(
 
 /// Removes hidden tokens at the ends of a rewritten passage, which may be whole sentences, and
 /// returns whether there were any.
-fn trim(passage: &mut Aligned, query: &[u64], document: &[u64]) -> bool {
-    let (in_query, in_hit) = (
-        trimmed(passage.query.clone(), query, Place::Query),
-        trimmed(passage.hit.clone(), document, Place::Document),
-    );
+fn trim(passage: &mut Aligned, pair: OrderedPair<'_>) -> bool {
+    let ((q, d), [of_query, of_document]) = (pair.tokens(), pair.places());
+    let (in_query, in_hit) =
+        (trimmed(passage.query.clone(), q, of_query), trimmed(passage.hit.clone(), d, of_document));
     let is_shorter = in_query != passage.query || in_hit != passage.hit;
     (passage.query, passage.hit) = (in_query, in_hit);
     is_shorter
 }
 
-/// Returns the places of the query that are copied within a passage; `None` if no steps are left.
+/// Returns the places of both texts that are copied within a passage; `None` if no steps are left.
 /// `copied` is in the order of the query.
 fn places_in(
     copied: &[Aligned],
     passage: &Aligned,
     steps: &mut Steps<'_>,
-) -> Result<Option<CoveredRanges>> {
-    let mut places = CoveredRanges::default();
+) -> Result<Option<[CoveredRanges; 2]>> {
+    let mut places = [(); 2].map(|()| CoveredRanges::default());
     let from = copied.partition_point(|copied| copied.query.start < passage.query.start);
     for copied in &copied[from..] {
         if copied.query.start >= passage.query.end {
             break;
         }
-        if !steps.take(TAKING_STEPS * copied.matched.len() as u64)? {
+        let matched = [&copied.matched, &copied.matched_in_hit];
+        if !steps.take(TAKING_STEPS * (matched[0].len() + matched[1].len()) as u64)? {
             return Ok(None);
         }
         let is_inside =
             |one: &Range<usize>, of: &Range<usize>| of.start <= one.start && one.end <= of.end;
         if is_inside(&copied.query, &passage.query) && is_inside(&copied.hit, &passage.hit) {
-            copied.matched.iter().for_each(|range| places.insert(range.clone()));
+            for (places, matched) in places.iter_mut().zip(matched) {
+                matched.iter().for_each(|range| places.insert(range.clone()));
+            }
         }
     }
     Ok(Some(places))
-}
-
-/// A candidate for a passage: it is one if its sides are alike enough.
-struct Candidate {
-    query: Range<usize>,
-    hit: Range<usize>,
-    similarity_min: f64,
-}
-
-/// Returns the candidates that are passages, as many as the steps suffice for.
-///
-/// A row of numbers is no sentence: any two tables have most of their digits in common, and in
-/// whatever order. Copied tables are copied passages.
-fn judged(
-    candidates: Vec<Candidate>,
-    (query, document): (Side<'_>, Side<'_>),
-    steps: &mut Steps<'_>,
-) -> Result<Vec<Aligned>> {
-    steps.begin_stage();
-    let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
-    let mut passages = Vec::new();
-    for Candidate { query: in_query, hit: in_hit, similarity_min } in candidates {
-        if !steps.take(similarity_steps(&in_query, &in_hit))? {
-            break;
-        }
-        let passage = Aligned::of((in_query, in_hit), (q, d));
-        if passage.similarity >= similarity_min
-            && query.is_mostly_words(&passage.query)
-            && document.is_mostly_words(&passage.hit)
-            && !query.has_few_words(&passage.query)
-            && !document.has_few_words(&passage.hit)
-        {
-            passages.push(passage);
-        }
-    }
-    Ok(passages)
-}
-
-/// The passages beside the copied ones, some within others.
-#[derive(Default)]
-struct Candidates {
-    rewritten: Vec<Aligned>,
-    summarised: Vec<Aligned>,
-}
-
-/// A copied passage of at least this many tokens is not searched further.
-const COPIED_TOKENS_MIN: usize = 40;
-
-impl Candidates {
-    fn new(
-        (query, prepared): (Side<'_>, &Prepared),
-        document: Side<'_>,
-        copied: &[Copied],
-        steps: &mut Steps<'_>,
-    ) -> Result<Candidates> {
-        let stop = steps.stop();
-        let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
-        let open = open(&prepared.sentences, copied, |copied| &copied.query);
-        if !open.contains(&true) {
-            return Ok(Candidates::default());
-        }
-        let ranges = sentences::ranges(document, stop)?;
-        let words = prepared.words(q, stop)?;
-        let open_in_hit = self::open(&ranges, copied, |copied| &copied.hit);
-        let mut look = FirstLook::new(&words.weights, words.weight_max, &open_in_hit);
-        if !alike::may_be(words, &open, (&ranges, d), &mut look, stop)?
-            && !look.may_be(&words.sentences, &open)
-        {
-            return Ok(Candidates::default());
-        }
-        let texts = Vocabulary::new(words, (ranges, d), stop)?;
-        steps.begin_stage();
-        let seeds = seeds(&texts, &open, seeds_max(q.len()), steps)?;
-        let mut bags = Bags::new(&texts);
-        steps.begin_stage();
-        let rewritten = rewritten::passages((query, document), &mut bags, seeds, steps)?;
-        let rewritten = judged(rewritten, (query, document), steps)?;
-        let open = [
-            &Open::new(texts.q, open, &rewritten, |passage| &passage.query),
-            &Open::new(&texts.d, open_in_hit, &rewritten, |passage| &passage.hit),
-        ];
-        steps.begin_stage();
-        let summarised = summarised::passages((query, document), &texts, open, steps)?
-            .into_iter()
-            .map(|(query, hit)| Candidate { query, hit, similarity_min: 0.0 })
-            .collect();
-        let summarised = judged(summarised, (query, document), steps)?;
-        Ok(Candidates { rewritten, summarised })
-    }
-}
-
-/// Returns, for each of these sentences of a text, whether no long copied passage is in it.
-fn open(
-    sentences: &[Range<usize>],
-    copied: &[Copied],
-    place: fn(&Copied) -> &Range<usize>,
-) -> Vec<bool> {
-    let mut long = CoveredRanges::default();
-    for copied in copied.iter().filter(|copied| copied.in_runs >= COPIED_TOKENS_MIN) {
-        long.insert(place(copied).clone());
-    }
-    // A copied passage ends within a sentence that is copied in part.
-    sentences.iter().map(|sentence| long.covered(sentence) == 0).collect()
 }
 
 impl Aligned {
@@ -533,6 +481,7 @@ impl Aligned {
         let query = query..query + len;
         Aligned {
             matched: vec![query.clone()],
+            matched_in_hit: std::iter::once(hit..hit + len).collect(),
             query,
             hit: hit..hit + len,
             similarity: 1.0,
@@ -543,7 +492,19 @@ impl Aligned {
     /// Returns two places of these tokens as a passage whose common tokens are not yet known.
     fn of((query, hit): (Range<usize>, Range<usize>), (q, d): (&[u64], &[u64])) -> Aligned {
         let similarity = similarity(&q[query.clone()], &d[hit.clone()]);
-        Aligned { similarity, query, hit, matched: Vec::new(), by_letters: false }
+        Aligned { similarity, ..Aligned::unmatched(&query, &hit) }
+    }
+
+    /// Returns two places as a passage whose similarity and common tokens are not yet known.
+    pub(super) fn unmatched(query: &Range<usize>, hit: &Range<usize>) -> Aligned {
+        Aligned {
+            query: query.clone(),
+            hit: hit.clone(),
+            similarity: 1.0,
+            matched: Vec::new(),
+            matched_in_hit: Vec::new(),
+            by_letters: false,
+        }
     }
 
     /// Returns the number of matched tokens.

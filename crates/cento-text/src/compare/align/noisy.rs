@@ -17,14 +17,16 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::bands::Bands;
+use super::candidates::COPIED_TOKENS_MIN;
 use super::chain::{CoveredRanges, TAKING_STEPS};
 use super::copied::Copied;
 use super::joined::{Lettered, MATCHED_IN_TEN, add, joined};
 use super::letter_runs::LetterRuns;
 use super::local::{Aligner, Pair};
 use super::noise::Words;
+use super::order::OrderedPair;
 use super::spacing::{self, IDEOGRAPHS_MIN};
-use super::{Aligned, COPIED_TOKENS_MIN, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side};
+use super::{Aligned, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side};
 use crate::compare::runs::{Place, is_hidden};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
@@ -46,8 +48,8 @@ const CLEAN_TOKENS_MIN: usize = 40;
 /// words (`runs_bytes`), which are no longer needed, 20 bytes each.
 const LETTERS_MAX: usize = 3 << 19;
 
-/// The maximum number of tokens in all alignments that are kept, for each token of the query. The
-/// best ones have at most two, since half of each is in no better one.
+/// The maximum number of tokens in all alignments that are kept, for each token of the longer text.
+/// The best ones have at most two, since half of each is in no better one.
 const ALIGNED_TOKENS_MAX: usize = 8;
 
 /// The maximum number of letters where words were joined, for each token and at least: their runs
@@ -112,18 +114,37 @@ fn letters(
 }
 
 /// Returns the noisy passages of two texts, in ascending order of the query. Their similarity is
-/// yet to be computed if it is 0.
+/// yet to be computed if it is 0. `noise` is of the text that was prepared.
+///
+/// Words and letters are looked up in the shorter text, which comes second: its words are noted
+/// sooner, and say more, because it has fewer of them by chance.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn passages(
-    (query, noise): (Side<'_>, &QueryNoise),
-    document: Side<'_>,
+    pair: OrderedPair<'_>,
+    noise: &QueryNoise,
     copied: &[Copied],
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Aligned>> {
+    let found = in_shorter(pair.turned(), noise, copied, steps)?;
+    let mut passages: Vec<Aligned> = found.into_iter().map(Aligned::mirrored).collect();
+    passages.sort_unstable_by_key(|aligned| (aligned.query.start, aligned.hit.start));
+    Ok(passages)
+}
+
+/// Returns the noisy passages of the shorter of two texts, which is the query here, and the
+/// document of `copied`.
+fn in_shorter(
+    pair: OrderedPair<'_>,
+    noise: &QueryNoise,
+    copied: &[Copied],
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Aligned>> {
+    let OrderedPair { query, document, .. } = pair;
     let (tokens, stop) = ([query, document].map(|side| &side.tokens.hashes[..]), steps.stop());
-    if letters_outside(query, copied) < SCORE_MIN as usize {
+    let is_covered = |side, place| letters_outside(side, copied, place) < SCORE_MIN as usize;
+    if is_covered(query, |copied| &copied.hit) || is_covered(document, |copied| &copied.query) {
         return Ok(Vec::new());
     }
     // One with gaps has words that were joined, too.
@@ -137,7 +158,7 @@ pub fn passages(
         copied.iter().filter(is_clean).for_each(|copied| covered.insert(place(copied).clone()));
         covered
     };
-    let but = [clean(|copied| &copied.query), clean(|copied| &copied.hit)];
+    let but = [clean(|copied| &copied.hit), clean(|copied| &copied.query)];
     let odd = [
         spacing::odd_stretches(query, &but[0], steps)?,
         spacing::odd_stretches(document, &but[1], steps)?,
@@ -149,6 +170,9 @@ pub fn passages(
         || tokens[0].len().min(tokens[1].len()) < PASSAGE_TOKENS_MIN;
     let noisy = match is_clean {
         true => CoveredRanges::default(),
+        false if pair.is_turned => {
+            Words::new(tokens[0], stop)?.noisy_places(query, document, steps)?
+        }
         false => noise.words(tokens[0], stop)?.noisy_places(query, document, steps)?,
     };
     let are_noisy = !noisy.is_empty();
@@ -166,8 +190,9 @@ pub fn passages(
         (but_query, but_document) = (CoveredRanges::default(), noisy.gaps(tokens[1].len()));
     }
     let but = [&but_query, &but_document].map(|but| LeftOut { but, are_joined });
-    let (of_query, is_all) = letters(query, (Place::Query, but[0]), stop)?;
-    let (of_document, is_whole) = letters(document, (Place::Document, but[1]), stop)?;
+    let places = pair.places();
+    let (of_query, is_all) = letters(query, (places[0], but[0]), stop)?;
+    let (of_document, is_whole) = letters(document, (places[1], but[1]), stop)?;
     if !(is_all && is_whole) {
         steps.cut();
     }
@@ -177,17 +202,19 @@ pub fn passages(
     steps.begin_stage();
     let found = alignments((&query, &runs), &document, kinds, steps)?;
     let found = best(found, steps)?.into_iter().filter(|(_, found)| found.is_passage);
-    let mut passages: Vec<Aligned> = found.map(|(_, found)| found.aligned).collect();
-    passages.sort_unstable_by_key(|aligned| aligned.query.start);
-    Ok(passages)
+    Ok(found.map(|(_, found)| found.aligned).collect())
 }
 
-/// Returns the bytes of the tokens of a query that are in no copied passage. A passage has at least
+/// Returns the bytes of the tokens of a text that are in no copied passage. A passage has at least
 /// as many as its letters: the minimum score, or ideographs of three bytes each.
-fn letters_outside(query: Side<'_>, copied: &[Copied]) -> usize {
-    let spans = &query.tokens.spans;
+fn letters_outside(
+    side: Side<'_>,
+    copied: &[Copied],
+    place: fn(&Copied) -> &Range<usize>,
+) -> usize {
+    let spans = &side.tokens.spans;
     let mut covered = CoveredRanges::default();
-    copied.iter().for_each(|copied| covered.insert(copied.query.clone()));
+    copied.iter().for_each(|copied| covered.insert(place(copied).clone()));
     let outside = covered.gaps(spans.len()).ranges().into_iter().flatten();
     outside.map(|at| (spans[at].end - spans[at].start) as usize).sum()
 }
@@ -215,7 +242,8 @@ impl Kinds {
     }
 }
 
-/// Returns the alignments that are the best for most of their places in the query, the best first.
+/// Returns the alignments that are the best for most of their places in the longer text, the best
+/// first.
 ///
 /// In a text that repeats itself the places beside the one that was copied are less alike, and thus
 /// noisier: those that are no noisy passages hide others, too.
@@ -224,7 +252,7 @@ fn best(mut found: Vec<(u32, Found)>, steps: &mut Steps<'_>) -> Result<Vec<(u32,
     found.sort_by_key(|(score, _)| Reverse(*score));
     found.truncate(enough);
     let mut taken = CoveredRanges::default();
-    found.retain(|(_, found)| taken.take(&found.aligned.query));
+    found.retain(|(_, found)| taken.take(&found.aligned.hit));
     Ok(found)
 }
 
@@ -246,7 +274,7 @@ fn alignments(
     let len = runs.len();
     let mut bands = Bands::new(q.len(), d.len());
     let (mut aligner, mut pairs, mut places) = (Aligner::default(), Vec::new(), Vec::new());
-    let aligned_max = query.tokens.len() * ALIGNED_TOKENS_MAX;
+    let aligned_max = document.tokens.len() * ALIGNED_TOKENS_MAX;
     let (mut found, mut left) = (Vec::new(), aligned_max);
     let mut due = 0;
     for (j, hash) in runs.hashes(d).enumerate() {
@@ -278,10 +306,10 @@ fn alignments(
                 continue;
             }
             if let Some(passage) = passage_of((&pairs, score), query, document, kinds) {
-                let tokens = passage.aligned.query.len();
+                let tokens = passage.aligned.hit.len();
                 if tokens > left {
                     found = best(found, steps)?;
-                    let kept = found.iter().map(|(_, found)| found.aligned.query.len());
+                    let kept = found.iter().map(|(_, found)| found.aligned.hit.len());
                     left = aligned_max.saturating_sub(kept.sum());
                 }
                 if tokens > left {
@@ -311,7 +339,7 @@ fn passage_of(
     if in_query.is_empty() || hit.is_empty() {
         return None;
     }
-    let mut matched: Vec<Range<usize>> = Vec::new();
+    let (mut matched, mut matched_in_hit) = (Vec::<Range<usize>>::new(), Vec::new());
     let mut nearly_equal = 0;
     let (mut a, mut b) = (in_query.start, hit.start);
     let of_query = |token| query.letters.of_token(token);
@@ -340,8 +368,9 @@ fn passage_of(
             if !is_near && common.len() * 10 >= less * MATCHED_IN_TEN {
                 in_joined += common.len();
             }
-        } else if in_query.contains(&a) && matched.last().is_none_or(|last| last.end <= a) {
-            add(&mut matched, a);
+        } else if in_query.contains(&a) && hit.contains(&b) {
+            add_new(&mut matched, a);
+            add_new(&mut matched_in_hit, b);
         }
     }
     let is_long = in_query.len().min(hit.len()) >= PASSAGE_TOKENS_MIN && score >= SCORE_MIN;
@@ -351,8 +380,16 @@ fn passage_of(
         return Some(Found { aligned, is_passage: true });
     }
     let is_passage = kinds.are_noisy && nearly_equal * NEARLY_EQUAL_ONE_IN >= nearly_equal + equal;
-    let aligned = Aligned { query: in_query, hit, similarity: 0.0, matched, by_letters: true };
+    let aligned = Aligned { matched, matched_in_hit, ..Aligned::unmatched(&in_query, &hit) };
+    let aligned = Aligned { similarity: 0.0, by_letters: true, ..aligned };
     is_long.then_some(Found { aligned, is_passage })
+}
+
+/// Adds a token after ascending ranges, unless the last of them has it.
+fn add_new(matched: &mut Vec<Range<usize>>, token: usize) {
+    if matched.last().is_none_or(|last| last.end <= token) {
+        add(matched, token);
+    }
 }
 
 /// Returns the tokens that have at least half of their letters in a range.
@@ -423,11 +460,12 @@ mod tests {
     use crate::text::Analyzed;
 
     fn passages(a: &Analyzed, b: &Analyzed) -> Vec<Aligned> {
-        let noise = QueryNoise::default();
+        let (pair, noise) = (OrderedPair::new(a.side(), b.side()), QueryNoise::default());
         let steps = &mut Steps::unbounded(Stop::NEVER);
-        let found = super::passages((a.side(), &noise), b.side(), &[], steps).unwrap();
+        let found = super::passages(pair, &noise, &[], steps).unwrap();
         assert!(steps.is_complete());
-        found
+        let turned = |aligned: Aligned| if pair.is_turned { aligned.mirrored() } else { aligned };
+        found.into_iter().map(turned).collect()
     }
 
     /// The share of the words of the first text that are in the second.

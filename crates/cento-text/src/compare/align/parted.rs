@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::chain::{CoveredRanges, TAKING_STEPS};
+use super::order::OrderedPair;
 use super::{Aligned, Genre, Side, align};
 use crate::compare::runs::{Place, hide, is_hidden};
 use crate::error::Result;
@@ -107,14 +108,15 @@ pub fn divided(
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn aligned_again(
-    (query, in_query): (Side<'_>, Range<usize>),
-    (document, in_hit): (Side<'_>, Range<usize>),
+    pair: OrderedPair<'_>,
+    (in_query, in_hit): (Range<usize>, Range<usize>),
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Aligned>> {
-    let q = stretch(query.tokens, &in_query, Place::Query);
-    let d = stretch(document.tokens, &in_hit, Place::Document);
-    let [q, d] =
-        [Side { tokens: &q, parts: &[], ..query }, Side { tokens: &d, parts: &[], ..document }];
+    let [of_query, of_document] = pair.places();
+    let q = stretch(pair.query.tokens, &in_query, (of_query, Place::Query));
+    let d = stretch(pair.document.tokens, &in_hit, (of_document, Place::Document));
+    let q = Side { tokens: &q, parts: &[], ..pair.query };
+    let d = Side { tokens: &d, parts: &[], ..pair.document };
     let alignment = align(q, d, Genre::Prose, steps.stop())?;
     if !alignment.is_complete {
         steps.cut();
@@ -127,19 +129,27 @@ impl Aligned {
     /// Returns the passage of stretches that begin at these tokens as one of the whole texts.
     fn moved(self, in_query: usize, in_hit: usize) -> Aligned {
         let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
-        let matched = self.matched.into_iter().map(|range| moved(range, in_query)).collect();
-        let (query, hit) = (moved(self.query, in_query), moved(self.hit, in_hit));
-        Aligned { query, hit, matched, ..self }
+        let each = |ranges: Vec<Range<usize>>, by: usize| {
+            ranges.into_iter().map(|range| moved(range, by)).collect()
+        };
+        Aligned {
+            query: moved(self.query, in_query),
+            hit: moved(self.hit, in_hit),
+            matched: each(self.matched, in_query),
+            matched_in_hit: each(self.matched_in_hit, in_hit),
+            ..self
+        }
     }
 }
 
-/// Returns some tokens of a text; those that are hidden are hidden at their new places.
-fn stretch(tokens: &Tokens, range: &Range<usize>, text: Place) -> Tokens {
+/// Returns some tokens of a text; those that are hidden, as of the one, are hidden at their new
+/// places, as of the other.
+fn stretch(tokens: &Tokens, range: &Range<usize>, (from, to): (Place, Place)) -> Tokens {
     let mut hashes = tokens.hashes[range.clone()].to_vec();
     for at in range.clone() {
-        if is_hidden(tokens.hashes[at], at, text) {
+        if is_hidden(tokens.hashes[at], at, from) {
             let place = at - range.start;
-            hide(&mut hashes, std::slice::from_ref(&(place..place + 1)), text);
+            hide(&mut hashes, std::slice::from_ref(&(place..place + 1)), to);
         }
     }
     Tokens { hashes, spans: tokens.spans[range.clone()].to_vec() }
@@ -148,6 +158,7 @@ fn stretch(tokens: &Tokens, range: &Range<usize>, text: Place) -> Tokens {
 #[cfg(test)]
 mod tests {
     use super::super::copied::{self, Copied};
+    use super::super::equal_runs::KnownSeeds;
     use super::super::testing::analyzed;
     use super::*;
     use crate::hash::mix64;
@@ -183,9 +194,11 @@ mod tests {
         let q = &query.tokens.hashes[in_query.clone()];
         let d = &document.tokens.hashes[in_hit.clone()];
         let seeds = copied::seeds(q, Stop::NEVER).unwrap();
-        let found = copied::passages((q, &seeds), d, &mut Steps::unbounded(Stop::NEVER)).unwrap();
-        let aligned = |Copied { query, hit, matched, .. }| {
-            Aligned { query, hit, matched, similarity: 1.0, by_letters: false }
+        let known = KnownSeeds::OfQuery(&seeds);
+        let steps = &mut Steps::unbounded(Stop::NEVER);
+        let found = copied::passages((q, d), known, steps).unwrap();
+        let aligned = |Copied { query, hit, matched, matched_in_hit, .. }| {
+            Aligned { matched, matched_in_hit, ..Aligned::unmatched(&query, &hit) }
                 .moved(in_query.start, in_hit.start)
         };
         found.into_iter().map(aligned).collect()

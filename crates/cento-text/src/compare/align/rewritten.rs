@@ -7,13 +7,23 @@
 
 use std::ops::Range;
 
+use super::Side;
 use super::alike::{Seeds, extent};
 use super::groups::{Seed, groups};
 use super::sums::{Bags, SUM_STEPS_A_WORD};
-use super::{Candidate, Side};
 use crate::error::Result;
 use crate::runtime::Steps;
 use crate::text::is_letter;
+
+/// A candidate for a passage: it is one if its sides are alike enough.
+pub struct Candidate {
+    /// The tokens of the query.
+    pub query: Range<usize>,
+    /// The tokens of the document.
+    pub hit: Range<usize>,
+    /// How alike its sides are at least.
+    pub similarity_min: f64,
+}
 
 /// The minimum cosine of the two sides of a passage.
 const PASSAGE_COSINE_MIN: f64 = 0.34;
@@ -45,17 +55,21 @@ pub fn passages(
         found.sort_by_key(|seeds| std::cmp::Reverse(seeds.len()));
         Ok(found)
     };
-    let best = (0u32..).zip(&seeds.best[0]).filter_map(|(at, best)| Some((at, best.as_ref()?.0)));
-    let best = best.collect();
+    let [of_query, of_document] = seeds.best.map(|best| (0u32..).zip(best));
+    let of_query = of_query.filter_map(|(at, best)| Some((at, best?.0))).collect();
+    let of_document = of_document.filter_map(|(at, best)| Some((best?.0, at))).collect();
     let mut found = clusters(seeds.all, steps)?;
     // Where sentences are like many others the clusters are as long as the text; the clusters of
     // the most similar sentences come after them.
-    let best = clusters(best, steps)?.into_iter();
-    found.extend(best.filter(|seeds| seeds.len() > 1));
+    for best in [of_query, of_document] {
+        let best = clusters(best, steps)?.into_iter();
+        found.extend(best.filter(|seeds| seeds.len() > 1));
+    }
     let candidates = found.into_iter().map(|seeds| {
         let (a, b) = extent(&seeds);
         let similarity_min = if seeds.len() == 1 { SIMILARITY_OF_ONE_MIN } else { SIMILARITY_MIN };
-        Candidate { query: bags.texts.q.tokens(&a), hit: bags.texts.d.tokens(&b), similarity_min }
+        let (query, hit) = (bags.texts.q().tokens(&a), bags.texts.d().tokens(&b));
+        Candidate { query, hit, similarity_min }
     });
     let is_passage = |Candidate { query: a, hit: b, .. }: &Candidate| {
         let (long, short) = (a.len().max(b.len()), a.len().min(b.len()));

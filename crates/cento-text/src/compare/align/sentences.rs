@@ -35,18 +35,18 @@ pub struct Word {
 }
 
 impl Sentences {
-    /// Returns the sentences of a text with the given [`ranges`] and hashes of tokens; `number_of`
-    /// numbers the hashes.
+    /// Returns the sentences of a text with the given [`ranges`] of tokens; `number_of` numbers the
+    /// words of these.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn of(
         ranges: Vec<Range<usize>>,
-        tokens: &[u64],
-        mut number_of: impl FnMut(u64) -> u32,
+        mut number_of: impl FnMut(usize) -> u32,
         stop: &Stop,
     ) -> Result<Sentences> {
-        let mut words: Vec<Word> = Vec::with_capacity(tokens.len());
+        let tokens = ranges.last().map_or(0, |last| last.end);
+        let mut words: Vec<Word> = Vec::with_capacity(tokens);
         let mut starts = Vec::with_capacity(ranges.len() + 1);
         // For each word, the place after its last one in `words`; 0 if it has not occurred.
         let mut last: Vec<u32> = Vec::new();
@@ -54,8 +54,8 @@ impl Sentences {
             stop.check_at(at)?;
             let start = words.len() as u32;
             starts.push(start);
-            for &hash in &tokens[range.clone()] {
-                let number = number_of(hash);
+            for token in range.clone() {
+                let number = number_of(token);
                 if number as usize >= last.len() {
                     last.resize(number as usize + 1, 0);
                 }

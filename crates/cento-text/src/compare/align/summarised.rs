@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use super::scan::segments;
 use super::sentences::Sentences;
-use super::vocabulary::{Places, Vocabulary};
+use super::vocabulary::{KnownWords, OtherText, Places, Vocabulary, Weights as WordWeights};
 use super::{Aligned, CoveredRanges, Side};
 use crate::error::Result;
 use crate::hash::mix64;
@@ -108,7 +108,7 @@ pub fn passages(
     open: [&Open; 2],
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Summary>> {
-    let [q, d] = [(texts.q, query), (&texts.d, document)]
+    let [q, d] = [(texts.q(), query), (texts.d(), document)]
         .map(|(sentences, side)| Text { sentences, tokens: &side.tokens.hashes });
     let found = |own, other, open: &Open, steps: &mut Steps<'_>| -> Result<Vec<Summary>> {
         Summaries { texts, own, other, open }.find(steps)
@@ -429,64 +429,77 @@ fn pairs_min(tokens: usize, len: usize) -> f64 {
     PAIRS_MIN.max(by_ratio) + PAIRS_STEP * doublings(len, 1024)
 }
 
-/// A first look at two texts, with the weights that words have in the query alone.
+/// A first look at a text whose words are known, and at another one.
 ///
 /// Most documents that a search brings up have nothing of a summary, and this is detected without
-/// numbering and weighing their words. A word that the query does not have weighs as much as its
-/// rarest.
-pub struct FirstLook<'a> {
-    weights: &'a [f64],
-    /// The weight of a word that the query does not have.
-    of_unknown: f64,
-    /// Whether the document has each word of the query.
-    has: Vec<bool>,
-    /// Whether each sentence of the document is outside long copied passages.
-    open: &'a [bool],
-    /// The score of each sentence of the document.
-    scores: Vec<f64>,
+/// numbering all of their words.
+pub struct FirstLook {
+    /// The number of sentences of the other text that have each known word.
+    pub of_known: Vec<u32>,
+    /// For the words that the known text does not have, at least the number of sentences of the
+    /// other text that have one: several share a place.
+    pub of_others: Vec<u32>,
 }
 
-impl<'a> FirstLook<'a> {
-    /// Begins with a document, whose sentences are `open` or copied; `weights` has the words of the
-    /// query by number.
-    pub fn new(weights: &'a [f64], of_unknown: f64, open: &'a [bool]) -> FirstLook<'a> {
-        FirstLook { weights, of_unknown, has: vec![false; weights.len()], open, scores: Vec::new() }
+impl FirstLook {
+    /// The number of places for the words that the known text does not have.
+    pub const OTHERS: usize = 1 << 10;
+
+    /// Returns the place of a word that the known text does not have.
+    #[inline]
+    pub fn place(hash: u64) -> usize {
+        hash as usize & (FirstLook::OTHERS - 1)
     }
 
-    /// Notes a word of a sentence of the document, with its number in the query, and returns what
-    /// it adds to the score of the sentence.
-    #[inline]
-    pub fn score_of(&mut self, number: Option<u32>) -> f64 {
-        match number {
-            None => score(self.of_unknown, false),
-            Some(number) => {
-                self.has[number as usize] = true;
-                score(self.weights[number as usize], true)
-            }
+    /// Begins with this many known words.
+    pub fn new(known: usize) -> FirstLook {
+        FirstLook { of_known: vec![0; known], of_others: vec![0; FirstLook::OTHERS] }
+    }
+
+    /// Returns whether either text may have a summary of the other: if not, [`passages`] finds
+    /// none. The sentences of the known text, and those of the other, are `open` or copied.
+    ///
+    /// A word that the known text does not have weighs no less than here, so that no sentence
+    /// scores more.
+    pub fn may_be(
+        &self,
+        words: &KnownWords,
+        other: &OtherText<'_>,
+        [open, open_in_other]: [&[bool]; 2],
+    ) -> bool {
+        let sentences = &words.sentences;
+        let tokens = [sentences.ranges.last(), other.ranges.last()];
+        let tokens = tokens.map(|last| last.map_or(0, |last| last.end));
+        let may_sum_up = |short: usize, long: usize| {
+            short >= SUMMARY_TOKENS_MIN && long >= LENGTHS_RATIO_MIN * SUMMARY_TOKENS_MIN
+        };
+        let may_sum_up = [may_sum_up(tokens[0], tokens[1]), may_sum_up(tokens[1], tokens[0])];
+        if may_sum_up == [false, false] {
+            return false;
         }
-    }
-
-    /// Ends a sentence of the document, which has this score.
-    #[inline]
-    pub fn end_sentence(&mut self, score: f64) {
-        let is_open = self.open[self.scores.len()];
-        self.scores.push(if is_open { score } else { 0.0 });
-    }
-
-    /// Returns whether either text may have a summary of the other: the sentences of the query are
-    /// `open` or copied.
-    pub fn may_be(&self, query: &Sentences, open: &[bool]) -> bool {
-        let of_query = (0..query.count()).map(|sentence| {
-            if !open[sentence] {
-                return 0.0;
-            }
-            let words = query.words(sentence).iter().map(|word| word.number as usize);
-            words.map(|word| score(self.weights[word], self.has[word])).sum()
+        let mut weights = WordWeights::new(sentences.count() + other.ranges.len());
+        let counts = words.counts().iter().zip(&self.of_known);
+        let of_known: Vec<f64> =
+            counts.map(|(known, other)| score(weights.of(known + other), *other > 0)).collect();
+        let in_known = (0..sentences.count()).map(|at| {
+            let words = if open[at] { sentences.words(at) } else { &[] };
+            words.iter().map(|word| f64::from(word.times) * of_known[word.number as usize]).sum()
         });
-        // In both texts together a word weighs more than in the query alone.
-        let has_any = |found: Vec<Range<usize>>| !found.is_empty();
-        has_any(segments(of_query, SCORE_MIN / 2.0))
-            || has_any(segments(self.scores.iter().copied(), SCORE_MIN / 2.0))
+        if may_sum_up[0] && !segments(in_known, SCORE_MIN).is_empty() {
+            return true;
+        }
+        let in_other = other.ranges.iter().zip(open_in_other).map(|(range, &is_open)| {
+            let tokens = if is_open { range.clone() } else { 0..0 };
+            let of_token = |at: usize| match other.number(at) {
+                Some(number) => of_known[number as usize],
+                None => {
+                    let sentences = self.of_others[FirstLook::place(other.tokens[at])];
+                    score(weights.of(sentences), false)
+                }
+            };
+            tokens.map(of_token).sum()
+        });
+        may_sum_up[1] && !segments(in_other, SCORE_MIN).is_empty()
     }
 }
 

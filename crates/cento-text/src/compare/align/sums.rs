@@ -83,14 +83,14 @@ impl<'a> Bags<'a> {
     /// Returns the number of words, repeated ones included, of these sentences of the query and
     /// those of the document.
     pub fn words(&self, a: &Range<usize>, b: &Range<usize>) -> usize {
-        self.texts.q.words_of(a).len() + self.texts.d.words_of(b).len()
+        self.texts.q().words_of(a).len() + self.texts.d().words_of(b).len()
     }
 
     /// Returns the sums of the weights of the words of both.
     pub fn of(&mut self, a: &Range<usize>, b: &Range<usize>) -> [&Sums; 2] {
         let [of_query, of_document] = &mut self.sums;
-        of_query.set(self.texts.weighed(self.texts.q.words_of(a)));
-        of_document.set(self.texts.weighed(self.texts.d.words_of(b)));
+        of_query.set(self.texts.weighed(self.texts.q().words_of(a)));
+        of_document.set(self.texts.weighed(self.texts.d().words_of(b)));
         [of_query, of_document]
     }
 }

@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::chain::{CoveredRanges, Match};
-use super::equal_runs::{Limits, Seeds, matches};
+use super::equal_runs::{KnownSeeds, Limits, Seeds, matches};
 use super::parted::within;
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
@@ -33,7 +33,7 @@ const OCCURRENCES_MAX: u32 = 256;
 /// See [`OCCURRENCES_MAX`].
 const PLACES_MAX: usize = 16;
 
-/// The maximum number of runs for each token of the query.
+/// The maximum number of runs for each token of the shorter program.
 const RUNS_A_TOKEN_MAX: usize = 16;
 
 /// The number of steps to find the free parts of a run, for itself and for each tile that overlaps
@@ -55,14 +55,14 @@ pub fn seeds(query: &[u64], stop: &Stop) -> Result<Seeds> {
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn tiles(
-    query: (&[u64], &Seeds),
-    document: &[u64],
+    tokens: (&[u64], &[u64]),
+    known: KnownSeeds<'_>,
     breaks: [&[usize]; 2],
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Match>> {
-    let runs_max = (query.0.len() * RUNS_A_TOKEN_MAX).max(1 << 10);
+    let runs_max = (tokens.0.len().min(tokens.1.len()) * RUNS_A_TOKEN_MAX).max(1 << 10);
     let limits = Limits { runs_max, occurrences_max: OCCURRENCES_MAX, places_max: PLACES_MAX };
-    let runs = matches::<TILE_TOKENS_MIN>(query, document, limits, steps)?;
+    let runs = matches::<TILE_TOKENS_MIN>(tokens, known, limits, steps)?;
     steps.begin_stage();
     let runs = match breaks {
         [[], []] => runs,
@@ -153,7 +153,8 @@ mod tests {
     fn found(query: &[u64], document: &[u64]) -> (Vec<Match>, u64, bool) {
         let steps = &mut Steps::unbounded(Stop::NEVER);
         let seeds = seeds(query, Stop::NEVER).unwrap();
-        let tiles = tiles((query, &seeds), document, [&[], &[]], steps).unwrap();
+        let known = KnownSeeds::OfQuery(&seeds);
+        let tiles = tiles((query, document), known, [&[], &[]], steps).unwrap();
         (tiles, steps.taken(), steps.is_complete())
     }
 
@@ -217,7 +218,8 @@ mod tests {
             let breaks = breaks.each_ref().map(|breaks| &breaks[..]);
             let seeds = seeds(&query, Stop::NEVER).unwrap();
             let steps = &mut Steps::unbounded(Stop::NEVER);
-            let found = tiles((&query, &seeds), &document, breaks, steps).unwrap();
+            let known = KnownSeeds::OfQuery(&seeds);
+            let found = tiles((&query, &document), known, breaks, steps).unwrap();
             prop_assert_eq!(found, naive(texts, breaks, TILE_TOKENS_MIN));
         }
 
@@ -306,7 +308,8 @@ mod tests {
         let program = distinct(0, 1 << 18);
         let seeds = seeds(&program, Stop::NEVER).unwrap();
         let steps = &mut Steps::unbounded(flag.stop());
-        let stopped = tiles((&program, &seeds), &program, [&[], &[]], steps);
+        let known = KnownSeeds::OfQuery(&seeds);
+        let stopped = tiles((&program, &program), known, [&[], &[]], steps);
         assert!(matches!(stopped, Err(Error::Cancelled)));
     }
 }

@@ -1,8 +1,8 @@
-//! The weights of the words of two texts, and the sentences of the document that have words of the
-//! query.
+//! The weights of the words of two texts, and the sentences of either that have words of the other.
 //!
-//! Words have numbers. A word's weight is greater the fewer sentences of both texts have it
-//! (tf-isf).
+//! Words have numbers: those of the text that is compared with many others are numbered once, and
+//! the words that another text has besides come after them. A word's weight is greater the fewer
+//! sentences of both texts have it (tf-isf).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,39 +17,33 @@ use crate::runtime::Stop;
 
 type Numbers = HashMap<u64, u32, BuildKeyHasher>;
 
-/// The words of a query, each with a number, computed once for all documents.
-pub struct QueryWords {
+/// The words of a text, each with a number, computed once for all texts that it is compared with.
+pub struct KnownWords {
     numbers: Numbers,
     known: HashFilter,
     /// The sentences that they are in.
     pub sentences: Sentences,
     /// The number of sentences that have each word.
     counts: Vec<u32>,
-    /// The weight of each word in the query alone.
-    pub weights: Vec<f64>,
-    /// The weight that a word has there if it is in one sentence.
-    pub weight_max: f64,
 }
 
-impl QueryWords {
+impl KnownWords {
     /// Numbers the words of these tokens, which are sentences by the `ranges`.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn new(ranges: Vec<Range<usize>>, tokens: &[u64], stop: &Stop) -> Result<QueryWords> {
+    pub fn new(ranges: Vec<Range<usize>>, tokens: &[u64], stop: &Stop) -> Result<KnownWords> {
         let mut numbers = Numbers::default();
         numbers.reserve(tokens.len().min(ROOM));
-        let number_of = |hash| {
+        let number_of = |at: usize| {
             let next = numbers.len() as u32;
-            *numbers.entry(hash).or_insert(next)
+            *numbers.entry(tokens[at]).or_insert(next)
         };
-        let sentences = Sentences::of(ranges, tokens, number_of, stop)?;
+        let sentences = Sentences::of(ranges, number_of, stop)?;
         let known = HashFilter::new(numbers.keys().copied(), stop)?;
         let mut counts = vec![0; numbers.len()];
         count(&mut counts, &sentences, stop)?;
-        let weights = weights(&counts, sentences.count(), stop)?;
-        let weight_max = says_of(1, sentences.count());
-        Ok(QueryWords { numbers, known, weights, weight_max, sentences, counts })
+        Ok(KnownWords { numbers, known, sentences, counts })
     }
 
     /// Returns the number of words.
@@ -57,10 +51,54 @@ impl QueryWords {
         self.counts.len()
     }
 
-    /// Returns the number of a word, if the query has it.
+    /// Returns the number of sentences that have each word.
+    pub fn counts(&self) -> &[u32] {
+        &self.counts
+    }
+
+    /// Returns the number of a word, if the text has it.
     #[inline]
-    pub fn number(&self, hash: u64) -> Option<u32> {
+    fn number(&self, hash: u64) -> Option<u32> {
         if self.known.may_have(hash) { self.numbers.get(&hash).copied() } else { None }
+    }
+}
+
+/// A text whose words are compared with known ones.
+pub struct OtherText<'a> {
+    /// Its tokens.
+    pub tokens: &'a [u64],
+    /// The tokens of its sentences.
+    pub ranges: Vec<Range<usize>>,
+    /// The number of the known word of each token, or [`UNKNOWN`].
+    numbers: Vec<u32>,
+}
+
+/// The number of a word that the known text does not have.
+const UNKNOWN: u32 = u32::MAX;
+
+impl<'a> OtherText<'a> {
+    /// Looks up the words of a text with these sentences.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+    pub fn new(
+        words: &KnownWords,
+        ranges: Vec<Range<usize>>,
+        tokens: &'a [u64],
+        stop: &Stop,
+    ) -> Result<OtherText<'a>> {
+        let mut numbers = Vec::with_capacity(tokens.len());
+        for (at, &hash) in tokens.iter().enumerate() {
+            stop.check_at(at)?;
+            numbers.push(words.number(hash).unwrap_or(UNKNOWN));
+        }
+        Ok(OtherText { tokens, ranges, numbers })
+    }
+
+    /// Returns the number of the known word that a token is.
+    #[inline]
+    pub fn number(&self, at: usize) -> Option<u32> {
+        Some(self.numbers[at]).filter(|&number| number != UNKNOWN)
     }
 }
 
@@ -71,20 +109,30 @@ fn says_of(count: u32, sentences: usize) -> f64 {
     (ln(1.0 + sentences as f64 / f64::from(count)) * 4096.0).round() / 4096.0
 }
 
-/// Returns the weights of words by the numbers of their sentences, out of this many sentences.
-fn weights(counts: &[u32], sentences: usize, stop: &Stop) -> Result<Vec<f64>> {
-    // Few words are in many sentences, and a logarithm takes as long as ten words.
-    let mut of_count = vec![0.0; sentences + 1];
-    let mut weights = Vec::with_capacity(counts.len());
-    for (at, &count) in counts.iter().enumerate() {
-        stop.check_at(at)?;
-        let known = &mut of_count[count as usize];
-        if *known == 0.0 {
-            *known = says_of(count, sentences);
-        }
-        weights.push(*known);
+/// The weights of words by the number of sentences that have them.
+///
+/// Few words are in many sentences, and a logarithm takes as long as ten words.
+pub struct Weights {
+    sentences: usize,
+    /// 0 where the weight is not yet known.
+    of_count: Vec<f64>,
+}
+
+impl Weights {
+    /// Creates the weights of words in this many sentences.
+    pub fn new(sentences: usize) -> Weights {
+        Weights { sentences, of_count: vec![0.0; sentences + 1] }
     }
-    Ok(weights)
+
+    /// Returns the weight of a word that is in `count` sentences.
+    #[inline]
+    pub fn of(&mut self, count: u32) -> f64 {
+        let known = &mut self.of_count[count as usize];
+        if *known == 0.0 {
+            *known = says_of(count, self.sentences);
+        }
+        *known
+    }
 }
 
 /// Adds up the number of sentences that have each word.
@@ -98,47 +146,67 @@ fn count(counts: &mut [u32], sentences: &Sentences, stop: &Stop) -> Result<()> {
 
 /// The sentences of a query and of a document, with weights for their words.
 pub struct Vocabulary<'a> {
-    /// The query.
-    pub q: &'a Sentences,
-    /// The document; the words that the query does not have come after those that it has.
-    pub d: Sentences,
-    /// The number of words of the query.
-    of_query: usize,
-    /// The weight of each word, first those of the query and then the others of the document.
+    /// The text whose words are known.
+    known: &'a Sentences,
+    /// The words that the known text does not have come after those that it has.
+    other: Sentences,
+    /// Whether the known text is the document.
+    is_document_known: bool,
+    /// The number of words of the known text.
+    of_known: usize,
+    /// The weight of each word, first those of the known text and then the others.
     says: Vec<f64>,
-    /// Whether the document has each word of the query.
+    /// Whether the other text has each word of the known one.
     common: Vec<bool>,
 }
 
 impl Vocabulary<'_> {
-    /// Weighs the words of a query, and of a document, which has these tokens, sentences by the
-    /// `ranges`: the weight of a word is ln(1 + sentences / sentences with the word), over both
-    /// texts. The one is for texts of a sentence or two, where every shared word would have no
-    /// weight.
+    /// Weighs the words of two texts: the weight of a word is ln(1 + sentences / sentences with the
+    /// word), over both texts. The one is for texts of a sentence or two, where every shared word
+    /// would have no weight.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn new<'a>(
-        words: &'a QueryWords,
-        (ranges, tokens): (Vec<Range<usize>>, &[u64]),
+        words: &'a KnownWords,
+        other: OtherText<'_>,
+        is_document_known: bool,
         stop: &Stop,
     ) -> Result<Vocabulary<'a>> {
-        let of_query = words.count();
+        let OtherText { tokens, ranges, numbers } = other;
+        let of_known = words.count();
         let mut others = Numbers::default();
         others.reserve(tokens.len().min(ROOM).max(tokens.len() / 4));
-        let number_of = |hash| {
-            words.number(hash).unwrap_or_else(|| {
-                let next = (of_query + others.len()) as u32;
-                *others.entry(hash).or_insert(next)
-            })
+        let number_of = |at: usize| match numbers[at] {
+            UNKNOWN => {
+                let next = (of_known + others.len()) as u32;
+                *others.entry(tokens[at]).or_insert(next)
+            }
+            number => number,
         };
-        let (q, d) = (&words.sentences, Sentences::of(ranges, tokens, number_of, stop)?);
+        let (known, other) = (&words.sentences, Sentences::of(ranges, number_of, stop)?);
         let mut counts = words.counts.clone();
-        counts.resize(of_query + others.len(), 0);
-        count(&mut counts, &d, stop)?;
-        let says = weights(&counts, q.count() + d.count(), stop)?;
-        let common = counts.iter().zip(&words.counts).map(|(all, of_query)| all > of_query);
-        Ok(Vocabulary { q, d, of_query, common: common.collect(), says })
+        counts.resize(of_known + others.len(), 0);
+        count(&mut counts, &other, stop)?;
+        let mut weights = Weights::new(known.count() + other.count());
+        let mut says = Vec::with_capacity(counts.len());
+        for (at, &count) in counts.iter().enumerate() {
+            stop.check_at(at)?;
+            says.push(weights.of(count));
+        }
+        let common = counts.iter().zip(&words.counts).map(|(all, of_known)| all > of_known);
+        let common = common.collect();
+        Ok(Vocabulary { known, other, is_document_known, of_known, says, common })
+    }
+
+    /// Returns the sentences of the query.
+    pub fn q(&self) -> &Sentences {
+        if self.is_document_known { &self.other } else { self.known }
+    }
+
+    /// Returns the sentences of the document.
+    pub fn d(&self) -> &Sentences {
+        if self.is_document_known { self.known } else { &self.other }
     }
 
     /// Returns the number of words in both texts together.
@@ -174,9 +242,9 @@ impl Vocabulary<'_> {
         self.says[number as usize]
     }
 
-    /// Finds the sentences of a text that have each word of the query.
+    /// Finds the sentences of a text that have each word of the known one.
     pub fn places_in(&self, text: &Sentences, stop: &Stop) -> Result<Places> {
-        let count = self.of_query;
+        let count = self.of_known;
         let mut starts = vec![0u32; count + 1];
         for (at, word) in text.all_words().iter().enumerate() {
             stop.check_at(at)?;
@@ -202,7 +270,7 @@ impl Vocabulary<'_> {
     }
 }
 
-/// The sentences of a text that each word of the query is in.
+/// The sentences of a text that each known word is in.
 pub struct Places {
     starts: Vec<u32>,
     sentences: Vec<u32>,
@@ -214,10 +282,14 @@ impl Places {
         (self.starts.len() - 1) as u32
     }
 
-    /// Returns the sentences that a word is in, ascending.
+    /// Returns the sentences that a word is in, ascending; none if it is not known.
+    #[inline]
     pub fn of(&self, number: u32) -> &[u32] {
         let at = number as usize;
-        &self.sentences[self.starts[at] as usize..self.starts[at + 1] as usize]
+        match self.starts.get(at..at + 2) {
+            Some(&[start, end]) => &self.sentences[start as usize..end as usize],
+            _ => &[],
+        }
     }
 }
 
@@ -236,17 +308,17 @@ mod tests {
         ];
         let [a, b] = texts.map(analyzed);
         let [of_a, of_b] = [&a, &b].map(|text| ranges(text.side(), Stop::NEVER).unwrap());
-        let words = QueryWords::new(of_a.clone(), &a.tokens.hashes, Stop::NEVER).unwrap();
-        let document = (of_b.clone(), &b.tokens.hashes[..]);
-        let vocabulary = Vocabulary::new(&words, document, Stop::NEVER).unwrap();
-        let places = vocabulary.places_in(&vocabulary.d, Stop::NEVER).unwrap();
+        let words = KnownWords::new(of_a.clone(), &a.tokens.hashes, Stop::NEVER).unwrap();
+        let other = OtherText::new(&words, of_b.clone(), &b.tokens.hashes, Stop::NEVER).unwrap();
+        let vocabulary = Vocabulary::new(&words, other, false, Stop::NEVER).unwrap();
+        let places = vocabulary.places_in(vocabulary.d(), Stop::NEVER).unwrap();
         let tokens = [(&a, &of_a), (&b, &of_b)].map(|(text, ranges)| {
             let hashes = |range: &Range<usize>| text.tokens.hashes[range.clone()].to_vec();
             ranges.iter().map(hashes).collect::<Vec<_>>()
         });
         let all: Vec<&Vec<u64>> = tokens.iter().flatten().collect();
         let (mut numbers, mut shared) = (HashMap::new(), 0);
-        for (sentences, tokens) in [vocabulary.q, &vocabulary.d].into_iter().zip(&tokens) {
+        for (sentences, tokens) in [vocabulary.q(), vocabulary.d()].into_iter().zip(&tokens) {
             assert_eq!(sentences.count(), tokens.len());
             for (at, tokens) in tokens.iter().enumerate() {
                 let mut seen: Vec<u64> = Vec::new();
@@ -270,7 +342,9 @@ mod tests {
         for (hash, &number) in &numbers {
             let is_known = tokens[0].iter().flatten().any(|other| other == hash);
             assert_eq!(words.number(*hash), is_known.then_some(number));
-            if is_known {
+            if !is_known {
+                assert!(places.of(number).is_empty());
+            } else {
                 let expected = (0..tokens[1].len()).filter(|&at| tokens[1][at].contains(hash));
                 let expected: Vec<u32> = expected.map(|at| at as u32).collect();
                 assert_eq!(places.of(number), expected);

@@ -1,8 +1,10 @@
 use std::fmt::Write;
 
-use super::super::sentences::Sentences;
+use super::super::alike;
+use super::super::sentences::ranges;
+use super::super::testing::analyzed;
 use super::super::{Aligned, Genre, Side, align};
-use super::FirstLook;
+use super::{FirstLook, KnownWords, LENGTHS_RATIO_MIN, OtherText};
 use crate::hash::mix64;
 use crate::runtime::Stop;
 use crate::text::{Analyzer, Tokens};
@@ -55,20 +57,37 @@ fn a_summary_is_one_passage_of_either_text() {
     assert_eq!([found[0].hit.clone(), found[0].query.clone()], expected);
 }
 
+/// Returns whether two texts may have a summary, whose sentences are all `open` or none; the words
+/// of the first are known. No sentences of them may be alike.
+fn may_be(a: &str, b: &str, open: [bool; 2]) -> bool {
+    let [a, b] = [a, b].map(analyzed);
+    let [of_a, of_b] = [&a, &b].map(|text| ranges(text.side(), Stop::NEVER).unwrap());
+    let [open, open_in_other] = [vec![open[0]; of_a.len()], vec![open[1]; of_b.len()]];
+    let words = KnownWords::new(of_a, &a.tokens.hashes, Stop::NEVER).unwrap();
+    let other = OtherText::new(&words, of_b, &b.tokens.hashes, Stop::NEVER).unwrap();
+    let mut look = FirstLook::new(words.count());
+    let none = [&vec![false; open.len()][..], &open_in_other];
+    assert!(!alike::may_be(&words, &other, none, &mut look, Stop::NEVER).unwrap());
+    look.may_be(&words, &other, [&open, &open_in_other])
+}
+
 #[test]
 fn copied_sentences_bring_up_no_summary() {
     // The words of any two texts with a copy and something else were numbered and weighed.
-    let (weights, hashes) = ([4.0; 20], (0..20).collect::<Vec<u64>>());
-    let number_of = |hash| hash as u32;
-    let query =
-        Sentences::of(std::iter::once(0..20).collect(), &hashes, number_of, Stop::NEVER).unwrap();
-    for open in [[false, false], [true, false], [false, true]] {
-        let (of_query, of_document) = (&open[..1], &open[1..]);
-        let mut look = FirstLook::new(&weights, 4.0, of_document);
-        let score = (0..20).map(|word| look.score_of(Some(word))).sum();
-        look.end_sentence(score);
-        assert_eq!(look.may_be(&query, of_query), open.contains(&true), "{open:?}");
+    let (mut long, mut short) = (String::new(), String::new());
+    text(1, 31, &mut long);
+    summary(&mut short);
+    for open in [[false, false], [true, false], [false, true], [true, true]] {
+        // The first is the one that may be a summary.
+        assert_eq!(may_be(&short, &long, open), open[0], "{open:?}");
+        assert_eq!(may_be(&long, &short, [open[1], open[0]]), open[0], "{open:?}");
     }
+    let mut other = String::new();
+    text(2, 31, &mut other);
+    assert!(!may_be(&other, &long, [true, true]));
+    // Too short to be a summary, or to be summed up.
+    assert!(!may_be(&short[..short.len() / 2], &long, [true, true]));
+    assert!(!may_be(&short, &short, [true, true]));
 }
 
 /// A word of text 1.
@@ -184,7 +203,10 @@ fn where_all_sentences_are_alike_there_is_no_summary_but_rewritten_text() {
     (0..60).for_each(|at| alike(1, at, &mut long));
     (0..12).for_each(|at| alike(2, at, &mut other));
     let found = aligned(&other, &long);
-    assert!(found.iter().all(|found| found.hit.len() < 2 * found.query.len()), "{found:?}");
+    assert!(
+        found.iter().all(|found| found.hit.len() < LENGTHS_RATIO_MIN * found.query.len()),
+        "{found:?}"
+    );
     // The same sentences in another order, with a word less.
     (20..32).rev().for_each(|at| {
         sentence((1..10).rev().map(|i| word(1, at, i)), &mut rewritten);

@@ -1,0 +1,140 @@
+//! Passages beside the copied ones: rewritten text and summaries.
+
+use std::ops::Range;
+
+use super::alike::{self, seeds, seeds_max};
+use super::chain::CoveredRanges;
+use super::copied::Copied;
+use super::order::OrderedPair;
+use super::rewritten::Candidate;
+use super::summarised::{self, FirstLook, Open};
+use super::sums::Bags;
+use super::vocabulary::{OtherText, Vocabulary};
+use super::{Aligned, Prepared, Side, rewritten, sentences, similarity_steps};
+use crate::error::Result;
+use crate::runtime::Steps;
+
+/// Returns the candidates that are passages, as many as the steps suffice for.
+///
+/// A row of numbers is no sentence: any two tables have most of their digits in common, and in
+/// whatever order. Copied tables are copied passages.
+fn judged(
+    candidates: Vec<Candidate>,
+    (query, document): (Side<'_>, Side<'_>),
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Aligned>> {
+    steps.begin_stage();
+    let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
+    let mut passages = Vec::new();
+    for Candidate { query: in_query, hit: in_hit, similarity_min } in candidates {
+        if !steps.take(similarity_steps(&in_query, &in_hit))? {
+            break;
+        }
+        let passage = Aligned::of((in_query, in_hit), (q, d));
+        if passage.similarity >= similarity_min
+            && query.is_mostly_words(&passage.query)
+            && document.is_mostly_words(&passage.hit)
+            && !query.has_few_words(&passage.query)
+            && !document.has_few_words(&passage.hit)
+        {
+            passages.push(passage);
+        }
+    }
+    Ok(passages)
+}
+
+/// The passages beside the copied ones, some within others.
+#[derive(Default)]
+pub struct Candidates {
+    /// Rewritten ones.
+    pub rewritten: Vec<Aligned>,
+    /// Summaries.
+    pub summarised: Vec<Aligned>,
+}
+
+/// A copied passage of at least this many tokens is not searched further.
+pub const COPIED_TOKENS_MIN: usize = 40;
+
+impl Candidates {
+    /// Finds the candidates beside these copied passages of two texts; the one that is searched for
+    /// is prepared.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+    pub fn new(
+        pair: OrderedPair<'_>,
+        prepared: &Prepared,
+        copied: &[Copied],
+        steps: &mut Steps<'_>,
+    ) -> Result<Candidates> {
+        let stop = steps.stop();
+        // The words of the one text are known. Nothing is beside a copy of a whole text.
+        let [known, other] = pair.in_order([pair.query, pair.document]);
+        let [in_known, in_other]: [fn(&Copied) -> &Range<usize>; 2] =
+            pair.in_order([|copied| &copied.query, |copied| &copied.hit]);
+        let open_in_known = open(&prepared.sentences, copied, in_known);
+        if !open_in_known.contains(&true) {
+            return Ok(Candidates::default());
+        }
+        let ranges = sentences::ranges(other, stop)?;
+        let open_in_other = open(&ranges, copied, in_other);
+        if !open_in_other.contains(&true) {
+            return Ok(Candidates::default());
+        }
+        let words = prepared.words(&known.tokens.hashes, stop)?;
+        let other = OtherText::new(words, ranges, &other.tokens.hashes, stop)?;
+        let mut look = FirstLook::new(words.count());
+        let open = [&open_in_known[..], &open_in_other];
+        if !alike::may_be(words, &other, open, &mut look, stop)?
+            && !look.may_be(words, &other, open)
+        {
+            return Ok(Candidates::default());
+        }
+        let texts = Vocabulary::new(words, other, pair.is_turned, stop)?;
+        let open = pair.in_order([open_in_known, open_in_other]);
+        Candidates::of(pair, &texts, open, steps)
+    }
+
+    /// Returns the candidates of two texts, those of whose sentences are `open` that no long copied
+    /// passage is in.
+    fn of(
+        pair: OrderedPair<'_>,
+        texts: &Vocabulary<'_>,
+        [open, open_in_hit]: [Vec<bool>; 2],
+        steps: &mut Steps<'_>,
+    ) -> Result<Candidates> {
+        let (OrderedPair { query, document, .. }, (q, d)) = (pair, pair.tokens());
+        steps.begin_stage();
+        let seeds_max = seeds_max(q.len().min(d.len()));
+        let seeds = seeds(texts, [&open, &open_in_hit], seeds_max, steps)?;
+        let mut bags = Bags::new(texts);
+        steps.begin_stage();
+        let rewritten = rewritten::passages((query, document), &mut bags, seeds, steps)?;
+        let rewritten = judged(rewritten, (query, document), steps)?;
+        let open = [
+            &Open::new(texts.q(), open, &rewritten, |passage| &passage.query),
+            &Open::new(texts.d(), open_in_hit, &rewritten, |passage| &passage.hit),
+        ];
+        steps.begin_stage();
+        let summarised = summarised::passages((query, document), texts, open, steps)?
+            .into_iter()
+            .map(|(query, hit)| Candidate { query, hit, similarity_min: 0.0 })
+            .collect();
+        let summarised = judged(summarised, (query, document), steps)?;
+        Ok(Candidates { rewritten, summarised })
+    }
+}
+
+/// Returns, for each of these sentences of a text, whether no long copied passage is in it.
+fn open(
+    sentences: &[Range<usize>],
+    copied: &[Copied],
+    place: fn(&Copied) -> &Range<usize>,
+) -> Vec<bool> {
+    let mut long = CoveredRanges::default();
+    for copied in copied.iter().filter(|copied| copied.in_runs >= COPIED_TOKENS_MIN) {
+        long.insert(place(copied).clone());
+    }
+    // A copied passage ends within a sentence that is copied in part.
+    sentences.iter().map(|sentence| long.covered(sentence) == 0).collect()
+}
