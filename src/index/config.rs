@@ -456,7 +456,7 @@ impl Config {
     }
 
     /// Identifies the configuration in each segment.
-    pub(super) fn digest(&self) -> u64 {
+    pub(crate) fn digest(&self) -> u64 {
         let text = |value: Value| match value {
             Value::String(text) => text,
             scalar => scalar.to_string(),

@@ -18,10 +18,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use cento_api::ShardFrequencies;
+
 use super::best_by_weight::BestByWeight;
 use super::candidate::Candidate;
 use super::filter::Filter;
-use super::frequencies::{leave_out_all_deleted, leave_out_deleted, look_up};
+use super::frequencies::{
+    added_up, known, known_in, leave_out_all_deleted, leave_out_deleted, look_up,
+};
 use super::tuning::Tuning;
 use super::weigh::{Weigh, least_weight};
 use crate::error::Result;
@@ -48,6 +52,8 @@ pub struct Request<'a> {
     /// The weights of fingerprints, if they are weighed, and the least share of the query's weight
     /// in a document.
     pub weighed: Option<(Weigh, f64)>,
+    /// The frequencies of the fingerprints, if the snapshot is only a shard of the collection.
+    pub collection: Option<&'a ShardFrequencies>,
     /// Documents that do not pass are left out.
     pub filter: Option<&'a Filter<'a>>,
     /// Documents that are excluded, ascending.
@@ -110,15 +116,24 @@ pub fn find(
     request: &Request<'_>,
     counters: &mut Counters,
 ) -> Result<CandidateSet> {
-    let segments = snapshot.segments();
+    let (segments, stop) = (snapshot.segments(), request.stop);
     // All dictionaries first: whether a fingerprint is stopped depends on its df in the whole
     // index. A limit for each segment would lose most hits of an index with several.
     let (terms, mut dfs) = look_up(snapshot, request.keys, request.stop)?;
-    match request.weighed {
-        None => leave_out_deleted(segments, &terms, request.max_df, &mut dfs, request.stop)?,
-        Some(_) => leave_out_all_deleted(segments, &terms, &mut dfs, request.stop)?,
-    }
-    let known = known(segments, &terms, request, dfs.len())?;
+    let known = match request.collection {
+        Some(collection) => {
+            dfs = added_up(collection, request.max_df, request.weighed.is_some());
+            known_in(collection)
+        }
+        None => {
+            match request.weighed {
+                None => leave_out_deleted(segments, &terms, request.max_df, &mut dfs, stop)?,
+                Some(_) => leave_out_all_deleted(segments, &terms, &mut dfs, stop)?,
+            }
+            let known = known(segments, &terms, dfs.len(), request.excluded, stop)?;
+            known.into_iter().filter(|&is_known| is_known).count() as u32
+        }
+    };
     let weights = match request.weighed {
         Some((weigh, _)) => weigh.weights(&dfs),
         None => Vec::new(),
@@ -156,38 +171,6 @@ pub fn find(
     let reachable = plan.overlap_min();
     found.documents.retain(|counted| counted.overlap >= reachable);
     Ok(found)
-}
-
-/// Counts how many of the `keys` keys occur in a live document that is not excluded.
-fn known(
-    segments: &[SegmentView],
-    terms: &[Vec<(u32, Term<'_>)>],
-    request: &Request<'_>,
-    keys: usize,
-) -> Result<u32> {
-    let &Request { excluded, stop, .. } = request;
-    let mut is_known = vec![false; keys];
-    let mut docs = Vec::new();
-    for (at, (segment, terms)) in (0u32..).zip(segments.iter().zip(terms)) {
-        let is_there =
-            |doc| segment.is_alive(doc) && !request.is_excluded(DocAddress { segment: at, doc });
-        let excluded_here = excluded.iter().filter(|excluded| excluded.segment == at).count();
-        let gone_max = segment.deleted_documents() + excluded_here as u32;
-        for (at, (i, term)) in terms.iter().enumerate() {
-            stop.check_at(at)?;
-            let is_known = &mut is_known[*i as usize];
-            // A term in more documents than can be gone is surely in one that remains; only
-            // otherwise is its list read.
-            if !*is_known && term.df() <= gone_max {
-                docs.clear();
-                segment.signatures.documents_of(term, &mut docs)?;
-                *is_known = docs.iter().any(|&doc| is_there(doc));
-            } else {
-                *is_known = true;
-            }
-        }
-    }
-    Ok(is_known.iter().filter(|&&is_known| is_known).count() as u32)
 }
 
 /// The number of documents that may raise the score of the best by weight, for each of the best,

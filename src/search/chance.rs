@@ -1,30 +1,24 @@
 //! What do passages say in this collection, and which are chance?
 //!
-//! The statistics come from a sample of the documents: those whose texts have the least digests, so
-//! that equal collections have equal ones, whatever the order of additions and merges. They are
-//! computed when passages are first requested, and kept with the snapshot.
+//! The statistics come from a [`Sample`] of the documents. They are computed when passages are
+//! first requested, and kept with the snapshot.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::sample::Sample;
 use crate::compare::Passage;
-use crate::compare::background::{Background, COUNTED_TOKENS_MAX, TEXTS_MIN};
+use crate::compare::background::{Background, TEXTS_MIN};
 use crate::compare::chance::{ChanceLaws, Scored, Sums, equal_runs, space};
 use crate::compare::passages::{PASSAGE_TOKENS_MIN, Passages, Rating, tokens_in};
 use crate::compare::variants::variants;
 use crate::error::Result;
-use crate::hash::{Digest, hash_bytes, mix64};
+use crate::hash::{Digest, mix64};
 use crate::index::{DocAddress, Snapshot};
 use crate::runtime::Stop;
 use crate::text::Tokens;
 use crate::text::ranges::joined;
-
-/// The documents of a sample.
-const SAMPLED_MAX: usize = 1024;
-
-/// The bytes of each of them that count.
-const SAMPLED_BYTES: usize = 64 << 10;
 
 /// What the passages of a collection say.
 #[derive(Debug)]
@@ -39,9 +33,6 @@ pub struct Chance {
     documents: u64,
 }
 
-/// A document that may be in the sample.
-type Candidate = (Digest, usize, DocAddress);
-
 impl Chance {
     /// Samples the documents of one snapshot, or of two whose documents are compared with each
     /// other, those of the last one; `None` without texts.
@@ -50,39 +41,17 @@ impl Chance {
     /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
     /// `stop`.
     pub fn of(snapshots: &[&Snapshot], stop: &Stop) -> Result<Option<Chance>> {
-        if snapshots.iter().any(|snapshot| !snapshot.config().store_text) {
-            return Ok(None);
-        }
-        let mut candidates: Vec<Candidate> = Vec::new();
-        for (at, snapshot) in snapshots.iter().enumerate() {
-            for (segment, view) in (0u32..).zip(snapshot.segments()) {
-                let is_alive = |doc| view.is_alive(doc);
-                for doc in view.signatures.with_least_digests(SAMPLED_MAX, is_alive)? {
-                    stop.check()?;
-                    let digest = view.signatures.digest(doc)?;
-                    candidates.push((digest, at, DocAddress { segment, doc }));
-                }
-            }
-        }
-        candidates.sort_unstable_by_key(|(digest, at, address)| (*digest, *at, *address));
-        // A text counts once, however many documents have it.
-        candidates.dedup_by_key(|(digest, ..)| *digest);
-        let (mut sampled, mut counted) = (Vec::<(u64, Vec<u64>)>::new(), HashSet::new());
-        let mut room = COUNTED_TOKENS_MAX;
-        for (digest, at, address) in candidates.into_iter().take(SAMPLED_MAX) {
-            stop.check()?;
-            let snapshot = snapshots[at];
-            let text = snapshot.text(address)?.unwrap_or_default();
-            let text = &text[..text.floor_char_boundary(SAMPLED_BYTES)];
-            let mut tokens = Tokens::default();
-            snapshot.config().analyzer.of_passages().analyze(text, &mut tokens, stop)?;
-            room = room.saturating_sub(tokens.hashes.len());
-            sampled.push((hash_bytes(text.as_bytes()), tokens.hashes));
-            counted.insert(digest);
-            if room == 0 {
-                break;
-            }
-        }
+        let documents = snapshots.last().map_or(0, |snapshot| snapshot.documents());
+        Ok(Sample::of(snapshots, stop)?.map(|sample| Chance::new(sample, documents)))
+    }
+
+    /// Creates the statistics of a sample, for queries that are compared with this number of
+    /// documents.
+    #[must_use]
+    pub(super) fn new(sample: Sample, documents: u64) -> Chance {
+        let counted = sample.texts.iter().map(|text| text.digest).collect();
+        let mut sampled: Vec<(u64, Vec<u64>)> =
+            sample.texts.into_iter().map(|text| (text.hash, text.tokens)).collect();
         // Which of some copies is counted depends on the order. Digests depend on a key, texts do
         // not.
         sampled.sort();
@@ -96,9 +65,8 @@ impl Chance {
         }
         let model = Background::new(&slices);
         let laws = ChanceLaws::of_texts(&slices, &model);
-        let documents = snapshots.last().map_or(0, |snapshot| snapshot.documents());
         let beginnings = texts.iter().map(|text| beginning(text)).collect();
-        Ok(Some(Chance { model, laws, counted, beginnings, documents }))
+        Chance { model, laws, counted, beginnings, documents }
     }
 
     /// Tells whether a text that is no stored document begins as one of the sample.

@@ -37,7 +37,8 @@ impl Searcher {
         let mut scratch = self.spare.pop().unwrap_or_default();
         let subject = QuerySignature::of(self, query, &mut scratch.part)?;
         let subject = QuerySignature { hidden, ..subject };
-        let (search, documents) = Search::retrieve((self, query), subject, &mut scratch.counters)?;
+        let (search, documents) =
+            Search::retrieve((self, query), subject, None, &mut scratch.counters)?;
         let _ = self.spare.push(scratch);
         let mut shared = SharedFingerprints::within(query.memory.as_ref());
         let (keys, stop) = (&search.subject.keys[..], query.stop());

@@ -56,11 +56,22 @@ impl Filter<'_> {
         Filter::parsed(snapshot, text, false)
     }
 
-    fn parsed<'a>(snapshot: &'a Snapshot, text: &'a str, must_exist: bool) -> Result<Filter<'a>> {
+    /// Returns the fields that a filter names and no document has: documents of other shards may
+    /// have them.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), but for fields that no document has.
+    pub fn missing_fields(snapshot: &Snapshot, text: &str) -> Result<Vec<String>> {
+        let ast = Filter::ast(snapshot, text)?;
+        let missing = NamedFields::of(&ast).missing(snapshot);
+        let missing = missing.map_err(|fault| field_fault(snapshot, text, fault))?;
+        Ok(missing.into_iter().map(str::to_owned).collect())
+    }
+
+    /// Parses the filter without looking at documents.
+    fn ast(snapshot: &Snapshot, text: &str) -> Result<UserInputAst> {
         limits::check(text).map_err(|what| refused(text, &what))?;
-        let searcher = snapshot.tantivy();
-        let schema = searcher.schema();
-        let meta = schema.get_field(META).map_err(|e| refused(text, &words(&e)))?;
+        let schema = snapshot.tantivy().schema();
         let mut ast = parse_query(text).map_err(|_| refused(text, &no_query(text)))?;
         let mut seen = FilterCost::default();
         qualify(
@@ -77,11 +88,16 @@ impl Filter<'_> {
         limits::check_scans(seen.scans).map_err(|what| refused(text, &what))?;
         dates::spread(&mut ast, &is_of_meta).map_err(|what| refused(text, &what))?;
         ranges::unify(&mut ast, &is_of_meta).map_err(|what| refused(text, &what))?;
+        Ok(ast)
+    }
+
+    fn parsed<'a>(snapshot: &'a Snapshot, text: &'a str, must_exist: bool) -> Result<Filter<'a>> {
+        let searcher = snapshot.tantivy();
+        let meta = searcher.schema().get_field(META).map_err(|e| refused(text, &words(&e)))?;
+        let ast = Filter::ast(snapshot, text)?;
         if must_exist {
-            NamedFields::of(&ast).check(snapshot, meta).map_err(|fault| match fault {
-                FieldFault::Refused(what) => refused(text, &what),
-                FieldFault::Failed(error) => failed(snapshot, text, error),
-            })?;
+            let checked = NamedFields::of(&ast).check(snapshot, meta);
+            checked.map_err(|fault| field_fault(snapshot, text, fault))?;
         }
         let parser = QueryParser::for_index(searcher.index(), vec![meta]);
         let query = parser.build_query_from_user_input_ast(ast);
@@ -119,6 +135,14 @@ impl Filter<'_> {
         }
         docs.truncate(kept);
         Ok(())
+    }
+}
+
+/// Makes the error for a filter whose fields cannot be used, or looked up.
+fn field_fault(snapshot: &Snapshot, text: &str, fault: FieldFault) -> Error {
+    match fault {
+        FieldFault::Refused(what) => refused(text, &what),
+        FieldFault::Failed(error) => failed(snapshot, text, error),
     }
 }
 

@@ -3,9 +3,11 @@
 //! They are sums over the dictionaries of all segments, which count deleted documents too. Where
 //! these would decide something, their postings are read and subtracted.
 
+use cento_api::ShardFrequencies;
+
 use super::shared::terms_of;
 use crate::error::Result;
-use crate::index::{SegmentView, Snapshot};
+use crate::index::{DocAddress, SegmentView, Snapshot};
 use crate::runtime::Stop;
 use crate::segment::{Term, Terms};
 
@@ -94,13 +96,22 @@ pub fn leave_out_deleted(
     dfs: &mut [u64],
     stop: &Stop,
 ) -> Result<()> {
-    let deleted: u64 = segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum();
-    let is_close = |df: u64| df > max_df && df.saturating_sub(deleted) <= max_df;
-    if !dfs.iter().any(|&df| is_close(df)) {
+    let deleted = deleted_documents(segments);
+    if !dfs.iter().any(|&df| is_close(df, max_df, deleted)) {
         return Ok(());
     }
-    let close: Vec<bool> = dfs.iter().map(|&df| is_close(df)).collect();
+    let close: Vec<bool> = dfs.iter().map(|&df| is_close(df, max_df, deleted)).collect();
     leave_out_deleted_of(segments, terms, |i| close[i as usize], dfs, stop)
+}
+
+/// Returns the number of deleted documents that still use space.
+pub fn deleted_documents(segments: &[SegmentView]) -> u64 {
+    segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum()
+}
+
+/// Tells whether this number of deleted documents may decide if a fingerprint is stopped.
+fn is_close(df: u64, max_df: u64, deleted: u64) -> bool {
+    df > max_df && df.saturating_sub(deleted) <= max_df
 }
 
 /// Subtracts deleted documents from all document frequencies: weights depend on the documents in
@@ -132,6 +143,57 @@ fn leave_out_deleted_of(
         }
     }
     Ok(())
+}
+
+/// Returns which of the `keys` keys occur in a live document that is not excluded.
+pub fn known(
+    segments: &[SegmentView],
+    terms: &[Terms<'_>],
+    keys: usize,
+    excluded: &[DocAddress],
+    stop: &Stop,
+) -> Result<Vec<bool>> {
+    let mut is_known = vec![false; keys];
+    let mut docs = Vec::new();
+    for (at, (segment, terms)) in (0u32..).zip(segments.iter().zip(terms)) {
+        let is_there = |doc| {
+            let address = DocAddress { segment: at, doc };
+            segment.is_alive(doc) && excluded.binary_search(&address).is_err()
+        };
+        let excluded_here = excluded.iter().filter(|excluded| excluded.segment == at).count();
+        let gone_max = segment.deleted_documents() + excluded_here as u32;
+        for (at, (i, term)) in terms.iter().enumerate() {
+            stop.check_at(at)?;
+            let is_known = &mut is_known[*i as usize];
+            // A term in more documents than can be gone is surely in one that remains; only
+            // otherwise is its list read.
+            if !*is_known && term.df() <= gone_max {
+                docs.clear();
+                segment.signatures.documents_of(term, &mut docs)?;
+                *is_known = docs.iter().any(|&doc| is_there(doc));
+            } else {
+                *is_known = true;
+            }
+        }
+    }
+    Ok(is_known)
+}
+
+/// Returns the document frequencies of all shards for stop-fingerprints and weights, as
+/// [`leave_out_deleted`] and [`leave_out_all_deleted`] make those of an index.
+pub fn added_up(collection: &ShardFrequencies, max_df: u64, is_weighed: bool) -> Vec<u64> {
+    let deleted = collection.deleted.iter().copied().chain(std::iter::repeat(0));
+    let live = collection.dfs.iter().zip(deleted).map(|(&df, deleted)| {
+        let decides = is_weighed || is_close(df, max_df, collection.deleted_documents);
+        if decides { df.saturating_sub(deleted) } else { df }
+    });
+    live.collect()
+}
+
+/// Returns the number of fingerprints that a document of any shard has, as [`known`] counts them.
+pub fn known_in(collection: &ShardFrequencies) -> u32 {
+    let there = collection.dfs.iter().filter(|&&df| df > 0).count();
+    there.saturating_sub(collection.gone.len()) as u32
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::similar::Similarities;
 use super::weigh::WeightedOverlap;
 use crate::compare::Passages;
 use crate::error::Result;
-use cento_api::{Goal, Hit, Rank, Verified};
+use cento_api::{Goal, Hit, PassageCounts, Rank, Verified};
 
 /// A hit to show, with the requested details besides numbers.
 pub struct HitDetails {
@@ -33,32 +33,77 @@ impl HitDetails {
         let passage_tokens = passages.as_ref().map_or(0, Passages::tokens);
         HitDetails { scored, adds, verified, passages, is_without_passages: false, passage_tokens }
     }
+}
+
+/// A document that may be shown, with the counts of its passages.
+pub trait ListedDocument {
+    /// Returns what its passages count, if they were looked for and are there.
+    fn passages(&self) -> Option<PassageCounts>;
+
+    /// Tells whether its passages were left out for lack of memory.
+    fn is_without_passages(&self) -> bool;
+
+    /// Returns the tokens of the query in its passages, left out or not.
+    fn passage_tokens(&self) -> u32;
+
+    /// Returns the memory, in bytes, of its passages.
+    fn passage_bytes(&self) -> usize;
+
+    /// Leaves out its passages.
+    fn leave_out_passages(&mut self);
 
     /// Tells whether it has a passage, or may have one because the search for them was cut short.
-    pub fn may_have_passage(&self) -> bool {
-        self.is_without_passages || self.passages.as_ref().is_some_and(Passages::may_have_any)
+    fn may_have_passage(&self) -> bool {
+        self.is_without_passages() || self.passages().is_some_and(may_have_any)
     }
 
+    /// Tells whether it has a passage.
     fn has_passage(&self) -> bool {
-        let is_found = |passages: &Passages| !passages.found.is_empty();
-        self.is_without_passages || self.passages.as_ref().is_some_and(is_found)
+        self.is_without_passages() || self.passages().is_some_and(|passages| passages.found > 0)
+    }
+}
+
+/// Tells whether there is a passage, or may be one because the search for them was cut short.
+pub fn may_have_any(passages: PassageCounts) -> bool {
+    passages.found > 0 || !passages.complete
+}
+
+impl ListedDocument for HitDetails {
+    fn passages(&self) -> Option<PassageCounts> {
+        self.passages.as_ref().map(|passages| PassageCounts {
+            found: passages.found.len() as u32,
+            complete: passages.complete,
+            tokens: self.passage_tokens,
+        })
+    }
+
+    fn is_without_passages(&self) -> bool {
+        self.is_without_passages
+    }
+
+    fn passage_tokens(&self) -> u32 {
+        self.passage_tokens
     }
 
     fn passage_bytes(&self) -> usize {
         self.passages.as_ref().map_or(0, Passages::bytes)
     }
+
+    fn leave_out_passages(&mut self) {
+        (self.passages, self.is_without_passages) = (None, true);
+    }
 }
 
 /// The documents to show, with passages as far as there is memory for them.
-pub struct List {
-    shown: Vec<HitDetails>,
+pub struct List<T> {
+    shown: Vec<T>,
     by_passages: bool,
     bytes_max: usize,
     bytes: usize,
 }
 
-impl List {
-    pub fn of(query: &Query) -> List {
+impl<T: ListedDocument> List<T> {
+    pub fn of(query: &Query) -> List<T> {
         List {
             shown: Vec::new(),
             by_passages: query.ranked_by() == Rank::Passages,
@@ -71,7 +116,7 @@ impl List {
         self.shown.len()
     }
 
-    pub fn push(&mut self, shown: HitDetails) {
+    pub fn push(&mut self, shown: T) {
         self.bytes = self.bytes.saturating_add(shown.passage_bytes());
         self.shown.push(shown);
         // Not with each one: the best by passages may still follow.
@@ -81,11 +126,11 @@ impl List {
     }
 
     /// Returns the documents, the best first.
-    pub fn finish(mut self) -> Vec<HitDetails> {
+    pub fn finish(mut self) -> Vec<T> {
         self.leave_out();
         if self.by_passages {
             // Equal ones stay in the order of their weight.
-            self.shown.sort_by_key(|shown| Reverse(shown.passage_tokens));
+            self.shown.sort_by_key(|shown| Reverse(shown.passage_tokens()));
         }
         self.shown
     }
@@ -97,16 +142,16 @@ impl List {
         }
         let mut order: Vec<usize> = (0..self.shown.len()).collect();
         if self.by_passages {
-            order.sort_by_key(|&at| Reverse(self.shown[at].passage_tokens));
+            order.sort_by_key(|&at| Reverse(self.shown[at].passage_tokens()));
         }
         self.bytes = 0;
         let mut is_full = false;
         for at in order {
             let shown = &mut self.shown[at];
             let bytes = self.bytes.saturating_add(shown.passage_bytes());
-            is_full |= bytes > self.bytes_max || shown.is_without_passages;
+            is_full |= bytes > self.bytes_max || shown.is_without_passages();
             match is_full && shown.has_passage() {
-                true => (shown.passages, shown.is_without_passages) = (None, true),
+                true => shown.leave_out_passages(),
                 false => self.bytes = bytes,
             }
         }

@@ -54,8 +54,11 @@ mod removal;
 mod repeated;
 mod retrieve;
 mod run_sets;
+mod sample;
 mod score;
 mod searcher;
+mod shard_caches;
+mod shards;
 mod shared;
 mod similar;
 mod similar_to;
@@ -69,8 +72,9 @@ pub use crate::index::MaxDf;
 pub use boilerplate::Boilerplate;
 pub use cento_api::{
     Answer, BoilerplateShare, CandidateTexts, CountUnit, Goal, Hit, QueryInfo, Rank,
-    RepeatedPassage, SearchOptions, SpanCarrier, Stopped, Thresholds, Trace, TracedSpan, Verified,
-    WeightedSimilarity,
+    RepeatedPassage, SearchOptions, ShardAnswers, ShardCandidate, ShardCandidates,
+    ShardFrequencies, ShardHit, ShardSample, ShardSpans, ShardStep, ShardWinners, SpanCarrier,
+    Stopped, Thresholds, Trace, TracedSpan, Verified, WeightedSimilarity,
 };
 pub use chance::Chance;
 pub use cost::Cost;
@@ -83,6 +87,7 @@ pub use query::{Query, Subject};
 pub use repeated::RepeatedPassages;
 pub use run_sets::{RunMaker, StoredRuns, kept_runs};
 pub use searcher::Searcher;
+pub use shards::{add_up_frequencies, next_step};
 pub use similar_to::SimilarTo;
 pub use stopped::StopCounts;
 pub use weigh::{Weigh, WeightedOverlap, least_weight};

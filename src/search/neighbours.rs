@@ -102,6 +102,7 @@ impl Searcher {
             max_df: max_df.limit(self.snapshot.documents()),
             budget: u64::MAX,
             weighed,
+            collection: None,
             filter: None,
             excluded: except.as_slice(),
             keeps_terms: false,

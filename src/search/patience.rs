@@ -56,6 +56,11 @@ impl Patience {
         self.most
     }
 
+    /// Tells whether the search ends when no more passages are found.
+    pub fn ends_early(&self) -> bool {
+        self.ends_early
+    }
+
     /// Tells whether the number of candidates is the same, whichever of them are hits.
     pub fn counts_all(&self) -> bool {
         self.counts_all

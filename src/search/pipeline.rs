@@ -53,7 +53,8 @@ impl Searcher {
     pub(super) fn find<'a>(&'a self, query: &'a Query) -> Result<(Search<'a>, Vec<Scored>)> {
         let mut scratch = self.spare.pop().unwrap_or_default();
         let subject = QuerySignature::of(self, query, &mut scratch.part)?;
-        let (search, documents) = Search::retrieve((self, query), subject, &mut scratch.counters)?;
+        let (search, documents) =
+            Search::retrieve((self, query), subject, None, &mut scratch.counters)?;
         let meeting = search.meeting(&documents)?;
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);

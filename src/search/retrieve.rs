@@ -6,6 +6,8 @@
 
 use std::cmp::Reverse;
 
+use cento_api::ShardFrequencies;
+
 use super::candidate::Candidate;
 use super::candidates::{self, CandidateSet, Counters, Request};
 use super::filter::Filter;
@@ -30,7 +32,8 @@ pub struct Search<'a> {
 const RECOUNTED_PER_HIT: usize = 4;
 
 impl<'a> Search<'a> {
-    /// Finds the candidates of a query with this signature.
+    /// Finds the candidates of a query with this signature. If the snapshot is only a shard,
+    /// `collection` has the frequencies of all shards.
     ///
     /// # Errors
     /// When the filter of the query is invalid, or a file is damaged; [`Error::Cancelled`] soon
@@ -38,9 +41,10 @@ impl<'a> Search<'a> {
     pub fn retrieve(
         (searcher, query): (&'a Searcher, &'a Query),
         subject: QuerySignature,
+        collection: Option<&ShardFrequencies>,
         counters: &mut Counters,
     ) -> Result<(Search<'a>, Vec<Candidate>)> {
-        let found = find(searcher, query, &subject, counters)?;
+        let found = find((searcher, query), &subject, collection, counters)?;
         let mut search = Search { searcher, query, subject, found };
         let mut documents = std::mem::take(&mut search.found.documents);
         if search.found.unread > 0 {
@@ -75,15 +79,22 @@ impl<'a> Search<'a> {
 }
 
 fn find(
-    searcher: &Searcher,
-    query: &Query,
+    (searcher, query): (&Searcher, &Query),
     subject: &QuerySignature,
+    collection: Option<&ShardFrequencies>,
     counters: &mut Counters,
 ) -> Result<CandidateSet> {
     let snapshot = &searcher.snapshot;
-    let max_df = query.options.max_df.unwrap_or(snapshot.config().max_df);
+    let documents = collection.map_or_else(|| snapshot.documents(), |all| all.documents);
+    let of_index = collection.map_or(snapshot.config().max_df, |all| all.max_df);
+    let max_df = query.options.max_df.unwrap_or(of_index);
     let filter = query.options.filter.as_deref();
-    let filter = filter.map(|text| Filter::new(snapshot, text)).transpose()?;
+    let filter = filter.map(|text| match collection {
+        // Documents of other shards may have the fields that it names.
+        Some(_) => Filter::standing(snapshot, text),
+        None => Filter::new(snapshot, text),
+    });
+    let filter = filter.transpose()?;
     let excluded = subject.excluded(snapshot, &query.options.exclude_id)?;
     let pruning = Pruning::of(query, searcher.ignored.is_some());
     let request = Request {
@@ -92,9 +103,10 @@ fn find(
         best: pruning.by_overlap,
         best_by_weight: pruning.by_weight,
         tuning: searcher.tuning,
-        max_df: max_df.limit(snapshot.documents()),
+        max_df: max_df.limit(documents),
         budget: query.options.budget.unwrap_or(u64::MAX),
-        weighed: query.is_weighed().then(|| (Weigh::new(snapshot), query.least_weighted())),
+        weighed: query.is_weighed().then(|| (Weigh::among(documents), query.least_weighted())),
+        collection,
         filter: filter.as_ref(),
         excluded: &excluded,
         keeps_terms: query.shows_estimates() && searcher.estimator().is_some(),

@@ -11,7 +11,7 @@ use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::similarity::Similarity;
-use cento_api::Rank;
+use cento_api::{Rank, ShardCandidate};
 
 /// A hit, without its meta object.
 #[derive(Debug, Clone)]
@@ -36,6 +36,25 @@ impl Scored {
         let overlap = Overlap::new(overlap, in_query, in_document);
         let (id, weighted, similarity) = (String::new(), None, None);
         Scored { address, id, overlap, weighted, similarity, score: 0.0 }
+    }
+
+    /// Returns the document at `address` that a shard named as a candidate.
+    pub fn of_candidate(named: &ShardCandidate, address: DocAddress, in_query: u32) -> Scored {
+        let ShardCandidate { id, overlap, fingerprints, weight, similarity } = named;
+        let counted = Candidate { address, overlap: *overlap, weight: *weight };
+        let scored = Scored::new(counted, in_query, *fingerprints);
+        Scored { id: id.clone(), similarity: *similarity, ..scored }
+    }
+
+    /// Returns the document as a shard names it.
+    pub fn into_candidate(self) -> ShardCandidate {
+        ShardCandidate {
+            id: self.id,
+            overlap: self.overlap.shared,
+            fingerprints: self.overlap.in_b,
+            weight: self.weighted.map_or(0, |weighted| weighted.shared),
+            similarity: self.similarity,
+        }
     }
 
     /// Adds the weight of the shared fingerprints; `in_query` is the weight of the query.

@@ -9,6 +9,7 @@ use crossbeam::queue::ArrayQueue;
 use super::boilerplate::{Boilerplate, Ignored};
 use super::candidates::Counters;
 use super::chance::Chance;
+use super::shard_caches::ShardCaches;
 use super::tuning::Tuning;
 use crate::error::Result;
 use crate::index::Snapshot;
@@ -37,6 +38,8 @@ pub struct Searcher {
     pub(super) tuning: Tuning,
     /// Which passages are chance, once that is needed; `Some(None)` without texts.
     pub(super) chance: Arc<Mutex<Option<Option<Arc<Chance>>>>>,
+    /// The caches of a searcher over a shard.
+    pub(super) shard: Arc<ShardCaches>,
 }
 
 impl std::fmt::Debug for Searcher {
@@ -60,7 +63,14 @@ impl Searcher {
     #[must_use]
     pub fn new(snapshot: Snapshot) -> Searcher {
         let spare = Arc::new(ArrayQueue::new(SPARE_MAX));
-        Searcher { snapshot, ignored: None, spare, tuning: Tuning::DEFAULT, chance: Arc::default() }
+        Searcher {
+            snapshot,
+            ignored: None,
+            spare,
+            tuning: Tuning::DEFAULT,
+            chance: Arc::default(),
+            shard: Arc::default(),
+        }
     }
 
     /// Returns a searcher that excludes this text, such as that of templates: every number of

@@ -29,7 +29,12 @@ const UNIT: f64 = (1u64 << 20) as f64;
 impl Weigh {
     /// Creates the weights of fingerprints by the documents of a snapshot.
     pub fn new(snapshot: &Snapshot) -> Weigh {
-        Weigh { documents: snapshot.documents(), common_df: None }
+        Weigh::among(snapshot.documents())
+    }
+
+    /// Creates the weights of fingerprints in a collection of this number of documents.
+    pub fn among(documents: u64) -> Weigh {
+        Weigh { documents, common_df: None }
     }
 
     /// Creates weights that count fingerprints. Those that more than `common_df` live documents

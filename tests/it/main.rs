@@ -26,5 +26,6 @@ mod replaced;
 mod scripts;
 mod search;
 mod segment;
+mod shards;
 mod tidy;
 mod writer_defects;

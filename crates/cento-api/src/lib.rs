@@ -39,6 +39,7 @@ pub mod reason;
 mod repeated;
 mod search;
 mod service_file;
+mod shards;
 pub mod similarity;
 mod sources;
 mod stats;
@@ -75,6 +76,10 @@ pub use reason::{ConflictKind, Reason, Refusal};
 pub use repeated::{BoilerplateShare, RepeatedPassage};
 pub use search::{Goal, Rank, SearchOptions};
 pub use service_file::{DEFAULT_PORT, ServiceFile};
+pub use shards::{
+    PassageCounts, SampledText, ShardAnswers, ShardCandidate, ShardCandidates, ShardFrequencies,
+    ShardHit, ShardSample, ShardSpans, ShardStep, ShardWinners,
+};
 pub use similarity::Similarity;
 pub use sources::{SourceRanges, SourcedDocument, Sources};
 pub use stats::{Bytes, Compaction, Stats};

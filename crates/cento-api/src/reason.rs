@@ -150,6 +150,8 @@ pub enum ConflictKind {
     UnreadableManifest,
     /// A manifest was removed while it was pulled.
     ManifestRemoved,
+    /// A shard has another commit than the one that a request continues.
+    Commit,
     /// A service refused a change because of another, which its message names.
     Service,
 }

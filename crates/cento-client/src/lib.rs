@@ -9,6 +9,7 @@ mod files;
 mod multipart;
 #[doc(hidden)]
 pub mod public_hosts;
+mod shards;
 mod watches;
 mod webhook;
 

@@ -94,24 +94,31 @@ impl<'a> NamedFields<'a> {
 
     /// Checks that there are documents with each of these fields, if there are documents at all.
     pub(super) fn check(&self, snapshot: &Snapshot, meta: Field) -> Result<(), FieldFault> {
+        let missing = self.missing(snapshot)?;
+        match missing.first().filter(|_| snapshot.documents() > 0) {
+            Some(field) => Err(unknown(snapshot, meta, field)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns those of the fields that no document has.
+    pub(super) fn missing(&self, snapshot: &Snapshot) -> Result<Vec<&'a str>, FieldFault> {
         if let Some(word) = self.stray {
             let what = format!("`{word}` is in no field; write `FIELD:VALUE`");
             return Err(FieldFault::Refused(what));
         }
-        if snapshot.documents() == 0 {
-            return Ok(());
-        }
+        let mut missing = Vec::new();
         for field in &self.valued {
             if !is_there(snapshot, field, false)? {
-                return Err(unknown(snapshot, meta, field)?);
+                missing.push(*field);
             }
         }
         for field in self.existing.iter().filter(|field| **field != META) {
             if !is_there(snapshot, field, true)? {
-                return Err(unknown(snapshot, meta, field)?);
+                missing.push(*field);
             }
         }
-        Ok(())
+        Ok(missing)
     }
 }
 

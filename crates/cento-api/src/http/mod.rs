@@ -14,6 +14,7 @@ mod report;
 #[cfg(feature = "openapi")]
 mod schema;
 mod search;
+mod shards;
 mod signature;
 mod watches;
 mod withdrawals;
@@ -40,6 +41,7 @@ pub use maintenance::{
 pub use pairs::{DocumentBoilerplate, PairsRequest, PairsResponse};
 pub use report::{PairsReportRequest, ReportRequest};
 pub use search::{CANDIDATES_MAX, HITS_MAX, SearchRequest};
+pub use shards::{ShardCandidatesRequest, ShardFrequenciesRequest, ShardSpansRequest};
 pub use signature::SignatureBody;
 pub use watches::{EventsRequest, ListWatchesRequest, ListWatchesResponse, WatchRequest};
 pub use withdrawals::{

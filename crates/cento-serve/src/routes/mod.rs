@@ -16,6 +16,7 @@ mod page;
 mod pairs;
 mod report;
 mod search;
+mod shards;
 mod status;
 mod texts;
 mod watches;
@@ -91,6 +92,9 @@ fn delete<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -
 fn readers() -> Vec<Route> {
     vec![
         post("/v1/search", search::search),
+        post("/v1/shard/frequencies", shards::shard_frequencies),
+        post("/v1/shard/candidates", shards::shard_candidates),
+        post("/v1/shard/spans", shards::shard_spans),
         post("/v1/compare", compare::compare),
         post("/v1/passages", compare::passages),
         post("/v1/pairs", pairs::pairs),

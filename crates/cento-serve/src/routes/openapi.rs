@@ -8,8 +8,8 @@ use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 
 use super::{
-    compare, documents, families, grouping, maintenance, pairs, report, search, status, texts,
-    watches, withdrawals,
+    compare, documents, families, grouping, maintenance, pairs, report, search, shards, status,
+    texts, watches, withdrawals,
 };
 use cento::compare::measure::families;
 use cento_api::http::{ErrorBody, FamiliesSummary, LineageSummary};
@@ -29,6 +29,9 @@ use cento_api::{Descent, Family};
     servers((url = ".", description = "Where this document is")),
     paths(
         search::search,
+        shards::shard_frequencies,
+        shards::shard_candidates,
+        shards::shard_spans,
         compare::compare,
         compare::passages,
         pairs::pairs,

@@ -129,7 +129,7 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
 }
 
 /// A search that was requested.
-struct RequestedSearch {
+pub(super) struct RequestedSearch {
     query: Query,
     /// The texts that do not count.
     boilerplate: Vec<String>,
@@ -140,7 +140,7 @@ impl RequestedSearch {
     ///
     /// # Errors
     /// When the request is invalid.
-    fn new(
+    pub(super) fn new(
         request: SearchRequest,
         config: &Config,
         frequencies: Option<&Arc<FrequencyTable>>,
@@ -172,6 +172,17 @@ impl RequestedSearch {
 
     /// Answers it.
     fn answer(self, app: &App, searcher: &Searcher, stop: Stop) -> Result<Answer> {
+        self.ask(app, searcher, stop, Searcher::search)
+    }
+
+    /// Asks the searcher about it, without the texts that do not count.
+    pub(super) fn ask<T>(
+        self,
+        app: &App,
+        searcher: &Searcher,
+        stop: Stop,
+        ask: impl FnOnce(&Searcher, &Query) -> Result<T>,
+    ) -> Result<T> {
         let RequestedSearch { mut query, boilerplate } = self;
         let config = searcher.snapshot().config();
         let known: Vec<&str> = boilerplate.iter().map(String::as_str).collect();
@@ -183,11 +194,11 @@ impl RequestedSearch {
         query.memory = memory::room(&app.memory, own.as_ref());
         query.stop = stop;
         if boilerplate.is_empty() {
-            return searcher.search(&query);
+            return ask(searcher, &query);
         }
         let boilerplate = Boilerplate::new(config)?
             .with_texts(boilerplate.iter().map(String::as_str), &query.stop)?;
-        searcher.clone().excluding(boilerplate, &query.stop)?.search(&query)
+        ask(&searcher.clone().excluding(boilerplate, &query.stop)?, &query)
     }
 }
 

@@ -23,5 +23,6 @@ mod metrics;
 mod refusals;
 mod reports;
 mod several;
+mod shards;
 mod stops;
 mod webhooks;

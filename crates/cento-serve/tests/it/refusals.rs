@@ -64,7 +64,7 @@ fn required(api: &Value, schema: &Value) -> Value {
         return required(api, any.last().unwrap());
     }
     match schema["type"].as_str() {
-        Some("string") => json!("a"),
+        Some("string") => schema.get("example").cloned().unwrap_or(json!("a")),
         Some("array") => json!([required(api, &schema["items"])]),
         Some("integer" | "number") => json!(1),
         _ => {

@@ -1,0 +1,113 @@
+//! `POST /v1/shard/frequencies`, `POST /v1/shard/candidates` and `POST /v1/shard/spans`
+//!
+//! A service over a shard answers these three, and a client of all shards composes the answer of
+//! one index. No service sends requests to others.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+
+use super::search::RequestedSearch;
+use crate::app::App;
+use crate::body::Body;
+use crate::failure::Failure;
+use cento::Result;
+use cento::search::{Query, Searcher};
+use cento_api::http::{
+    SearchRequest, ShardCandidatesRequest, ShardFrequenciesRequest, ShardSpansRequest,
+};
+use cento_api::{ShardCandidates, ShardFrequencies, ShardSpans};
+
+/// Count the documents of a shard with each fingerprint of a query.
+///
+/// The first of three requests that search several indexes as one. Add up the answers of all
+/// shards.
+#[cfg_attr(test, utoipa::path(
+    post,
+    path = "/v1/shard/frequencies",
+    tag = "shards",
+    security(("token" = [])),
+    request_body = ShardFrequenciesRequest,
+    responses(
+        super::errors::Errors,
+        (status = 200, description = "The frequencies", body = ShardFrequencies),
+    )
+))]
+pub async fn shard_frequencies(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> std::result::Result<Json<ShardFrequencies>, Failure> {
+    let body = app.read_body(request).await?;
+    let ShardFrequenciesRequest { search, sample } = body.json()?;
+    answer(&app, body, search, move |shard, query| shard.frequencies(query, sample)).await
+}
+
+/// Find the documents of a shard that may be hits, by the frequencies of all shards.
+///
+/// The second request. A shard with another commit than the one that it counted refuses it with
+/// 409: begin again with the frequencies.
+#[cfg_attr(test, utoipa::path(
+    post,
+    path = "/v1/shard/candidates",
+    tag = "shards",
+    security(("token" = [])),
+    request_body = ShardCandidatesRequest,
+    responses(
+        super::errors::Errors,
+        (status = 200, description = "The best candidates, best first", body = ShardCandidates),
+    )
+))]
+pub async fn shard_candidates(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> std::result::Result<Json<ShardCandidates>, Failure> {
+    let body = app.read_body(request).await?;
+    let ShardCandidatesRequest { search, frequencies, most } = body.json()?;
+    let ask = move |shard: &Searcher, query: &Query| shard.candidates(query, &frequencies, most);
+    answer(&app, body, search, ask).await
+}
+
+/// Compare the winners of a shard with the query.
+///
+/// The third request, refused with 409 as the second. If the answer says `needs_sample`, repeat it
+/// with the sample of all shards, which the shard then keeps.
+#[cfg_attr(test, utoipa::path(
+    post,
+    path = "/v1/shard/spans",
+    tag = "shards",
+    security(("token" = [])),
+    request_body = ShardSpansRequest,
+    responses(
+        super::errors::Errors,
+        (status = 200, description = "The winners as hits", body = ShardSpans),
+    )
+))]
+pub async fn shard_spans(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> std::result::Result<Json<ShardSpans>, Failure> {
+    let body = app.read_body(request).await?;
+    let ShardSpansRequest { search, winners } = body.json()?;
+    answer(&app, body, search, move |shard, query| shard.spans(query, &winners)).await
+}
+
+/// Asks the index about a search.
+async fn answer<T: Send + 'static>(
+    app: &Arc<App>,
+    body: Body,
+    search: SearchRequest,
+    ask: impl FnOnce(&Searcher, &Query) -> Result<T> + Send + 'static,
+) -> std::result::Result<Json<T>, Failure> {
+    let (searcher, frequencies) = (app.searcher(), app.settings.frequencies.clone());
+    let config = searcher.snapshot().config();
+    let requested = RequestedSearch::new(search, config, frequencies.as_ref())?;
+    let (_, room) = body.into_parts();
+    let own = app.clone();
+    let answer = app.run(move |stop| {
+        // The room is released when the answer is made.
+        let _room = room;
+        requested.ask(&own, &searcher, stop, ask)
+    });
+    Ok(Json(answer.await?))
+}

@@ -1,0 +1,145 @@
+//! A sample of the texts of a collection.
+//!
+//! It consists of the documents whose texts have the least digests, so that equal collections have
+//! equal samples, whatever the order of additions and merges, and so that the sample of several
+//! shards is made of theirs alone.
+
+use crate::compare::background::COUNTED_TOKENS_MAX;
+use crate::error::Result;
+use crate::hash::{Digest, hash_bytes};
+use crate::index::{DocAddress, Snapshot};
+use crate::runtime::Stop;
+use crate::text::Tokens;
+
+/// The documents of a sample.
+const SAMPLED_MAX: usize = 1024;
+
+/// The bytes of each of them that count.
+const SAMPLED_BYTES: usize = 64 << 10;
+
+/// A text of a sample.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SampleText {
+    /// The digest of the document.
+    pub digest: Digest,
+    /// The hash of the part that counts. Digests depend on a key, texts do not.
+    pub hash: u64,
+    /// The hashes of its tokens.
+    pub tokens: Vec<u64>,
+}
+
+/// A sample, in the order of the digests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    pub texts: Vec<SampleText>,
+}
+
+/// A document that may be in the sample.
+type Candidate = (Digest, usize, DocAddress);
+
+impl Sample {
+    /// Samples the documents of snapshots; `None` without texts.
+    ///
+    /// # Errors
+    /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
+    /// `stop`.
+    pub fn of(snapshots: &[&Snapshot], stop: &Stop) -> Result<Option<Sample>> {
+        if snapshots.iter().any(|snapshot| !snapshot.config().store_text) {
+            return Ok(None);
+        }
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for (at, snapshot) in snapshots.iter().enumerate() {
+            for (segment, view) in (0u32..).zip(snapshot.segments()) {
+                let is_alive = |doc| view.is_alive(doc);
+                for doc in view.signatures.with_least_digests(SAMPLED_MAX, is_alive)? {
+                    stop.check()?;
+                    let digest = view.signatures.digest(doc)?;
+                    candidates.push((digest, at, DocAddress { segment, doc }));
+                }
+            }
+        }
+        candidates.sort_unstable_by_key(|(digest, at, address)| (order(*digest), *at, *address));
+        // A text counts once, however many documents have it.
+        candidates.dedup_by_key(|(digest, ..)| *digest);
+        let read = candidates.into_iter().map(|(digest, at, address)| {
+            stop.check()?;
+            let snapshot = snapshots[at];
+            let text = snapshot.text(address)?.unwrap_or_default();
+            let text = &text[..text.floor_char_boundary(SAMPLED_BYTES)];
+            let mut tokens = Tokens::default();
+            snapshot.config().analyzer.of_passages().analyze(text, &mut tokens, stop)?;
+            Ok(SampleText { digest, hash: hash_bytes(text.as_bytes()), tokens: tokens.hashes })
+        });
+        Ok(Some(Sample { texts: within_room(read)? }))
+    }
+
+    /// Returns the sample of the collection that has all documents of those of these samples.
+    #[must_use]
+    pub fn of_all(samples: impl IntoIterator<Item = Sample>) -> Sample {
+        let mut texts: Vec<SampleText> = samples.into_iter().flat_map(|one| one.texts).collect();
+        texts.sort_by_key(|text| order(text.digest));
+        texts.dedup_by_key(|text| text.digest);
+        let texts = within_room(texts.into_iter().map(Ok)).expect("nothing is read");
+        Sample { texts }
+    }
+
+    /// Returns a digest: equal samples have equal ones.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        let digests: Vec<[u8; 16]> =
+            self.texts.iter().map(|text| text.digest.to_le_bytes()).collect();
+        Digest::of(digests.as_flattened())
+    }
+}
+
+/// Returns the key that texts are ordered by: first as a segment orders its documents, because a
+/// segment names only the first of them. By any other key, the sample would depend on how many
+/// documents are in each segment.
+fn order(digest: Digest) -> (u32, Digest) {
+    (digest.low as u32, digest)
+}
+
+/// Takes the texts of a sample from those that ascend by their digests, as far as they count.
+fn within_room(texts: impl Iterator<Item = Result<SampleText>>) -> Result<Vec<SampleText>> {
+    let (mut sampled, mut room) = (Vec::new(), COUNTED_TOKENS_MAX);
+    for text in texts.take(SAMPLED_MAX) {
+        let text = text?;
+        room = room.saturating_sub(text.tokens.len());
+        sampled.push(text);
+        if room == 0 {
+            break;
+        }
+    }
+    Ok(sampled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Config, Document, Index, WriterOptions};
+
+    /// Samples an index of these documents, with a commit after each `commit` of them.
+    fn sample(documents: impl Iterator<Item = u64>, commit: u64) -> Sample {
+        let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
+        let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
+        for (at, number) in (1..).zip(documents) {
+            writer.add(Document::new(number.to_string(), format!("word{number} and"))).unwrap();
+            if at % commit == 0 {
+                writer.commit().unwrap();
+            }
+        }
+        writer.finish().unwrap();
+        Sample::of(&[&index.snapshot().unwrap()], Stop::NEVER).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_sample_depends_neither_on_segments_nor_on_shards() {
+        // More documents than a sample has, in one segment and in several with fewer each.
+        let number = 3 * SAMPLED_MAX as u64;
+        let whole = sample(0..number, u64::MAX);
+        assert_eq!(whole.texts.len(), SAMPLED_MAX);
+        assert_eq!(sample(0..number, 700), whole);
+        let shards = (0..4).map(|shard| sample((shard..number).step_by(4), u64::MAX));
+        assert_eq!(Sample::of_all(shards), whole);
+    }
+}

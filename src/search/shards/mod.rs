@@ -1,0 +1,298 @@
+//! Shards: indexes that together answer as one index with all their documents.
+//!
+//! A search over shards takes the stages of a search over one index, with the shards between them:
+//!
+//! 1. [`Searcher::frequencies`]: how many documents of the shard have each fingerprint?
+//!    [`add_up_frequencies`] makes those of the collection, which decide about stop-fingerprints
+//!    and weights.
+//! 2. [`Searcher::candidates`]: which documents of the shard may be hits, by these frequencies?
+//! 3. [`Searcher::spans`]: what do the texts of the winners say?
+//!
+//! `next_step` conducts them: it examines the merged candidates by the rules of one index, and says
+//! which documents it must know next. It sends no requests. Transport, retries and shards that are
+//! down are left to the caller. Each message names the commit that it is of, and a shard whose
+//! commit is another one refuses to continue.
+
+mod addition;
+mod conductor;
+mod refusal;
+mod text_sample;
+
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex};
+
+use cento_api::{
+    ShardCandidate, ShardCandidates, ShardFrequencies, ShardHit, ShardSpans, ShardWinners,
+};
+
+pub use self::addition::add_up_frequencies;
+pub use self::conductor::next_step;
+use self::refusal::check;
+use super::candidates::CandidateSet;
+use super::chance::Chance;
+use super::evidence::Evidence;
+use super::examine::{Examination, Examine, TextExaminer};
+use super::filter::Filter;
+use super::foreign_signature::ForeignSignature;
+use super::frequencies::{deleted_documents, known, leave_out_all_deleted, look_up};
+use super::hit_details::ListedDocument;
+use super::pruning::Pruning;
+use super::query::Query;
+use super::query_signature::QuerySignature;
+use super::retrieve::Search;
+use super::sample::Sample;
+use super::score::{self, Scored};
+use super::searcher::Searcher;
+use crate::error::{Error, Result};
+use crate::hash::Digest;
+use crate::index::DocAddress;
+use crate::reason::ConflictKind;
+use crate::runtime::Stop;
+use crate::scheme::Fingerprint;
+
+/// No collection has as many documents: readers of JSON round larger numbers.
+const DOCUMENTS_MAX: u64 = 1 << 53;
+
+impl Searcher {
+    /// Returns the digest of the commit: a request continues an answer of the same commit only.
+    /// Copies of an index have the same one.
+    #[must_use]
+    pub fn commit(&self) -> &str {
+        self.shard.commit.get_or_init(|| format!("{:016x}", self.snapshot.generation()))
+    }
+
+    /// Counts the documents with each fingerprint of a query. The sample of the texts, if
+    /// requested, is that of the commit: it is the same for each query.
+    ///
+    /// # Errors
+    /// When shards cannot answer the query as one index, or a file is damaged;
+    /// [`Error::Cancelled`] soon after the query is stopped.
+    pub fn frequencies(&self, query: &Query, with_sample: bool) -> Result<ShardFrequencies> {
+        check(query)?;
+        let searcher = self.without(&query.options.without)?;
+        let (snapshot, config, stop) = (&self.snapshot, self.snapshot.config(), query.stop());
+        let subject = QuerySignature::of(&searcher, query, &mut Vec::new())?;
+        let (terms, dfs) = look_up(snapshot, &subject.keys, stop)?;
+        let segments = snapshot.segments();
+        let deleted_documents = deleted_documents(segments);
+        let mut deleted = Vec::new();
+        if deleted_documents > 0 {
+            let mut live = dfs.clone();
+            leave_out_all_deleted(segments, &terms, &mut live, stop)?;
+            deleted = dfs.iter().zip(live).map(|(df, live)| df - live).collect();
+        }
+        let excluded = subject.excluded(snapshot, &query.options.exclude_id)?;
+        let known = known(segments, &terms, dfs.len(), &excluded, stop)?;
+        let is_gone = |place: &u32| dfs[*place as usize] > 0 && !known[*place as usize];
+        let missing_fields = match &query.options.filter {
+            Some(filter) => Filter::missing_fields(snapshot, filter)?,
+            None => Vec::new(),
+        };
+        Ok(ShardFrequencies {
+            commits: vec![self.commit().to_owned()],
+            settings: format!("{:016x}", config.digest()),
+            fingerprints: digest_of(&subject.keys),
+            preset: snapshot.preset(),
+            max_df: query.options.max_df.unwrap_or(config.max_df),
+            documents: snapshot.documents(),
+            deleted_documents,
+            gone: (0..dfs.len() as u32).filter(is_gone).collect(),
+            dfs,
+            deleted,
+            missing_fields,
+            sample: match with_sample {
+                true => self.sample(stop)?.map(text_sample::to_json),
+                false => None,
+            },
+        })
+    }
+
+    /// Returns the sample of the texts of the shard.
+    fn sample(&self, stop: &Stop) -> Result<Option<&Sample>> {
+        if self.shard.sample.get().is_none() {
+            let _ = self.shard.sample.set(Sample::of(&[&self.snapshot], stop)?);
+        }
+        Ok(self.shard.sample.get().and_then(Option::as_ref))
+    }
+
+    /// Finds the documents that may be hits, by the frequencies of all shards: the best, and `most`
+    /// at most.
+    ///
+    /// # Errors
+    /// When the frequencies are of another query or of another commit, the filter names a field
+    /// that no document of any shard has, or a file is damaged; [`Error::Cancelled`] soon after the
+    /// query is stopped.
+    pub fn candidates(
+        &self,
+        query: &Query,
+        frequencies: &ShardFrequencies,
+        most: usize,
+    ) -> Result<ShardCandidates> {
+        check(query)?;
+        self.check_commit(frequencies.commits.iter())?;
+        if frequencies.documents > 0
+            && let Some(field) = frequencies.missing_fields.first()
+        {
+            let what = format!("no document of any shard has the field `{field}`");
+            return Err(Error::argument("filter", what));
+        }
+        let (query, _) = query.with_defaults(frequencies.preset);
+        let searcher = self.without(&query.options.without)?;
+        let mut scratch = self.spare.pop().unwrap_or_default();
+        let subject = QuerySignature::of(&searcher, &query, &mut scratch.part)?;
+        check_frequencies(frequencies, &subject.keys)?;
+        let all = Some(frequencies);
+        let (search, documents) =
+            Search::retrieve((&searcher, &query), subject, all, &mut scratch.counters)?;
+        let meeting = search.meeting(&documents)?;
+        let _ = self.spare.push(scratch);
+        let met = meeting.len() as u64;
+        let pruning = Pruning::of(&query, searcher.ignored.is_some());
+        let most = pruning.hits.min(most);
+        let best = score::best(&searcher.snapshot, meeting, most, query.stop())?;
+        let Search { subject, found, .. } = &search;
+        let kept_max = pruning.by_overlap.min(pruning.by_weight);
+        Ok(ShardCandidates {
+            commit: self.commit().to_owned(),
+            query: subject.info(&searcher, &query, found)?,
+            weight: found.weights.iter().sum(),
+            met,
+            kept_max: (kept_max < usize::MAX).then_some(kept_max as u64),
+            candidates: best.into_iter().map(Scored::into_candidate).collect(),
+        })
+    }
+
+    /// Compares the winners of a shard with the query.
+    ///
+    /// # Errors
+    /// When the winners are of another commit, or a document cannot be read;
+    /// [`Error::Cancelled`] soon after the query is stopped.
+    pub fn spans(&self, query: &Query, winners: &ShardWinners) -> Result<ShardSpans> {
+        check(query)?;
+        self.check_commit(std::iter::once(&winners.commit))?;
+        let (query, _) = query.with_defaults(winners.preset);
+        let searcher = self.without(&query.options.without)?;
+        let commit = self.commit().to_owned();
+        let searcher = match self.model(&query, winners)? {
+            Needed::Nothing => searcher,
+            Needed::Model(model) => {
+                let chance = Arc::new(Mutex::new(Some(Some(model))));
+                Cow::Owned(Searcher { chance, ..searcher.into_owned() })
+            }
+            Needed::Sample => {
+                return Ok(ShardSpans { commit, needs_sample: true, hits: Vec::new() });
+            }
+        };
+        let subject = QuerySignature::of(&searcher, &query, &mut Vec::new())?;
+        let found = CandidateSet::default();
+        let search = Search { searcher: &searcher, query: &query, subject, found };
+        let hits = search.spans_of(&winners.winners)?;
+        Ok(ShardSpans { commit, needs_sample: false, hits })
+    }
+
+    /// Returns the model of chance of all shards, if passages are rated by it.
+    fn model(&self, query: &Query, winners: &ShardWinners) -> Result<Needed> {
+        if !query.needs_passages() || !self.snapshot.config().store_text {
+            return Ok(Needed::Nothing);
+        }
+        let Some(digest) = &winners.sample_digest else {
+            let what = "passages are rated by a sample of all shards; name its digest";
+            return Err(Error::argument("sample_digest", what));
+        };
+        if let Some(model) = self.shard.model(digest, winners.documents) {
+            return Ok(Needed::Model(model));
+        }
+        let Some(sample) = &winners.sample else { return Ok(Needed::Sample) };
+        let sample = text_sample::of_json(sample)?;
+        if text_sample::hex_of(sample.digest()) != *digest {
+            return Err(Error::argument("sample", "the sample has another digest"));
+        }
+        let model = Arc::new(Chance::new(sample, winners.documents));
+        self.shard.keep_model(digest, winners.documents, &model);
+        Ok(Needed::Model(model))
+    }
+
+    /// Refuses to continue an answer of other commits than these.
+    fn check_commit<'a>(&self, mut commits: impl Iterator<Item = &'a String>) -> Result<()> {
+        if commits.any(|commit| commit == self.commit()) {
+            return Ok(());
+        }
+        let what = "the shard has another commit than the answer that this request continues; \
+                    begin again with the frequencies";
+        Err(Error::conflict(ConflictKind::Commit, what))
+    }
+}
+
+/// What passages are rated by.
+enum Needed {
+    /// They are not rated.
+    Nothing,
+    /// This model.
+    Model(Arc<Chance>),
+    /// A model whose sample is missing.
+    Sample,
+}
+
+impl Search<'_> {
+    /// Compares these documents with the query.
+    fn spans_of(&self, winners: &[ShardCandidate]) -> Result<Vec<ShardHit>> {
+        let Search { searcher, query, subject, .. } = self;
+        let snapshot = &searcher.snapshot;
+        let mut texts = TextExaminer::new(Evidence::of(searcher, subject, query)?, query);
+        let (mut hits, mut shown) = (Vec::with_capacity(winners.len()), Vec::new());
+        for winner in winners {
+            query.stop().check()?;
+            let Some(address) = snapshot.find(&winner.id)? else {
+                return Err(Error::UnknownId { id: winner.id.clone() });
+            };
+            let scored = Scored::of_candidate(winner, address, subject.keys.len() as u32);
+            let mut hit =
+                ShardHit { id: winner.id.clone(), hit: None, passages: None, signature: None };
+            if let Examination::Document(mut document) = texts.examine(scored)? {
+                hit.passages = document.passages();
+                texts.keep(&mut document)?;
+                if query.is_weighed() {
+                    hit.signature = Some(self.signature_of(address)?);
+                }
+                shown.push((hits.len(), document));
+            }
+            hits.push(hit);
+        }
+        let (places, shown): (Vec<usize>, Vec<_>) = shown.into_iter().unzip();
+        for (place, hit) in places.into_iter().zip(self.hits_of(shown)?) {
+            hits[place].hit = Some(hit);
+        }
+        Ok(hits)
+    }
+
+    /// Returns the distinct fingerprints of a document as a signature: the document frequencies
+    /// of all shards give its weight.
+    fn signature_of(&self, address: DocAddress) -> Result<cento_api::http::SignatureBody> {
+        let Search { searcher, query, .. } = self;
+        let keys = searcher.keys_within(address, query.memory.as_ref(), query.stop())?;
+        let config = searcher.snapshot.config();
+        let tokens = keys.len() as u32;
+        let fingerprints = (0..).zip(keys).map(|(position, key)| Fingerprint { key, position });
+        Ok(ForeignSignature::of(config, tokens, fingerprints.collect()).body(config))
+    }
+}
+
+/// Refuses frequencies that are not of a query with these fingerprints.
+fn check_frequencies(frequencies: &ShardFrequencies, keys: &[u64]) -> Result<()> {
+    let ShardFrequencies { dfs, deleted, gone, fingerprints, .. } = frequencies;
+    let is_complete =
+        dfs.len() == keys.len() && (deleted.is_empty() || deleted.len() == keys.len());
+    let is_in_bounds = gone.len() <= keys.len()
+        && frequencies.documents < DOCUMENTS_MAX
+        && dfs.iter().all(|&df| df < DOCUMENTS_MAX);
+    if is_complete && is_in_bounds && *fingerprints == digest_of(keys) {
+        return Ok(());
+    }
+    let what = "the frequencies are not those of this query; begin again with the frequencies";
+    Err(Error::argument("frequencies", what))
+}
+
+fn digest_of(keys: &[u64]) -> String {
+    let keys: Vec<[u8; 8]> = keys.iter().map(|key| key.to_le_bytes()).collect();
+    text_sample::hex_of(Digest::of(keys.as_flattened()))
+}

@@ -1,0 +1,38 @@
+//! Which queries can several indexes not answer as one?
+
+use cento_api::Goal;
+
+use super::super::query::{Query, Subject};
+use crate::error::{Error, Result};
+
+/// Refuses a query that several indexes cannot answer as one.
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument), which names the option.
+pub fn check(query: &Query) -> Result<()> {
+    query.check()?;
+    let refused = |name: &'static str, what: &str| {
+        Err(Error::argument(name, format!("a search over shards has no `{name}`: {what}")))
+    };
+    if let Subject::Id(_) = query.subject {
+        return refused(
+            "id",
+            "search for the text of the document, and leave it out by exclude_id",
+        );
+    }
+    if query.options.goal != Goal::Hits {
+        return refused("goal", "only hits are added up; search one index");
+    }
+    if query.options.budget.is_some() {
+        return refused("budget", "which documents it leaves out depends on where they are stored");
+    }
+    if query.thresholds.min_weighted_resemblance.is_some() {
+        let what = "it needs the frequencies of all fingerprints of each candidate; use \
+                    min_weighted_containment";
+        return refused("min_weighted_resemblance", what);
+    }
+    if query.passage_bytes_max.is_some() {
+        return refused("passage_bytes_max", "limit the number of hits");
+    }
+    Ok(())
+}

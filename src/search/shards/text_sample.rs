@@ -1,0 +1,59 @@
+//! A sample of texts in JSON.
+
+use cento_api::{SampledText, ShardSample};
+
+use super::super::sample::{Sample, SampleText};
+use crate::error::{Error, Result};
+use crate::hash::Digest;
+
+/// The hexadecimal digits of a number of 64 bits.
+const DIGITS: usize = 16;
+
+/// Returns a digest in hexadecimal digits.
+pub fn hex_of(digest: Digest) -> String {
+    format!("{:016x}{:016x}", digest.high, digest.low)
+}
+
+pub fn to_json(sample: &Sample) -> ShardSample {
+    let text = |text: &SampleText| SampledText {
+        digest: hex_of(text.digest),
+        hash: format!("{:016x}", text.hash),
+        tokens: text.tokens.iter().map(|token| format!("{token:016x}")).collect(),
+    };
+    ShardSample { digest: hex_of(sample.digest()), texts: sample.texts.iter().map(text).collect() }
+}
+
+/// Reads a sample.
+///
+/// # Errors
+/// When it is not one, or has another digest.
+pub fn of_json(json: &ShardSample) -> Result<Sample> {
+    let text = |text: &SampledText| -> Result<SampleText> {
+        let digest = numbers(&text.digest)?;
+        let (&[high, low], &[hash]) = (&digest[..], &numbers(&text.hash)?[..]) else {
+            return Err(refused("a digest or a hash has another length"));
+        };
+        let digest = Digest { low, high };
+        Ok(SampleText { digest, hash, tokens: numbers(&text.tokens)? })
+    };
+    let texts = json.texts.iter().map(text).collect::<Result<_>>()?;
+    let sample = Sample::of_all([Sample { texts }]);
+    if hex_of(sample.digest()) != json.digest {
+        return Err(refused("its digest is that of other texts"));
+    }
+    Ok(sample)
+}
+
+fn numbers(hex: &str) -> Result<Vec<u64>> {
+    let is_hex = |byte: &u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte);
+    if !hex.len().is_multiple_of(DIGITS) || !hex.as_bytes().iter().all(is_hex) {
+        return Err(refused("its numbers have 16 hexadecimal digits each"));
+    }
+    let number = |at: usize| u64::from_str_radix(&hex[at..at + DIGITS], 16);
+    let numbers = (0..hex.len()).step_by(DIGITS).map(number);
+    numbers.collect::<std::result::Result<_, _>>().map_err(|_| refused("a number is no number"))
+}
+
+fn refused(what: &str) -> Error {
+    Error::argument("sample", format!("the sample cannot be read: {what}"))
+}
