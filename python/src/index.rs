@@ -21,6 +21,7 @@ use crate::query::Options;
 use crate::run;
 use crate::search;
 use crate::settings::{check_settings, config, max_df_of, preset_of};
+use crate::shards;
 use crate::stream::Stream;
 use crate::watch;
 use crate::writer::Writer;
@@ -248,6 +249,10 @@ impl Index {
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Answer> {
         search::one(py, &self.open, (text, parts, id, signature), as_bytes, options)
+    }
+
+    fn shard(&self, py: Python<'_>, call: &str, request: &str) -> PyResult<String> {
+        shards::answer(py, &self.open, call, request)
     }
 
     fn search_many(

@@ -32,6 +32,7 @@ mod reduced;
 mod run;
 mod search;
 mod settings;
+mod shards;
 mod stream;
 mod strings;
 mod table;
@@ -63,6 +64,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kept_rows::kept_rows, module)?)?;
     module.add_function(wrap_pyfunction!(decontaminated_rows::decontaminated_rows, module)?)?;
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
+    module.add_function(wrap_pyfunction!(shards::add_up, module)?)?;
+    module.add_function(wrap_pyfunction!(shards::shard_step, module)?)?;
     module.add_function(wrap_pyfunction!(compare::sign, module)?)?;
     module.add_function(wrap_pyfunction!(compare::families, module)?)?;
     module.add_function(wrap_pyfunction!(compare::presets, module)?)?;

@@ -310,6 +310,42 @@ class Index:
         made = None if signature is None else signed(signature)
         return Answer(self._native.search(text, parts, id, made, bytes, asked))
 
+    def frequencies(self, search: Mapping[str, Any], *, sample: bool = False) -> dict[str, Any]:
+        """Counts the documents with each fingerprint of a search, for :mod:`cento.shards`.
+
+        Args:
+            search: The text and the options, as a service takes them.
+            sample: Add the sample of the texts, which passages need.
+
+        Raises:
+            InvalidArgumentError: Shards cannot answer the search as one index.
+        """
+        request = json.dumps({"search": search, "sample": sample})
+        found: dict[str, Any] = json.loads(self._native.shard("frequencies", request))
+        return found
+
+    def candidates(
+        self, search: Mapping[str, Any], frequencies: Mapping[str, Any], most: int
+    ) -> dict[str, Any]:
+        """Finds the documents that may be hits, by the frequencies of all shards.
+
+        Raises:
+            ConflictError: The index shows another commit than the one that it counted.
+        """
+        request = json.dumps({"search": search, "frequencies": frequencies, "most": most})
+        found: dict[str, Any] = json.loads(self._native.shard("candidates", request))
+        return found
+
+    def spans(self, search: Mapping[str, Any], winners: Mapping[str, Any]) -> dict[str, Any]:
+        """Compares the winners of this shard with the query.
+
+        Raises:
+            ConflictError: The index shows another commit than the one that found them.
+        """
+        request = json.dumps({"search": search, "winners": winners})
+        found: dict[str, Any] = json.loads(self._native.shard("spans", request))
+        return found
+
     @overload
     def search_many(
         self,
