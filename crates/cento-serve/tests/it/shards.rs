@@ -36,7 +36,7 @@ fn ask(shards: &[Client], search: &SearchRequest, sample: bool) -> ShardFrequenc
 /// Searches services by the three routes alone.
 fn search(shards: &[Client], search: &SearchRequest) -> Answer {
     let mut query = Query::text("");
-    (query.thresholds, query.options) = (search.thresholds.clone(), search.options.clone());
+    (query.thresholds, query.options) = (search.thresholds, search.options.clone());
     let mut frequencies = ask(shards, search, true);
     let sample = frequencies.sample.take();
     let mut answers =
