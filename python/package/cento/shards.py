@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _BUSY = (429, 500, 502, 503, 504)
-"""The status codes after which the same request can succeed later, or elsewhere."""
+"""The status codes of requests that can succeed later, or elsewhere."""
 
 _PAUSE = 0.1
 """The time before a request is repeated the first time, in seconds; each time it doubles."""
@@ -112,7 +112,7 @@ class Service:
 
 
 def _refusal(url: str, error: urllib.error.HTTPError) -> Error:
-    """Makes the exception for what a service refuses."""
+    """Makes the exception for the refusal of a service."""
     try:
         said = json.load(error)["error"]
         code, message = str(said["code"]), f"{url}: {said['message']}"
@@ -148,7 +148,7 @@ class ShardedAnswer:
 
 
 class _Replicas:
-    """A shard with its copies, of which one answers."""
+    """The copies of a shard: one answer is enough."""
 
     def __init__(self, copies: Sequence[Shard], tries: int) -> None:
         self.name = " or ".join(
@@ -207,7 +207,7 @@ class Shards:
 
     Args:
         shards: The shards, each an index, a service, the URL of a service, or a list of copies of
-            one, of which the first that answers is asked.
+            one: the first copy that answers is enough.
         partial: Whether to answer without shards that are down, and name them; otherwise a search
             raises.
         tries: How often a shard is asked that does not answer.
@@ -264,7 +264,7 @@ class Shards:
             try:
                 found = self._search(shards, search)
             except ShardDownError as error:
-                # Those that answer are asked again from the beginning: what is counted differs.
+                # The others begin again: their sums differ without it.
                 missing += error.shards
                 shards = [shard for shard in shards if shard.name not in error.shards]
                 if not self._partial or not shards:
