@@ -177,7 +177,7 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
          return ids.length > 0 && ids;",
     );
     assert_eq!(ids, json!(["a"]));
-    // Where every part comes from: the text with its parts, and who has the first of them.
+    // The text with its parts, and the documents that have the first of them.
     let marked = "const marks = [...document.querySelectorAll('PLACE mark')];
                   return marks.length > 0 && marks.map(mark => mark.textContent).join('');";
     assert_eq!(browser.wait_for(&marked.replace("PLACE", "#search-traced")), json!(passage));

@@ -36,7 +36,7 @@ export function showTraced(root, { title, text }, trace, onCarrier) {
   root.append(
     make("h2", {}, "Where the text comes from"),
     make("p", { class: "hint", id: "traced-hint" },
-      "Point at a marked part, or reach it with Tab, to see who has it. A click keeps it chosen. "
+      "Point at a marked part, or reach it with Tab, to see the documents that have it. A click keeps it chosen. "
       + "Grey parts are common: more than half of all documents have them."),
     make("div", { class: "traced" }, box, panel),
   );
