@@ -59,8 +59,8 @@ pub use cento_text::{compare, field_date, hash, runtime, scheme, spec, text};
 use cento_api::{error, overlap, reason, similarity};
 
 pub use cento_api::{
-    Category, ConflictKind, Corruption, Error, Overlap, Part, PartText, Reason, Refusal, Result,
-    Similarity, Unseen,
+    Category, ConflictKind, Corruption, Error, NOVELTY, NewText, Novelty, NoveltySource, Overlap,
+    Part, PartText, Reason, Refusal, Result, Similarity, Unseen,
 };
 pub use compare::measure::Measure;
 pub use compare::{

@@ -248,7 +248,7 @@ impl Dedup {
             };
             if Index::exists(&path) {
                 let index = unlocked(&path)?;
-                check_settings(&index, preset, scheme, analyzer, store_text, None)?;
+                check_settings(&index, preset, scheme, analyzer, (store_text, None, None))?;
                 return Ok((index, against, temporary));
             }
             // A key does not protect them.

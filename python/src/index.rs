@@ -39,8 +39,8 @@ type Problem = (String, String, u64, String);
 impl Index {
     #[new]
     #[pyo3(signature = (
-        path, create, preset, scheme, analyzer, store_text, store_signatures, max_df, frequencies,
-        key_file,
+        path, create, preset, scheme, analyzer, store_text, store_signatures, novelty, max_df,
+        frequencies, key_file,
     ))]
     #[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
     fn new(
@@ -52,6 +52,7 @@ impl Index {
         analyzer: Option<String>,
         store_text: Option<bool>,
         store_signatures: Option<bool>,
+        novelty: Option<bool>,
         max_df: Option<&Bound<'_, PyAny>>,
         frequencies: Option<PathBuf>,
         key_file: Option<PathBuf>,
@@ -69,6 +70,10 @@ impl Index {
                     Some(false) => config.without_signatures()?,
                     _ => config,
                 };
+                let config = match novelty {
+                    Some(true) => config.with_novelty()?,
+                    _ => config,
+                };
                 let config = match &key {
                     Some(file) => config.with_key(&file.key)?,
                     None => config,
@@ -76,7 +81,8 @@ impl Index {
                 cento::Index::create(&path, config)?
             } else {
                 let index = cento::Index::open(&path)?;
-                check_settings(&index, preset, scheme, analyzer, store_text, store_signatures)?;
+                let stored = (store_text, store_signatures, novelty);
+                check_settings(&index, preset, scheme, analyzer, stored)?;
                 key.iter().try_for_each(|file| index.unlock(&file.key))?;
                 index
             };
@@ -94,12 +100,13 @@ impl Index {
         self.open.path().to_owned()
     }
 
-    fn settings(&self) -> PyResult<(String, String, bool, bool, Option<&'static str>)> {
+    fn settings(&self) -> PyResult<(String, String, bool, bool, Option<&'static str>, bool)> {
         let index = self.open.index().map_err(Failure)?;
         let config = index.config();
         let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
         let preset = config.preset.map(Preset::name);
-        Ok((scheme, analyzer, config.store_text, config.store_signatures, preset))
+        let (text, signatures) = (config.store_text, config.store_signatures);
+        Ok((scheme, analyzer, text, signatures, preset, config.records_novelty))
     }
 
     fn reload(&self, py: Python<'_>) -> PyResult<()> {

@@ -45,8 +45,7 @@ pub fn check_settings(
     preset: Option<Preset>,
     scheme: Option<String>,
     analyzer: Option<String>,
-    store_text: Option<bool>,
-    store_signatures: Option<bool>,
+    (store_text, store_signatures, novelty): (Option<bool>, Option<bool>, Option<bool>),
 ) -> cento::Result<()> {
     let config = index.config();
     let differs = |what: &str, own: &str, asked: &str| {
@@ -79,6 +78,7 @@ pub fn check_settings(
     for (what, own, asked) in [
         ("store_text", config.store_text, store_text),
         ("store_signatures", config.store_signatures, store_signatures),
+        ("novelty", config.records_novelty, novelty),
     ] {
         if let Some(asked) = asked.filter(|asked| *asked != own) {
             return differs(what, written(own), written(asked));

@@ -239,3 +239,20 @@ def test_what_there_is_to_choose_from() -> None:
     assert {p.name for p in schemes["winnow"].parameters} >= {"k", "w"}
     assert "words" in {family.name for family in cento.analyzers()}
     assert "levenshtein" in {family.name for family in cento.measures()}
+
+
+def test_an_index_says_how_much_of_a_document_was_new(tmp_path: Path) -> None:
+    index = cento.Index(tmp_path / "a", create=True, novelty=True)
+    assert index.records_novelty
+    text = " ".join(f"w{i}" for i in range(100))
+    with index.writer() as writer:
+        writer.add("first", text)
+        writer.add("second", text + " " + " ".join(f"v{i}" for i in range(100)))
+    first, second = (index[id].meta["cento_novelty"] for id in ("first", "second"))
+    assert first == {"new": 1.0, "common": 0.0}
+    assert 0.5 <= second["new"] < 0.56
+    assert [source["id"] for source in second["sources"]] == ["first"]
+    with pytest.raises(cento.OpenError, match="novelty True, not False"):
+        cento.Index(tmp_path / "a", novelty=False)
+    with pytest.raises(cento.InvalidArgumentError, match="fixed length"):
+        cento.Index(tmp_path / "b", create=True, scheme="minhash", novelty=True)

@@ -4,6 +4,9 @@
 //! index that was built with another version of any of them is refused: its fingerprints would
 //! not be found.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::Path;
@@ -28,7 +31,7 @@ use crate::text::{Analyzer, Tokens};
 pub(super) const FREQUENCIES_FILE: &str = "frequencies.cento";
 
 /// The names of all settings that an index may record.
-const PARAMS: [&str; 12] = [
+const PARAMS: [&str; 13] = [
     "format",
     "hash",
     "scheme",
@@ -40,6 +43,7 @@ const PARAMS: [&str; 12] = [
     "key",
     "signatures",
     "max_df",
+    "novelty",
     "preset",
 ];
 
@@ -76,6 +80,9 @@ pub struct Config {
     pub store_text: bool,
     /// Whether the signatures are stored; if not, they are made of the stored texts again.
     pub store_signatures: bool,
+    /// Whether the meta object of each added document says how much of it the index did not have,
+    /// as [`NOVELTY`](cento_api::NOVELTY).
+    pub records_novelty: bool,
     /// Fingerprints in more documents than this are stop-fingerprints, unless a query overrides it.
     pub max_df: MaxDf,
     /// The preset that the index was created for: its ranking and its threshold are defaults of
@@ -148,6 +155,7 @@ impl Config {
             analyzer,
             store_text,
             store_signatures: true,
+            records_novelty: false,
             max_df: MaxDf::Default,
             preset: None,
             frequencies,
@@ -158,6 +166,32 @@ impl Config {
     #[must_use]
     pub fn with_max_df(self, max_df: MaxDf) -> Config {
         Config { max_df, ..self }
+    }
+
+    /// Returns the configuration for an index that records how much of each added document is new
+    /// ([`Novelty`](cento_api::Novelty)).
+    ///
+    /// ```
+    /// use cento::{Config, Document, Index, NOVELTY, WriterOptions};
+    ///
+    /// let config = Config::new("winnow(k=5,w=10)", "words", true)?.with_novelty()?;
+    /// let index = Index::in_memory(config)?;
+    /// let mut writer = index.writer(WriterOptions::default())?;
+    /// writer.add(Document::new("a", "one two three four five six seven eight nine ten"))?;
+    /// writer.add(Document::new("b", "one two three four five six seven eight nine ten"))?;
+    /// writer.finish()?;
+    /// let snapshot = index.snapshot()?;
+    /// let meta = snapshot.meta(snapshot.find("b")?.unwrap())?;
+    /// assert_eq!(meta[NOVELTY]["new"], 0.0);
+    /// # Ok::<(), cento::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When fingerprints are not of runs of a fixed length.
+    pub fn with_novelty(self) -> Result<Config> {
+        let config = Config { records_novelty: true, ..self };
+        config.check()?;
+        Ok(config)
     }
 
     /// Returns the configuration with another preset, or none; scheme and analyzer stay.
@@ -180,9 +214,29 @@ impl Config {
         Ok(config)
     }
 
-    /// Refuses a configuration that stores neither texts nor signatures, whose fields are set by
-    /// hand.
+    /// Returns the tokens of each fingerprint, if novelty is recorded.
+    ///
+    /// # Errors
+    /// When fingerprints are not of runs of a fixed length.
+    pub(super) fn novelty_span(&self) -> Result<Option<u32>> {
+        match (self.records_novelty, self.scheme.span()) {
+            (false, _) => Ok(None),
+            (true, Some(span)) => Ok(Some(span as u32)),
+            (true, None) => {
+                let what = format!(
+                    "novelty needs fingerprints of runs of a fixed length, which the scheme {} \
+                     does not have; take another scheme, such as winnow(k=5,w=10)",
+                    self.scheme.spec()
+                );
+                Err(Error::argument("novelty", what))
+            }
+        }
+    }
+
+    /// Refuses a configuration that stores neither texts nor signatures, or records a novelty that
+    /// its scheme does not have: fields can be set by hand.
     pub(super) fn check(&self) -> Result<()> {
+        self.novelty_span()?;
         if self.store_text || self.store_signatures {
             return Ok(());
         }
@@ -201,7 +255,8 @@ impl Config {
             Config::with_frequencies(&scheme, &analyzer, store_text, self.frequencies.clone())?;
         let store_signatures = self.store_signatures || !store_text;
         let config = config.with_max_df(self.max_df).with_preset(self.preset);
-        let config = Config { store_signatures, ..config };
+        let records_novelty = self.records_novelty;
+        let config = Config { store_signatures, records_novelty, ..config };
         config.locked_as(self)
     }
 
@@ -343,9 +398,12 @@ impl Config {
         let mut params: Map<String, Value> =
             self.identity().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         params.insert("max_df".into(), self.max_df.to_string().into());
-        // Neither changes a signature, so neither is part of the identity.
+        // None of these changes a signature, so none is part of the identity.
         if let Some(preset) = self.preset {
             params.insert("preset".into(), preset.name().into());
+        }
+        if self.records_novelty {
+            params.insert("novelty".into(), true.into());
         }
         params.into()
     }
@@ -435,7 +493,8 @@ impl Config {
             name => Some(preset_of(path, name)?),
         };
         let config = config.with_max_df(max_df).with_preset(preset);
-        let config = Config { store_signatures, ..config };
+        let records_novelty = params["novelty"] == Value::Bool(true);
+        let config = Config { store_signatures, records_novelty, ..config };
         if config.check().is_err() {
             let what = "its schema says that neither texts nor signatures are stored, which no \
                         version of cento writes; restore meta.json, or create the index again";
@@ -486,69 +545,4 @@ fn preset_of(path: &Path, name: &Value) -> Result<Preset> {
         );
         Error::index(path, Reason::OtherVersion, what)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_schema_of_neither_texts_nor_signatures_is_refused() {
-        let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
-        let mut params = config.without_signatures().unwrap().to_params();
-        let read = |params: &Value| {
-            Config::from_params(Path::new("some/index"), params, || unreachable!("it has no table"))
-        };
-        assert!(!read(&params).unwrap().store_signatures);
-        params["text"] = false.into();
-        let error = read(&params).unwrap_err().to_string();
-        assert!(error.contains("neither texts nor signatures"), "{error}");
-        assert!(error.contains("some/index"), "{error}");
-    }
-
-    #[test]
-    fn a_preset_is_recorded_and_does_not_change_the_identity() {
-        let with = Config::preset(Preset::Web, true).unwrap();
-        let without = Config::new("breaking(p=6)", "words", true).unwrap();
-        assert_eq!(with.digest(), without.digest());
-        assert_eq!(with.to_params()["preset"], "web");
-        assert!(without.to_params().get("preset").is_none());
-        let read = |params: &Value| {
-            Config::from_params(Path::new("some/index"), params, || unreachable!("it has no table"))
-        };
-        assert_eq!(read(&with.to_params()).unwrap().preset, Some(Preset::Web));
-        assert_eq!(read(&without.to_params()).unwrap().preset, None);
-        assert_eq!(with.with_text(false).unwrap().preset, Some(Preset::Web));
-        let mut params = with.to_params();
-        for unknown in [Value::from("poems"), Value::from(7)] {
-            params["preset"] = unknown;
-            let error = read(&params).unwrap_err();
-            assert_eq!(error.reason(), Reason::OtherVersion, "{error}");
-            assert!(error.to_string().contains("some/index"), "{error}");
-        }
-    }
-
-    #[test]
-    fn the_digest_of_a_configuration_is_that_of_its_fields_in_the_order_of_their_names() {
-        // The digest depended on the order of a JSON object: with another feature of serde_json in
-        // the build no index could be read.
-        let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
-        assert_eq!(config.digest(), 11423104933199322402);
-        let analyzer_digest = format!("{:016x}", config.analyzer.digest());
-        let fields = [
-            ("analyzer", "words(nfkc=1,fold=1,cjk=2)"),
-            ("analyzer_digest", &analyzer_digest),
-            ("format", "1"),
-            ("hash", "1"),
-            ("key_bits", "40"),
-            ("scheme", "winnow(k=5,w=10)"),
-            ("text", "true"),
-        ];
-        let mut bytes = Vec::new();
-        for part in fields.iter().flat_map(|(name, value)| [name, value]) {
-            bytes.extend((part.len() as u64).to_le_bytes());
-            bytes.extend(part.as_bytes());
-        }
-        assert_eq!(config.digest(), crate::hash::hash_bytes(&bytes));
-    }
 }

@@ -2,7 +2,7 @@
 
 use tantivy::DateTime;
 
-use super::canonical::canonical_json;
+use super::canonical::{canonical_json, own_meta};
 use super::{DocAddress, Document, Snapshot, parts};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
@@ -30,7 +30,7 @@ impl Content {
         let segment = snapshot.segment(address);
         let text = segment.signatures.digest(address.doc)?;
         let parts = segment.parts_digest(address.doc)?;
-        let digest = content_digest(text, parts, &snapshot.meta_json(address)?);
+        let digest = content_digest(text, parts, &snapshot.own_meta_json(address)?);
         let added = segment.added(address.doc)?;
         Ok(Content { digest, place: segment.place(address.doc)?, text, added })
     }
@@ -64,7 +64,8 @@ impl Compared {
         before: Option<Content>,
     ) -> Compared {
         let meta = canonical_json(&document.meta);
-        let content = content_digest(digest, parts::digest(&document.parts), meta.as_bytes());
+        let own = own_meta(&document.meta);
+        let content = content_digest(digest, parts::digest(&document.parts), own.as_bytes());
         Compared { of_id, meta, content, before }
     }
 

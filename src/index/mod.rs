@@ -18,6 +18,7 @@ mod identity;
 mod kept_documents;
 mod lock_wait;
 mod moments;
+mod novelty;
 mod operations;
 mod parts;
 mod poison;

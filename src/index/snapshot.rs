@@ -7,6 +7,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cento_api::NOVELTY;
+use memchr::memmem;
 use serde_json::{Map, Value};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
@@ -14,7 +16,7 @@ use tantivy::{
     TantivyError, Term,
 };
 
-use super::canonical::canonical_json;
+use super::canonical::own_meta;
 use super::parts;
 use super::storage::seal::META;
 use super::storage::store::{Damage, Store};
@@ -484,8 +486,7 @@ impl Snapshot {
         let segment = self.segment(address);
         let is_same = segment.signatures.digest(address.doc)? == digest
             && segment.parts_digest(address.doc)? == parts::digest(&document.parts);
-        let meta = canonical_json(&document.meta);
-        Ok(is_same && self.meta_json(address)? == meta.as_bytes())
+        Ok(is_same && self.own_meta_json(address)? == own_meta(&document.meta).as_bytes())
     }
 
     /// Returns the time when a document was added, in seconds since 1970.
@@ -553,6 +554,15 @@ impl Snapshot {
     /// object.
     pub(super) fn meta_json(&self, address: DocAddress) -> Result<Vec<u8>> {
         Ok(self.segment(address).meta_json(address.doc)?.unwrap_or_default())
+    }
+
+    /// Returns the JSON of a document's meta object without the document's novelty.
+    pub(super) fn own_meta_json(&self, address: DocAddress) -> Result<Vec<u8>> {
+        let json = self.meta_json(address)?;
+        match memmem::find(&json, NOVELTY.as_bytes()) {
+            Some(_) => Ok(own_meta(&self.meta(address)?).into_bytes()),
+            None => Ok(json),
+        }
     }
 
     pub(super) fn damaged(&self, address: DocAddress, extension: &str, what: &str) -> Error {

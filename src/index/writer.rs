@@ -5,6 +5,8 @@
 //! refuses everything: the disk holds the last commit, and the index has to be opened again. A
 //! commit is complete when it is durable, whether or not it can then be opened.
 
+mod current;
+mod novelty;
 mod patch;
 
 use std::borrow::Borrow;
@@ -22,6 +24,7 @@ use super::content::{Compared, Content};
 use super::deletion::Deletions;
 use super::freed;
 use super::moments::Moments;
+use super::novelty::NoveltyRecorder;
 use super::poison::{ChangeGuard, Poison};
 use super::policy::TieredMergePolicy;
 use super::storage::failure::words;
@@ -134,6 +137,8 @@ pub struct Writer {
     /// Whether all changes must be in one commit.
     pub(super) is_one_commit: bool,
     options: WriterOptions,
+    /// Present if the index records novelty.
+    novelty: Option<NoveltyRecorder>,
     poison: Poison,
 }
 
@@ -184,6 +189,7 @@ impl Index {
         let begun = self.directory().begin_writing(self.tantivy().directory());
         begun.map_err(|e| self.error("write to", e.into()))?;
         self.inner.plugin.backlog.begin(options.memory_bytes / 3);
+        let novelty = novelty::recorder(self.config(), options.memory_bytes)?;
         Ok(Writer {
             index: self.clone(),
             inner: Some(inner),
@@ -200,6 +206,7 @@ impl Index {
             withdrawals: Arc::new(self.listed_withdrawals()?),
             is_one_commit: false,
             options,
+            novelty,
             poison: Poison::default(),
         })
     }
@@ -309,7 +316,7 @@ impl Writer {
         let stored = self.index.fields().text.map_or(0, |_| own.document.text.len());
         let bytes = stored + FINGERPRINT_BYTES * own.signature.len() + 1024;
         let place = own.document.id_source.place();
-        let mut document = written(self.index.fields(), own, &compared.meta, added);
+        self.make_room_for_novelty()?;
         let payload = Payload {
             digest: own.digest,
             tokens: own.token_count,
@@ -322,12 +329,16 @@ impl Writer {
         // The old version must not go without the new one coming.
         let change = self.poison.begin();
         self.log_change(&own.document.id)?;
-        drop(signed);
-        let number = self.backlog.push(payload, bytes);
-        document.add_custom(self.index.fields().signature, &number);
         if let Some(id) = replaced {
             self.delete(compared.of_id, &id)?;
         }
+        let novel = self.with_novelty(own, compared, added)?;
+        let novel = novel.as_ref().map(|(meta, json)| (meta, &json[..]));
+        let meta = novel.unwrap_or((&own.document.meta, &compared.meta));
+        let mut document = written(self.index.fields(), own, meta, added);
+        drop(signed);
+        let number = self.backlog.push(payload, bytes);
+        document.add_custom(self.index.fields().signature, &number);
         let queued = self.tantivy_writer().add_document(document);
         queued.map_err(|e| self.failure("add a document to", e))?;
         let content = Content { digest: compared.content, place, text, added };
@@ -358,6 +369,9 @@ impl Writer {
 
     /// Deletes the document with this id, which has the digest `of_id`.
     fn delete(&mut self, of_id: Digest, id: &str) -> Result<()> {
+        if let Some(novelty) = &mut self.novelty {
+            novelty.remove(&self.committed, id, of_id)?;
+        }
         let is_committed = !self.changed.contains_key(&of_id);
         let writer = self.inner.as_ref().expect("a writer is used before it is closed");
         let deleted = self.deletions.delete(writer, (of_id, id), is_committed);
@@ -479,6 +493,9 @@ impl Writer {
             })?;
             self.unseen.clear();
             self.is_behind = false;
+            if let Some(novelty) = &mut self.novelty {
+                novelty.begin();
+            }
         }
         Ok(())
     }
@@ -563,26 +580,6 @@ impl Writer {
             return Error::internal("the thread that writes segments", "it panicked");
         }
         self.index.error(action, error)
-    }
-
-    /// Compares a document, whose text has this digest, with the stored one of its id.
-    fn compare(&self, document: &Document, digest: Digest) -> Result<Compared> {
-        let of_id = id_digest(&document.id);
-        let before = self.content_of(of_id, &document.id)?;
-        Ok(Compared::new(document, digest, of_id, before))
-    }
-
-    /// Returns the current content of the document with this id, whose digest is `of_id`.
-    fn content_of(&self, of_id: Digest, id: &str) -> Result<Option<Content>> {
-        match self.changed.get(&of_id).or_else(|| self.unseen.get(&of_id)) {
-            Some(Change::Removed) => return Ok(None),
-            Some(&Change::Added(content)) => return Ok(Some(content)),
-            None => {}
-        }
-        let Some(address) = self.committed.find(id)? else {
-            return Ok(None);
-        };
-        Content::of(&self.committed, address).map(Some)
     }
 }
 

@@ -12,11 +12,12 @@ use super::canonical;
 use super::parts;
 use super::schema::Fields;
 
-/// Returns tantivy's document, without its signature; `meta` is its meta object as canonical JSON.
+/// Returns tantivy's document, without its signature. `meta` is its meta object, and `json` the
+/// same as canonical JSON.
 pub fn written(
     fields: &Fields,
     signed: &SignedDocument,
-    meta: &str,
+    (meta, json): (&Map<String, Value>, &str),
     added: DateTime,
 ) -> TantivyDocument {
     let mut document = TantivyDocument::new();
@@ -31,9 +32,9 @@ pub fn written(
     if let Some(place) = signed.document.id_source.place() {
         document.add_u64(fields.place, place);
     }
-    if !signed.document.meta.is_empty() {
-        document.add_object(fields.meta, object_of(&signed.document.meta));
-        document.add_bytes(fields.meta_json, meta.as_bytes());
+    if !meta.is_empty() {
+        document.add_object(fields.meta, object_of(meta));
+        document.add_bytes(fields.meta_json, json.as_bytes());
     }
     document.add_date(fields.added, added);
     document

@@ -36,6 +36,11 @@ pub struct Create {
     /// thousandth of all documents, whichever is larger).
     #[arg(long, value_name = "N|F", default_value = "default")]
     max_df: MaxDf,
+    /// Record with each added document how much of it the index did not have before, in the member
+    /// cento_novelty of its meta object: the shares `new` and `common`, and the documents that had
+    /// most of the rest first. `cento stats` then shows the new text of each day.
+    #[arg(long)]
+    novelty: bool,
     /// Do nothing if there is an index already, whatever its settings.
     #[arg(long)]
     if_missing: bool,
@@ -238,6 +243,7 @@ impl Create {
         let store_text = stores_text(self.no_text, self.store_text);
         let config = self.config.config(store_text)?.with_max_df(self.max_df);
         let config = self.signatures.of(config)?;
+        let config = if self.novelty { config.with_novelty()? } else { config };
         Index::create(&self.index, config)?;
         Ok(Outcome::Found)
     }

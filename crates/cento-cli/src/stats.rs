@@ -6,10 +6,11 @@ use clap::Args;
 use serde::Serialize;
 
 use super::key;
-use super::output::{self, Format, bytes, count};
+use super::output::{self, Format, bytes, count, similarity};
 use super::target::{Target, TargetArgs};
 use super::terminal::line;
 use super::{Outcome, Result};
+use cento::NewText;
 use cento::index::{self, DfDistribution, PASSAGE_TOKENS};
 
 /// Show the size and contents of an index.
@@ -17,8 +18,9 @@ use cento::index::{self, DfDistribution, PASSAGE_TOKENS};
 pub struct Stats {
     #[command(flatten)]
     target: TargetArgs,
-    /// Omit the distribution of document frequencies, which takes a pass over all dictionaries.
-    /// Services always omit it.
+    /// Omit the distribution of document frequencies, which takes a pass over all dictionaries, and
+    /// the new text of each day, which takes one over all documents of an index that records it.
+    /// Services always omit them.
     #[arg(long)]
     quick: bool,
     /// Output format.
@@ -33,6 +35,9 @@ struct Report {
     stats: index::Stats,
     #[serde(skip_serializing_if = "Option::is_none")]
     frequencies: Option<DfDistribution>,
+    /// The new text of each day, if the index records it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    new_text: Vec<NewText>,
 }
 
 impl Stats {
@@ -40,8 +45,11 @@ impl Stats {
         let report = match self.target.only_target()? {
             Target::Index(path) => {
                 let snapshot = key::open(&path)?.snapshot()?;
-                let frequencies = if self.quick { None } else { Some(snapshot.df_distribution()?) };
-                Report { stats: snapshot.stats()?, frequencies }
+                let (frequencies, new_text) = match self.quick {
+                    true => (None, Vec::new()),
+                    false => (Some(snapshot.df_distribution()?), snapshot.new_text()?),
+                };
+                Report { stats: snapshot.stats()?, frequencies, new_text }
             }
             Target::Service(client) => {
                 let stats = client.stats()?;
@@ -49,14 +57,14 @@ impl Stats {
                     output::print_json(&stats)?;
                     return Ok(Outcome::Found);
                 }
-                Report { stats: stats.index, frequencies: None }
+                Report { stats: stats.index, frequencies: None, new_text: Vec::new() }
             }
         };
         if self.format == Format::Json {
             output::print_json(&report)?;
             return Ok(Outcome::Found);
         }
-        let Report { stats, frequencies } = report;
+        let Report { stats, frequencies, new_text } = report;
         let mut out = io::stdout().lock();
         let preset = stats.preset.map(|preset| ("preset", preset.to_string()));
         let key = stats.key.map(|value| ("key", value));
@@ -79,11 +87,27 @@ impl Stats {
         for (name, value) in rows.into_iter().chain(preset).chain(key).chain(sizes) {
             line!(out, "{name:<13} {value}")?;
         }
+        print_new_text(&mut out, &new_text)?;
         if let Some(frequencies) = frequencies {
             print_frequencies(&mut out, &frequencies)?;
         }
         Ok(Outcome::Found)
     }
+}
+
+/// Prints the new text of each day, if there is any day.
+fn print_new_text(out: &mut impl Write, days: &[NewText]) -> io::Result<()> {
+    if days.is_empty() {
+        return Ok(());
+    }
+    line!(out)?;
+    line!(out, "{:<10} {:>12} {:>14} {:>6} {:>6}", "day", "documents", "tokens", "new", "common")?;
+    for NewText { day, documents, tokens, new, common } in days {
+        let share = |part: u64| similarity(part as f64 / (*tokens).max(1) as f64);
+        let (new, common) = (share(*new), share(*common));
+        line!(out, "{day} {:>12} {:>14} {new:>6} {common:>6}", count(*documents), count(*tokens))?;
+    }
+    Ok(())
 }
 
 fn print_frequencies(out: &mut impl Write, frequencies: &DfDistribution) -> io::Result<()> {

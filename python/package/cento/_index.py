@@ -89,6 +89,8 @@ class Index:
         store_signatures: Whether signatures are stored. The default is ``True``; ``False``, for an
             index with texts, makes a smaller index that takes longer for estimates, joins and
             searches for stored documents, and gives the same answers.
+        novelty: Whether the member ``cento_novelty`` of the ``meta`` of each added document says how
+            much of it the index did not have before. The default is ``False``.
         max_df: Fingerprints in more documents bring up none: a number of documents, or a share such
             as ``0.01``. The default is the larger of 10,000 and a thousandth of all.
         frequencies: The file of a frequency table that ``cento method train`` made, for schemes
@@ -116,6 +118,7 @@ class Index:
         analyzer: str | None = None,
         store_text: bool | None = None,
         store_signatures: bool | None = None,
+        novelty: bool | None = None,
         max_df: float | str | None = None,
         frequencies: str | os.PathLike[str] | None = None,
         key_file: str | os.PathLike[str] | None = None,
@@ -128,6 +131,7 @@ class Index:
             analyzer,
             store_text,
             store_signatures,
+            novelty,
             max_df,
             frequencies,
             key_file,
@@ -166,6 +170,11 @@ class Index:
     def stores_signatures(self) -> bool:
         """Whether signatures are stored; if not, they are made of the texts again."""
         return self._native.settings()[3]
+
+    @property
+    def records_novelty(self) -> bool:
+        """Whether the ``meta`` of each added document says how much of it was new."""
+        return self._native.settings()[5]
 
     def __fspath__(self) -> str:
         """The directory, so that an index may stand where its path may."""

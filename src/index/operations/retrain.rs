@@ -103,8 +103,9 @@ impl Index {
         let table = training.write_of(self, &beside.join(TABLE))?;
         let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
         let new = Config::with_frequencies(&scheme, &analyzer, true, Some(Arc::new(table)))?;
-        let (max_df, store_signatures) = (config.max_df, config.store_signatures);
-        let new = Config { max_df, store_signatures, ..new.with_preset(config.preset) };
+        let Config { max_df, store_signatures, records_novelty, preset, .. } = *config;
+        let new = new.with_preset(preset);
+        let new = Config { max_df, store_signatures, records_novelty, ..new };
         let path = beside.join("index");
         let index = Index::create(&path, new)?;
         let mut writer = index.writer(WriterOptions::default())?;

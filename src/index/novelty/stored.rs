@@ -1,0 +1,100 @@
+//! Fingerprints in the documents of the last commit.
+
+use std::collections::HashSet;
+
+use super::{COMMON_MIN, Earlier, SOURCES_MAX, Source};
+use crate::error::Result;
+use crate::index::{DocAddress, Snapshot};
+use crate::segment::{SegmentReader, Term, find_in};
+
+/// The documents of the last commit, as they were changed since.
+#[derive(Debug, Default)]
+pub struct Stored {
+    /// Those that were replaced or removed since.
+    gone: HashSet<DocAddress>,
+}
+
+impl Stored {
+    /// Returns the number of documents that are not gone.
+    pub fn documents(&self, committed: &Snapshot) -> u64 {
+        committed.documents() - self.gone.len() as u64
+    }
+
+    /// Notes that the document with this id is gone, if there is one.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn remove(&mut self, committed: &Snapshot, id: &str) -> Result<()> {
+        self.gone.extend(committed.find(id)?);
+        Ok(())
+    }
+
+    /// Counts these documents for each of the ascending keys, beside the later ones that `all` has
+    /// already, for a document that is added at this time. `others` is the number of both.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn add_to(
+        &self,
+        committed: &Snapshot,
+        keys: &[u64],
+        (added, others): (i64, u64),
+        all: &mut [Earlier],
+    ) -> Result<()> {
+        let segments = committed.segments();
+        let readers: Vec<&SegmentReader> = segments.iter().map(|s| &s.signatures).collect();
+        let terms = find_in(&readers, keys)?;
+        if terms.iter().all(Vec::is_empty) {
+            return Ok(());
+        }
+        let mut dfs = vec![0; keys.len()];
+        for (at, term) in terms.iter().flatten() {
+            dfs[*at as usize] += u64::from(term.df());
+        }
+        let deleted = segments.iter().map(|s| u64::from(s.deleted_documents())).sum::<u64>();
+        let gone = deleted + self.gone.len() as u64;
+        let is_counted: Vec<bool> = dfs
+            .iter()
+            .zip(&mut *all)
+            .map(|(&df, earlier)| {
+                let is_counted = is_counted(df, earlier.documents, gone, others);
+                earlier.documents += if is_counted { 0 } else { df };
+                is_counted
+            })
+            .collect();
+        let mut docs = Vec::new();
+        for ((segment, terms), number) in segments.iter().zip(&terms).zip(0u32..) {
+            for (at, term) in terms.iter().filter(|(at, _)| is_counted[*at as usize]) {
+                documents_of(&segment.signatures, term, &mut docs)?;
+                for &doc in &docs {
+                    let address = DocAddress { segment: number, doc };
+                    if segment.is_alive(doc) && !self.gone.contains(&address) {
+                        let time = segment.added_micros(doc)?;
+                        let source = (time < added).then_some((time, Source::Stored(address)));
+                        all[*at as usize].add(source);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether the documents of a key have to be looked at: there are so few that the first of
+/// them is its source, or it depends on those that are `gone` whether the key is common.
+fn is_counted(stored: u64, also: u64, gone: u64, others: u64) -> bool {
+    let all = stored + also;
+    let is_common = |all: u64| all >= COMMON_MIN && 2 * all > others;
+    let least = all.saturating_sub(gone);
+    least <= SOURCES_MAX && !is_common(least) || is_common(all) != is_common(least)
+}
+
+/// Puts the documents that have a fingerprint into `docs`.
+fn documents_of(reader: &SegmentReader, term: &Term<'_>, docs: &mut Vec<u32>) -> Result<()> {
+    docs.clear();
+    match term.inline() {
+        Some(inline) => docs.extend(inline),
+        None => reader.documents_of(term, docs)?,
+    }
+    Ok(())
+}

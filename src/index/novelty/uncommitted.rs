@@ -1,0 +1,176 @@
+//! Fingerprints in the documents that were added since the last commit.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::{Earlier, Source};
+use crate::hash::{BuildKeyHasher, Digest};
+
+/// The documents, and their fingerprints.
+#[derive(Debug, Default)]
+pub struct Uncommitted {
+    documents: Vec<Added>,
+    /// When each was added, in microseconds; [`GONE`] if it was replaced or removed since.
+    times: Vec<i64>,
+    /// By the digest of the id, the document that has it.
+    by_id: HashMap<Digest, u32, BuildKeyHasher>,
+    /// By fingerprint, the documents that have it.
+    lists: HashMap<u64, List, BuildKeyHasher>,
+    /// The lists of more than one document.
+    longer: Vec<Longer>,
+    /// The documents of longer lists, each with the place of the one before it in its list.
+    postings: Vec<(u32, Option<u32>)>,
+    bytes: usize,
+}
+
+/// A document that was added.
+#[derive(Debug)]
+struct Added {
+    id: String,
+    /// Its distinct keys, until it is gone.
+    keys: Vec<u64>,
+}
+
+/// No document is added at this time.
+const GONE: i64 = i64::MIN;
+
+/// The documents that have a fingerprint; most are alone, and need no list of their own.
+#[derive(Debug, Clone, Copy)]
+enum List {
+    One(u32),
+    Longer(u32),
+}
+
+/// The documents that have a fingerprint.
+#[derive(Debug, Clone, Copy)]
+struct Longer {
+    /// The number of those that are not gone.
+    live: u32,
+    /// The place of the last posting.
+    last: u32,
+    /// The earliest of those that are not gone, with its time.
+    first: Option<(i64, u32)>,
+}
+
+/// The approximate size of a fingerprint in the map, of a longer list, and of a document, in bytes.
+const BYTES_A_KEY: usize = 28;
+const BYTES_A_LIST: usize = 64;
+const BYTES_A_DOCUMENT: usize = 100;
+
+impl Uncommitted {
+    /// Creates an empty set with room for the fingerprints that take this memory: a map that grows
+    /// moves all of them each time.
+    pub fn with_room(bytes: usize) -> Uncommitted {
+        let lists =
+            HashMap::with_capacity_and_hasher(bytes / BYTES_A_KEY, BuildKeyHasher::default());
+        Uncommitted { lists, ..Uncommitted::default() }
+    }
+
+    /// Forgets all documents, and keeps the room.
+    pub fn clear(&mut self) {
+        let Uncommitted { documents, times, by_id, lists, longer, postings, bytes } = self;
+        documents.clear();
+        times.clear();
+        by_id.clear();
+        lists.clear();
+        longer.clear();
+        postings.clear();
+        *bytes = 0;
+    }
+
+    /// Returns the approximate memory that they take.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns the number of live documents.
+    pub fn documents(&self) -> u64 {
+        self.by_id.len() as u64
+    }
+
+    /// Returns the id of a document.
+    pub fn id(&self, number: u32) -> &str {
+        &self.documents[number as usize].id
+    }
+
+    /// Adds a document with these distinct keys; no live one has its id. Returns what the documents
+    /// before it have of each key.
+    pub fn add(
+        &mut self,
+        id: String,
+        keys: Vec<u64>,
+        (of_id, time): (Digest, i64),
+    ) -> Vec<Earlier> {
+        let number = self.documents.len() as u32;
+        let earlier = keys.iter().map(|&key| self.add_to(key, number, time)).collect();
+        self.bytes += id.len() + BYTES_A_DOCUMENT + size_of_val(&keys[..]);
+        self.documents.push(Added { id, keys });
+        self.times.push(time);
+        self.by_id.insert(of_id, number);
+        earlier
+    }
+
+    /// Adds a document to the list of a key. Returns what the documents before have of it.
+    fn add_to(&mut self, key: u64, number: u32, time: i64) -> Earlier {
+        let mut list = match self.lists.entry(key) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(List::One(number));
+                self.bytes += BYTES_A_KEY;
+                return Earlier::default();
+            }
+            Entry::Occupied(list) => list,
+        };
+        let place = match *list.get() {
+            List::Longer(place) => place,
+            List::One(one) => {
+                let at = self.times[one as usize];
+                let first = (at != GONE).then_some((at, one));
+                let last = self.postings.len() as u32;
+                self.postings.push((one, None));
+                let place = self.longer.len() as u32;
+                self.longer.push(Longer { live: u32::from(first.is_some()), last, first });
+                list.insert(List::Longer(place));
+                self.bytes += BYTES_A_LIST;
+                place
+            }
+        };
+        let longer = &mut self.longer[place as usize];
+        let first = longer.first.filter(|(at, _)| *at < time);
+        let first = first.map(|(at, number)| (at, Source::Uncommitted(number)));
+        let earlier = Earlier { documents: u64::from(longer.live), first };
+        self.postings.push((number, Some(longer.last)));
+        longer.last = self.postings.len() as u32 - 1;
+        longer.live += 1;
+        longer.first = [longer.first, Some((time, number))].into_iter().flatten().min();
+        self.bytes += size_of::<(u32, Option<u32>)>();
+        earlier
+    }
+
+    /// Notes that the document with this digest of its id is gone, if there is one.
+    pub fn remove(&mut self, of_id: Digest) {
+        let Some(number) = self.by_id.remove(&of_id) else { return };
+        self.times[number as usize] = GONE;
+        for key in std::mem::take(&mut self.documents[number as usize].keys) {
+            let Some(&List::Longer(place)) = self.lists.get(&key) else { continue };
+            let Longer { last, first, .. } = self.longer[place as usize];
+            let first = match first {
+                Some((_, gone)) if gone == number => self.first_of(last),
+                other => other,
+            };
+            let longer = &mut self.longer[place as usize];
+            (longer.live, longer.first) = (longer.live - 1, first);
+        }
+    }
+
+    /// Returns the earliest of the documents of a list that are not gone, with its time.
+    fn first_of(&self, last: u32) -> Option<(i64, u32)> {
+        let mut place = Some(last);
+        let numbers = std::iter::from_fn(|| {
+            let (number, before) = self.postings[place? as usize];
+            place = before;
+            Some(number)
+        });
+        let timed = numbers.map(|number| (self.times[number as usize], number));
+        timed.filter(|(time, _)| *time != GONE).min()
+    }
+}

@@ -1,0 +1,53 @@
+//! What a writer records of how much of a document is new.
+
+use cento_api::NOVELTY;
+use serde_json::{Map, Value};
+use tantivy::DateTime;
+
+use super::super::canonical::canonical_json;
+use super::super::content::Compared;
+use super::super::novelty::NoveltyRecorder;
+use super::super::{Config, SignedDocument};
+use super::{MEMORY_BYTES_MIN, Writer};
+use crate::error::Result;
+
+/// This share of the memory is for the fingerprints of the documents of a commit, if novelty is
+/// recorded.
+const NOVELTY_SHARE: usize = 3;
+
+/// Returns the recorder of novelty of an index, if it records it.
+pub fn recorder(config: &Config, memory_bytes: usize) -> Result<Option<NoveltyRecorder>> {
+    let room = memory_bytes.max(MEMORY_BYTES_MIN) / NOVELTY_SHARE;
+    Ok(config.novelty_span()?.map(|span| NoveltyRecorder::new(span, room)))
+}
+
+impl Writer {
+    /// Commits if the recorder of novelty has used up its memory, and opens the last commit.
+    pub(super) fn make_room_for_novelty(&mut self) -> Result<()> {
+        let Some(novelty) = &self.novelty else { return Ok(()) };
+        if novelty.is_full() {
+            self.commit()?;
+        }
+        self.catch_up()
+    }
+
+    /// Returns the meta object of a document that is added, with how much of it is new, and its
+    /// canonical JSON; `None` if that is not recorded, or the document says it.
+    pub(super) fn with_novelty(
+        &mut self,
+        own: &SignedDocument,
+        compared: &Compared,
+        added: DateTime,
+    ) -> Result<Option<(Map<String, Value>, String)>> {
+        let Some(novelty) = &mut self.novelty else { return Ok(None) };
+        let own_place = (compared.of_id, added.into_timestamp_micros());
+        let Some(found) = novelty.add(&self.committed, own, own_place)? else { return Ok(None) };
+        if own.document.meta.contains_key(NOVELTY) {
+            return Ok(None);
+        }
+        let mut meta = own.document.meta.clone();
+        meta.insert(NOVELTY.to_owned(), serde_json::json!(found));
+        let json = canonical_json(&meta);
+        Ok(Some((meta, json)))
+    }
+}
