@@ -4,7 +4,6 @@
 //! `serde_json`, which any crate of the same build may turn on. So members are sorted here before
 //! they are stored, compared or hashed.
 
-use cento_api::NOVELTY;
 use serde_json::{Map, Value};
 
 /// Returns the JSON of a meta object with sorted keys and no spaces: equal objects have equal JSON.
@@ -12,18 +11,6 @@ use serde_json::{Map, Value};
 #[must_use]
 pub fn canonical_json(meta: &Map<String, Value>) -> String {
     if meta.is_empty() { String::new() } else { object_json(meta) }
-}
-
-/// Returns the JSON of a meta object without the novelty of its document: the documents before it
-/// decide about that, and not who adds it.
-#[must_use]
-pub fn own_meta(meta: &Map<String, Value>) -> String {
-    if !meta.contains_key(NOVELTY) {
-        return canonical_json(meta);
-    }
-    let mut own = meta.clone();
-    own.remove(NOVELTY);
-    canonical_json(&own)
 }
 
 /// Returns the members of an object, in the order of their names.

@@ -2,7 +2,8 @@
 
 use tantivy::DateTime;
 
-use super::canonical::{canonical_json, own_meta};
+use super::canonical::canonical_json;
+use super::own_meta::own_meta;
 use super::{DocAddress, Document, Snapshot, parts};
 use crate::error::{Error, Result};
 use crate::hash::Digest;

@@ -20,6 +20,7 @@ mod lock_wait;
 mod moments;
 mod novelty;
 mod operations;
+mod own_meta;
 mod parts;
 mod poison;
 mod policy;

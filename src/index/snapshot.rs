@@ -16,7 +16,7 @@ use tantivy::{
     TantivyError, Term,
 };
 
-use super::canonical::own_meta;
+use super::own_meta::own_meta;
 use super::parts;
 use super::storage::seal::META;
 use super::storage::store::{Damage, Store};
