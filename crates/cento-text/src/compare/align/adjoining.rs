@@ -82,14 +82,7 @@ mod tests {
         expected: &[(Range<usize>, Range<usize>)],
     ) {
         let part = |(query, hit, is_copied): &(Range<usize>, Range<usize>, bool)| Part {
-            passage: Aligned {
-                query: query.clone(),
-                hit: hit.clone(),
-                similarity: 1.0,
-                matched: Vec::new(),
-                matched_in_hit: Vec::new(),
-                by_letters: false,
-            },
+            passage: Aligned::unmatched(query, hit),
             is_copied: *is_copied,
         };
         let found = joined(parts.iter().map(part).collect());

@@ -391,6 +391,33 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_the_longer_text_repeats_is_not_extended_at_each_of_its_places() {
+        // Few of the lines of the one text are as often in the other.
+        let lines = |from: u64, count: u64| -> Vec<u64> {
+            (from..from + count).flat_map(|n| [1, 2, 3, 4, 5, 6, 7, 1000 + n]).collect()
+        };
+        let (longer, shorter) = (lines(0, 10_000), lines(20_000, 16));
+        let seeds_of_longer = seeds(&longer);
+        let seeds_of_shorter = seeds(&shorter);
+        for known in
+            [KnownSeeds::OfQuery(&seeds_of_longer), KnownSeeds::OfDocument(&seeds_of_shorter)]
+        {
+            let mut steps = Steps::unbounded(Stop::NEVER);
+            let tokens = (&longer[..], &shorter[..]);
+            let found = matches::<SEED_TOKENS>(
+                tokens,
+                known,
+                Limits { runs_max: usize::MAX, occurrences_max: 16, places_max: 1 },
+                &mut steps,
+            );
+            // One run for each line of the longer text, and not sixteen.
+            let found = found.unwrap();
+            assert!(found.len() <= 10_000, "{} runs", found.len());
+            assert!(steps.taken() <= 64 * 80_000, "{} steps", steps.taken());
+        }
+    }
+
+    #[test]
     fn a_passage_that_a_text_has_again_is_found_at_both_places() {
         let repeated = |text: &[u64]| {
             let steps = &mut Steps::unbounded(Stop::NEVER);

@@ -19,8 +19,9 @@ pub const GROWTH: usize = 8;
 pub struct Limits {
     /// The maximum number of runs.
     pub runs_max: usize,
-    /// Seeds that the document has more often than this are looked up only where nothing else is
-    /// found, and at `places_max` of their places.
+    /// Seeds that either text has more often than this are looked up only where nothing else is
+    /// found, and at `places_max` of their places. The document alone does not decide: a line that
+    /// the longer text repeats would be extended at each of its places.
     pub occurrences_max: u32,
     /// See `occurrences_max`: each place is behind the run found at the one before.
     pub places_max: usize,
@@ -36,6 +37,8 @@ const TOKENS_A_STEP: usize = 8;
 pub struct Seeds {
     numbers: HashMap<u64, u32, BuildKeyHasher>,
     known: HashFilter,
+    /// How often the text has each, by its number.
+    counts: Vec<u32>,
     /// The number of the seed at each place of the text.
     in_order: Vec<u32>,
     /// Where each is, for the first text that is aligned as the query.
@@ -59,14 +62,19 @@ impl Seeds {
     pub fn of_length<const LEN: usize>(tokens: &[u64], stop: &Stop) -> Result<Seeds> {
         let mut numbers: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
         numbers.reserve(tokens.len().min(ROOM));
-        let mut in_order = Vec::with_capacity(tokens.len());
+        let (mut counts, mut in_order) = (Vec::new(), Vec::with_capacity(tokens.len()));
         for (at, seed) in seeds::<LEN>(tokens).enumerate() {
             stop.check_at(at)?;
-            let next = numbers.len() as u32;
-            in_order.push(*numbers.entry(mix64(seed)).or_insert(next));
+            let next = counts.len() as u32;
+            let number = *numbers.entry(mix64(seed)).or_insert(next);
+            if number == next {
+                counts.push(0);
+            }
+            counts[number as usize] += 1;
+            in_order.push(number);
         }
         let known = HashFilter::new(seeds::<LEN>(tokens), stop)?;
-        Ok(Seeds { numbers, known, in_order, places: OnceCell::new() })
+        Ok(Seeds { numbers, known, counts, in_order, places: OnceCell::new() })
     }
 
     /// Returns the places of the seeds in their own text.
@@ -118,13 +126,19 @@ pub fn matches<const LEN: usize>(
             let number = |at: usize| seeds.number(seed_of::<LEN>(&document[at..at + LEN]));
             let (count, stop) = (seeds.numbers.len(), steps.stop());
             let places = SeedPlaces::new(count, windows(document), number, stop)?;
-            let numbers = seeds.in_order.iter().map(|&number| Some(number));
-            runs.find(numbers, &places, limits, steps)?;
+            runs.find(&seeds.in_order, &seeds.counts, &places, limits, steps)?;
         }
         KnownSeeds::OfDocument(seeds) => {
             let places = seeds.places(steps.stop())?;
-            let numbers = query.windows(LEN).map(|run| seeds.number(seed_of::<LEN>(run)));
-            runs.find(numbers, places, limits, steps)?;
+            let (mut counts, stop) = (vec![0; seeds.counts.len()], steps.stop());
+            let mut in_order = Vec::with_capacity(windows(query));
+            for (at, run) in query.windows(LEN).enumerate() {
+                stop.check_at(at)?;
+                let number = seeds.number(seed_of::<LEN>(run));
+                number.iter().for_each(|number| counts[*number as usize] += 1);
+                in_order.push(number.unwrap_or(NO_SEED));
+            }
+            runs.find(&in_order, &counts, places, limits, steps)?;
         }
     }
     runs.extend(query.len(), document.len());
@@ -149,10 +163,12 @@ struct Runs<'a> {
 
 impl Runs<'_> {
     /// Finds the runs with seeds that the document has at these places. The query has the seeds
-    /// with these numbers, one after the other; the document may lack some.
+    /// with the numbers `in_order`, one after the other and as often as `counts` says; the document
+    /// may lack some.
     fn find(
         &mut self,
-        numbers: impl Iterator<Item = Option<u32>>,
+        in_order: &[u32],
+        counts: &[u32],
         places: &SeedPlaces,
         Limits { runs_max, occurrences_max, places_max }: Limits,
         steps: &mut Steps<'_>,
@@ -160,9 +176,9 @@ impl Runs<'_> {
         // Look-ups whose steps have not been charged: most places have a seed that the document
         // lacks.
         let mut lookups = 0;
-        'seeds: for (at, number) in numbers.enumerate() {
+        'seeds: for (at, &number) in in_order.iter().enumerate() {
             lookups += 1;
-            let its = number.map_or(NO_PLACES, |number| places.of_number[number as usize]);
+            let its = places.of_number.get(number as usize).copied().unwrap_or(NO_PLACES);
             let mut place = its.first;
             if place == u32::MAX && lookups < LOOKUPS_AT_ONCE {
                 continue;
@@ -171,11 +187,14 @@ impl Runs<'_> {
             if steps.take_each(due, LOOKUP_STEPS)? < due {
                 break;
             }
-            if place != u32::MAX && self.found.len() >= runs_max {
+            if place == u32::MAX {
+                continue;
+            }
+            if self.found.len() >= runs_max {
                 steps.cut();
                 break;
             }
-            if its.count > occurrences_max {
+            if its.count.max(counts[number as usize]) > occurrences_max {
                 // A text that repeats itself has no other seeds. Where nothing else is found a few
                 // places suffice, and take no more time than the runs are long.
                 if at >= self.end
@@ -269,7 +288,10 @@ struct Places {
     count: u32,
 }
 
-/// Those of a seed that the text lacks.
+/// The number of a seed that the known text lacks.
+const NO_SEED: u32 = u32::MAX;
+
+/// The places of a seed that the text lacks.
 const NO_PLACES: Places = Places { first: u32::MAX, count: 0 };
 
 impl SeedPlaces {
