@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::whole::is_zero;
+
 /// The results of adding documents, of a run of the command or of a request to a service.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -30,8 +32,4 @@ pub struct AddReport {
     pub bytes: u64,
     /// The time it took, in microseconds.
     pub took_us: u64,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::SignatureBody;
 use crate::similarity::is_false;
+use crate::whole::is_zero;
 use crate::{Answer, Hit, MaxDf, Preset, QueryInfo, Similarity};
 
 /// The document frequencies of the fingerprints of a query: in one shard, or added up over several.
@@ -115,12 +116,6 @@ pub struct ShardCandidate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub similarity: Option<Similarity>,
-}
-
-/// Tells serde to leave out a number that is zero.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// The documents of a shard that are to be compared with the query.

@@ -1,4 +1,4 @@
-//! Reading of whole numbers that are written with a point.
+//! Whole numbers in JSON: reading of those that are written with a point, and leaving out zeros.
 //!
 //! In JSON, and in a schema of it, `10`, `10.0` and `1e1` are one number, and some languages write
 //! floating-point numbers only.
@@ -42,6 +42,13 @@ where
     struct Pair(String, #[serde(deserialize_with = "number")] u32);
     let pairs = Vec::<Pair>::deserialize(deserializer)?;
     Ok(pairs.into_iter().map(|Pair(text, number)| (text, number)).collect())
+}
+
+/// Tells serde to leave out a number that is zero.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[must_use]
+pub fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 struct Whole;

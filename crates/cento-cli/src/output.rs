@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::left_out::LeftOut;
 use super::terminal::{self, line, note, printable};
 use cento::{Error, Origin, PresetDefaults};
+use cento_api::whole::is_zero;
 use cento_api::{Passage, Unit};
 
 pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, named, similarity, warnings};
@@ -85,11 +86,6 @@ pub struct ListEnd<'a> {
     /// The defaults of the preset that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     defaults: Option<PresetDefaults>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl<'a> ListEnd<'a> {

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use cento::{Passage, Similarity, Unit};
 use cento_api::Sources;
 use cento_api::part::part_at;
+use cento_api::whole::is_zero;
 use cento_collections::most_similar::Histogram;
 use cento_collections::pairs::PairReport;
 use serde::Serialize;
@@ -59,11 +60,6 @@ pub struct PairsReport {
     pub sources: Vec<Sources>,
     #[serde(skip)]
     pub(crate) limit_option: &'static str,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// A document of a pair.

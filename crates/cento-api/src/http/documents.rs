@@ -10,6 +10,7 @@ use super::NotRead;
 use super::schema;
 use crate::document::{id_of_json, meta_of_json};
 use crate::part::exchanged_parts;
+use crate::similarity::is_false;
 use crate::{AddReport, Part, PartText};
 
 /// A document.
@@ -237,10 +238,6 @@ pub struct RemoveRequest {
     /// Only count the documents, and remove none. Changes that were accepted before are committed.
     #[serde(default, skip_serializing_if = "is_false")]
     pub dry_run: bool,
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// A change of the meta object of a stored document, whose text stays.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::whole::is_zero;
 use crate::{Answer, Unseen};
 
 /// Files, as `multipart/form-data`: parts with a file name, in any format that `cento add` reads.
@@ -62,10 +63,6 @@ pub struct NotRead {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub not_read_more: u64,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// A file that was not read.

@@ -32,6 +32,7 @@ use cento::hash::hash_fields;
 use cento::index::{Config, Index, Preset, PresetDefaults, WriterOptions};
 use cento::search::{Boilerplate, Searcher};
 use cento::{Error, Reason, Stop};
+use cento_api::whole::is_zero;
 use cento_collections::dedup::{self, DedupOptions, Event, Progress, Record};
 use cento_source::{Annotation, SourceOptions, TableForm, check_there};
 use files::Files;
@@ -201,12 +202,6 @@ impl Summary {
         let dropped = self.exact + self.near + self.contained + self.passages + self.withdrawn;
         self.kept + dropped > 0
     }
-}
-
-/// Tells serde to leave out a number that most runs do not have.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// The summary as JSON.

@@ -15,6 +15,7 @@ use crate::terminal::tell;
 use crate::watch::tell_left_behind;
 use crate::{Outcome, Result};
 use cento::Error;
+use cento_api::whole::is_zero;
 use cento_collections::watch::count_watches;
 use cento_remote::{PushOptions, Pushed, Remote, Retained, Retention, Watch};
 
@@ -68,10 +69,6 @@ struct Done {
     /// The number of parts of files that no manifest names, which may have such texts too.
     #[serde(skip_serializing_if = "is_zero")]
     unnamed_parts: u64,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl Push {
