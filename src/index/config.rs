@@ -493,11 +493,19 @@ impl Config {
             name => Some(preset_of(path, name)?),
         };
         let config = config.with_max_df(max_df).with_preset(preset);
-        let records_novelty = params["novelty"] == Value::Bool(true);
-        let config = Config { store_signatures, records_novelty, ..config };
+        let config = Config { store_signatures, ..config };
         if config.check().is_err() {
             let what = "its schema says that neither texts nor signatures are stored, which no \
                         version of cento writes; restore meta.json, or create the index again";
+            return Err(Error::index(path, Reason::Unsuitable, what));
+        }
+        let records_novelty = params["novelty"] == Value::Bool(true);
+        let config = Config { records_novelty, ..config };
+        if let Err(error) = config.check() {
+            let what = format!(
+                "its schema says that it records novelty, which no version of cento writes for \
+                 such an index ({error}); restore meta.json, or create the index again"
+            );
             return Err(Error::index(path, Reason::Unsuitable, what));
         }
         let now = config.identity();

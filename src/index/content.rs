@@ -3,7 +3,7 @@
 use tantivy::DateTime;
 
 use super::canonical::canonical_json;
-use super::own_meta::own_meta;
+use super::own_meta::without_novelty;
 use super::{DocAddress, Document, Snapshot, parts};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
@@ -65,7 +65,8 @@ impl Compared {
         before: Option<Content>,
     ) -> Compared {
         let meta = canonical_json(&document.meta);
-        let own = own_meta(&document.meta);
+        let own = without_novelty(&document.meta);
+        let own = own.as_ref().unwrap_or(&meta);
         let content = content_digest(digest, parts::digest(&document.parts), own.as_bytes());
         Compared { of_id, meta, content, before }
     }

@@ -61,6 +61,7 @@ pub use change_log::{WATCHES_DIR, WATCHES_LOCK};
 pub use config::Config;
 pub use document::{Document, IdSource};
 pub use lock_wait::LockWait;
+pub(crate) use novelty::is_common;
 pub use operations::{
     AddIndexesOptions, CheckReport, Compacting, DfBucket, DfDistribution, FileList, FoundSegment,
     ListedFile, OpenCommit, PASSAGE_TOKENS, Receiver, Texts, Training,

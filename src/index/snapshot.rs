@@ -16,7 +16,8 @@ use tantivy::{
     TantivyError, Term,
 };
 
-use super::own_meta::own_meta;
+use super::canonical::canonical_json;
+use super::own_meta::without_novelty;
 use super::parts;
 use super::storage::seal::META;
 use super::storage::store::{Damage, Store};
@@ -368,6 +369,11 @@ impl Snapshot {
         self.segments.iter().map(|segment| u64::from(segment.live_documents())).sum()
     }
 
+    /// Returns the number of deleted documents that still use space.
+    pub(crate) fn deleted_documents(&self) -> u64 {
+        self.segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum()
+    }
+
     /// Returns the id of a document.
     ///
     /// # Errors
@@ -486,7 +492,9 @@ impl Snapshot {
         let segment = self.segment(address);
         let is_same = segment.signatures.digest(address.doc)? == digest
             && segment.parts_digest(address.doc)? == parts::digest(&document.parts);
-        Ok(is_same && self.own_meta_json(address)? == own_meta(&document.meta).as_bytes())
+        let meta = &document.meta;
+        let own = without_novelty(meta).unwrap_or_else(|| canonical_json(meta));
+        Ok(is_same && self.own_meta_json(address)? == own.as_bytes())
     }
 
     /// Returns the time when a document was added, in seconds since 1970.
@@ -559,10 +567,11 @@ impl Snapshot {
     /// Returns the JSON of a document's meta object without the document's novelty.
     pub(super) fn own_meta_json(&self, address: DocAddress) -> Result<Vec<u8>> {
         let json = self.meta_json(address)?;
-        match memmem::find(&json, NOVELTY.as_bytes()) {
-            Some(_) => Ok(own_meta(&self.meta(address)?).into_bytes()),
-            None => Ok(json),
+        // Most say nothing of novelty, and need no parsing.
+        if memmem::find(&json, NOVELTY.as_bytes()).is_none() {
+            return Ok(json);
         }
+        Ok(without_novelty(&self.meta(address)?).map_or(json, String::into_bytes))
     }
 
     pub(super) fn damaged(&self, address: DocAddress, extension: &str, what: &str) -> Error {

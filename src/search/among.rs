@@ -68,7 +68,7 @@ impl<'a> Search<'a> {
         let (terms, mut dfs) = look_up(snapshot, &subject.keys, stop)?;
         let segments = snapshot.segments();
         match query.is_weighed() {
-            false => leave_out_deleted(segments, &terms, max_df, &mut dfs, stop)?,
+            false => leave_out_deleted(snapshot, &terms, max_df, &mut dfs, stop)?,
             true => leave_out_all_deleted(segments, &terms, &mut dfs, stop)?,
         }
         let weights = match query.is_weighed() {

@@ -127,7 +127,7 @@ pub fn find(
         }
         None => {
             match request.weighed {
-                None => leave_out_deleted(segments, &terms, request.max_df, &mut dfs, stop)?,
+                None => leave_out_deleted(snapshot, &terms, request.max_df, &mut dfs, stop)?,
                 Some(_) => leave_out_all_deleted(segments, &terms, &mut dfs, stop)?,
             }
             let known = known(segments, &terms, dfs.len(), request.excluded, stop)?;

@@ -90,23 +90,18 @@ fn sums(terms: &[Terms<'_>], keys: usize) -> Vec<u64> {
 /// So the choice of stop-fingerprints depends on the documents in the index, not on when it was
 /// compacted.
 pub fn leave_out_deleted(
-    segments: &[SegmentView],
+    snapshot: &Snapshot,
     terms: &[Vec<(u32, Term<'_>)>],
     max_df: u64,
     dfs: &mut [u64],
     stop: &Stop,
 ) -> Result<()> {
-    let deleted = deleted_documents(segments);
+    let deleted = snapshot.deleted_documents();
     if !dfs.iter().any(|&df| is_close(df, max_df, deleted)) {
         return Ok(());
     }
     let close: Vec<bool> = dfs.iter().map(|&df| is_close(df, max_df, deleted)).collect();
-    leave_out_deleted_of(segments, terms, |i| close[i as usize], dfs, stop)
-}
-
-/// Returns the number of deleted documents that still use space.
-pub fn deleted_documents(segments: &[SegmentView]) -> u64 {
-    segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum()
+    leave_out_deleted_of(snapshot.segments(), terms, |i| close[i as usize], dfs, stop)
 }
 
 /// Tells whether this number of deleted documents may decide if a fingerprint is stopped.

@@ -15,6 +15,23 @@ fn a_schema_of_neither_texts_nor_signatures_is_refused() {
 }
 
 #[test]
+fn novelty_is_recorded_and_refused_where_fingerprints_have_no_runs() {
+    let with = Config::new("winnow(k=5,w=10)", "words", true).unwrap().with_novelty().unwrap();
+    let without = Config { records_novelty: false, ..with.clone() };
+    assert_eq!(with.digest(), without.digest());
+    let read = |params: &Value| {
+        Config::from_params(Path::new("some/index"), params, || unreachable!("it has no table"))
+    };
+    assert!(read(&with.to_params()).unwrap().records_novelty);
+    assert!(!read(&without.to_params()).unwrap().records_novelty);
+    let mut params = Config::new("minhash", "words", true).unwrap().to_params();
+    params["novelty"] = true.into();
+    let error = read(&params).unwrap_err();
+    assert_eq!(error.reason(), Reason::Unsuitable, "{error}");
+    assert!(error.to_string().contains("it records novelty"), "{error}");
+}
+
+#[test]
 fn a_preset_is_recorded_and_does_not_change_the_identity() {
     let with = Config::preset(Preset::Web, true).unwrap();
     let without = Config::new("breaking(p=6)", "words", true).unwrap();

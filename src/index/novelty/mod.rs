@@ -28,11 +28,17 @@ use crate::scheme::distinct_keys;
 /// Fingerprints of more documents have no source: their documents are not looked at one by one.
 const SOURCES_MAX: u64 = 200;
 
-/// A common fingerprint is in at least this many documents, and in more than half of them.
-const COMMON_MIN: u64 = 8;
-
 /// The documents that are named.
 const NAMED_MAX: usize = 3;
+
+/// What more than half of the documents have is common, if at least eight have it: among fewer, two
+/// or three would be most of them.
+const COMMON_MIN: u64 = 8;
+
+/// Returns whether something that `holders` of this number of documents have is common.
+pub fn is_common(holders: u64, documents: u64) -> bool {
+    holders >= COMMON_MIN && 2 * holders > documents
+}
 
 /// A document that had a fingerprint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,7 +71,7 @@ impl Earlier {
     fn origin(self, others: u64) -> Option<Origin> {
         match self.documents {
             0 => None,
-            all if all >= COMMON_MIN && 2 * all > others => Some(Origin::Common),
+            all if is_common(all, others) => Some(Origin::Common),
             all if all > SOURCES_MAX => Some(Origin::Many),
             _ => self.first.map(|(added, source)| Origin::One { added, source }),
         }

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::{COMMON_MIN, Earlier, SOURCES_MAX, Source};
+use super::{Earlier, SOURCES_MAX, Source, is_common};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
-use crate::segment::{SegmentReader, Term, find_in};
+use crate::segment::{SegmentReader, find_in};
 
 /// The documents of the last commit, as they were changed since.
 #[derive(Debug, Default)]
@@ -51,8 +51,7 @@ impl Stored {
         for (at, term) in terms.iter().flatten() {
             dfs[*at as usize] += u64::from(term.df());
         }
-        let deleted = segments.iter().map(|s| u64::from(s.deleted_documents())).sum::<u64>();
-        let gone = deleted + self.gone.len() as u64;
+        let gone = committed.deleted_documents() + self.gone.len() as u64;
         let is_counted: Vec<bool> = dfs
             .iter()
             .zip(&mut *all)
@@ -65,7 +64,8 @@ impl Stored {
         let mut docs = Vec::new();
         for ((segment, terms), number) in segments.iter().zip(&terms).zip(0u32..) {
             for (at, term) in terms.iter().filter(|(at, _)| is_counted[*at as usize]) {
-                documents_of(&segment.signatures, term, &mut docs)?;
+                docs.clear();
+                segment.signatures.documents_of(term, &mut docs)?;
                 for &doc in &docs {
                     let address = DocAddress { segment: number, doc };
                     if segment.is_alive(doc) && !self.gone.contains(&address) {
@@ -84,17 +84,7 @@ impl Stored {
 /// them is its source, or it depends on those that are `gone` whether the key is common.
 fn is_counted(stored: u64, also: u64, gone: u64, others: u64) -> bool {
     let all = stored + also;
-    let is_common = |all: u64| all >= COMMON_MIN && 2 * all > others;
     let least = all.saturating_sub(gone);
-    least <= SOURCES_MAX && !is_common(least) || is_common(all) != is_common(least)
-}
-
-/// Puts the documents that have a fingerprint into `docs`.
-fn documents_of(reader: &SegmentReader, term: &Term<'_>, docs: &mut Vec<u32>) -> Result<()> {
-    docs.clear();
-    match term.inline() {
-        Some(inline) => docs.extend(inline),
-        None => reader.documents_of(term, docs)?,
-    }
-    Ok(())
+    let is_surely_common = is_common(least, others);
+    least <= SOURCES_MAX && !is_surely_common || is_common(all, others) != is_surely_common
 }

@@ -34,7 +34,7 @@ use super::evidence::Evidence;
 use super::examine::{Examination, Examine, TextExaminer};
 use super::filter::Filter;
 use super::foreign_signature::ForeignSignature;
-use super::frequencies::{deleted_documents, known, leave_out_all_deleted, look_up};
+use super::frequencies::{known, leave_out_all_deleted, look_up};
 use super::hit_details::ListedDocument;
 use super::pruning::Pruning;
 use super::query::Query;
@@ -74,7 +74,7 @@ impl Searcher {
         let subject = QuerySignature::of(&searcher, query, &mut Vec::new())?;
         let (terms, dfs) = look_up(snapshot, &subject.keys, stop)?;
         let segments = snapshot.segments();
-        let deleted_documents = deleted_documents(segments);
+        let deleted_documents = snapshot.deleted_documents();
         let mut deleted = Vec::new();
         if deleted_documents > 0 {
             let mut live = dfs.clone();

@@ -16,11 +16,7 @@ use crate::compare::place::places_in_parts;
 use crate::compare::shares::Ranges;
 use crate::error::Result;
 use crate::field_date::{FieldDate, compare, field_of, read, shown, times};
-use crate::index::{DocAddress, date_of};
-
-/// A span is common from this number of carriers on, if they are more than half of all documents:
-/// among fewer, two or three would be most of them.
-const COMMON_CARRIERS_MIN: u64 = 8;
+use crate::index::{DocAddress, date_of, is_common};
 
 /// Where many documents share fingerprints with a span, one is compared with it if it has at least
 /// this share of those that another document has, one in four. It carries the span if it has
@@ -150,7 +146,7 @@ impl Carriers {
             matched: matched.map(|range| tokens_in(words, range).len() as u32).sum(),
             evidence: passage.evidence,
             expected: passage.expected,
-            is_common: count >= COMMON_CARRIERS_MIN && 2 * count > documents,
+            is_common: is_common(count, documents),
             carriers: count,
             carriers_exact,
             best: of(best)?,
