@@ -97,7 +97,7 @@ pub fn print(
         output::counted(trace.spans.len() as u64, "span"),
     )?;
     if let (Some(field), TimeOrder::Added, false) = (date, trace.order, trace.spans.is_empty()) {
-        line!(out, "no carrier has a date in `{field}`: the order is that of addition")?;
+        line!(out, "no carrier has a date in `{field}`: `first` means added first")?;
     }
     for span in &trace.spans {
         let TracedSpan { words, matched, carriers, .. } = *span;

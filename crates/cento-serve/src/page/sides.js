@@ -3,7 +3,7 @@
 import { count, counted, make, percent } from "./dom.js";
 import { differences } from "./difference.js";
 import { fillTable } from "./table.js";
-import { indicesOfBytes, markedText } from "./text.js";
+import { indicesOfBytes, markedText, placeOf } from "./text.js";
 
 // Programs are read in columns; prose is not.
 const PROGRAM = /\.(?:c|cc|cpp|cs|go|h|hpp|java|js|kt|php|py|rb|rs|ts)$/i;
@@ -128,11 +128,9 @@ function listen(view, name) {
   });
 }
 
-/** In which part of a text something begins, on which page, or on which line if it has no pages. */
+/** Where in one of the texts something begins; nothing in a text of one line. */
 function place(text, part, page, line) {
-  const named = part === undefined ? [] : [part];
-  const placed = page === undefined ? (line === undefined ? [] : [`line ${count(line)}`]) : [`page ${count(page)}`];
-  const all = [...named, ...placed];
+  const all = placeOf(part, page, line);
   return all.length === 0 ? "" : `; ${[text, ...all].join(", ")}`;
 }
 

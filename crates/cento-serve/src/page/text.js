@@ -2,7 +2,7 @@
 //
 // The service counts bytes of UTF-8, JavaScript counts UTF-16 units.
 
-import { make } from "./dom.js";
+import { count, make } from "./dom.js";
 
 const COLOURS = 8;
 
@@ -99,8 +99,15 @@ function listed(numbers) {
   return `Passages ${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
 }
 
+/** Where something begins: its part, and its page, or its line if the text has no pages; as words to join. */
+export function placeOf(part, page, line) {
+  const named = part === undefined ? [] : [part];
+  if (page !== undefined) return [...named, `page ${count(page)}`];
+  return line === undefined ? named : [...named, `line ${count(line)}`];
+}
+
 /** The nodes of a part of a text, in which what is changed is underlined. */
-function underlined(text, start, end, changed) {
+export function underlined(text, start, end, changed) {
   const nodes = [];
   let at = start;
   for (const range of changed) {

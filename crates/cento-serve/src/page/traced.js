@@ -2,7 +2,7 @@
 
 import { differences } from "./difference.js";
 import { count, counted, make, percent } from "./dom.js";
-import { markedText } from "./text.js";
+import { markedText, placeOf, underlined } from "./text.js";
 
 /**
  * Shows a text with its spans marked, and beside it the carriers of the span that is pointed at. `query`
@@ -24,7 +24,7 @@ export function showTraced(root, { title, text }, trace, onCarrier) {
   for (const [number, parts] of marks) {
     const span = trace.spans[number - 1];
     for (const mark of parts) {
-      mark.title = `${counted(span.carriers, "document")}; best: ${span.best.id}`;
+      mark.title = `${carriersOf(span)}; best: ${span.best.id}`;
       mark.classList.toggle("common", span.is_common);
       mark.addEventListener("pointerenter", () => show(view, number));
       mark.addEventListener("focus", () => choose(view, number));
@@ -43,6 +43,11 @@ export function showTraced(root, { title, text }, trace, onCarrier) {
   choose(view, 1);
 }
 
+/** The number of documents that have a span: "about" where some were not compared. */
+function carriersOf({ carriers, carriers_exact: isExact }) {
+  return `${isExact ? "" : "about "}${counted(carriers, "document")}`;
+}
+
 function choose(view, number) {
   view.chosen = number;
   show(view, number);
@@ -56,9 +61,8 @@ function show(view, number) {
   view.shown = number;
   const { spans, order } = view.trace;
   const span = spans[number - 1];
-  const about = span.carriers_exact ? "" : "about ";
   view.at.textContent = `Part ${count(number)} of ${count(spans.length)}: ${counted(span.words, "word")}, in `
-    + `${about}${counted(span.carriers, "document")}${span.is_common ? ", common" : ""}`;
+    + `${carriersOf(span)}${span.is_common ? ", common" : ""}`;
   const isFirst = (carrier) => carrier.id === span.first.id && carrier.index === span.first.index;
   const first = order === "date" ? "First by date" : "First added";
   const best = isFirst(span.best) && span.carriers > 1 ? `Best and ${first.toLowerCase()}` : "Best";
@@ -75,7 +79,7 @@ function show(view, number) {
 
 function carrierView(view, span, heading, carrier) {
   const parts = [make("h4", {}, `${heading}: `, button(view, carrier)), make("p", { class: "hint" }, details(carrier))];
-  if (carrier.text !== undefined) parts.push(make("blockquote", {}, ...compared(span.text, carrier.text)));
+  if (carrier.text !== undefined) parts.push(make("blockquote", {}, ...underlined(carrier.text, 0, carrier.text.length, differences(span.text, carrier.text).right)));
   return make("div", { class: "carrier" }, ...parts);
 }
 
@@ -85,22 +89,7 @@ function button(view, carrier) {
 
 /** Where the passage of a carrier begins, how alike it is, and when it was there. */
 function details({ index, b_part: part, b_page: page, b_line: line, similarity, date, added }) {
-  const place = page === undefined ? (line === undefined ? [] : [`line ${count(line)}`]) : [`page ${count(page)}`];
   const of = index === undefined ? [] : [`index ${index}`];
-  const named = part === undefined ? [] : [part];
   const when = date === undefined ? `added ${added.slice(0, 10)}` : `dated ${date}`;
-  return [...of, ...named, ...place, `${percent(similarity)} alike`, when].join("; ");
-}
-
-/** The nodes of a carrier's text, in which words that the span does not have are underlined. */
-function compared(span, text) {
-  const { right } = differences(span, text);
-  const nodes = [];
-  let at = 0;
-  for (const { start, end } of right) {
-    nodes.push(text.slice(at, start), make("u", {}, text.slice(start, end)));
-    at = end;
-  }
-  nodes.push(text.slice(at));
-  return nodes;
+  return [...of, ...placeOf(part, page, line), `${percent(similarity)} alike`, when].join("; ");
 }
