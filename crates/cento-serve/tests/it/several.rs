@@ -1,24 +1,9 @@
 //! Several indexes that are served as one.
 
-use cento::index::{AddIndexesOptions, Index, WriterOptions};
-use cento_testing::several::{DOCUMENTS, text, third, without_names};
+use cento_testing::several::{DOCUMENTS, text, without_names};
 use serde_json::{Value, json};
 
-use crate::common::{Ask, Dir, Routes, Service, config, fill, line, wait_until, words};
-
-/// Indexes `a`, `b` and `c` of a third of the documents each, and `all` that merges them.
-fn parts() -> Dir {
-    let dir = Dir::new();
-    for (part, name) in (0..).zip(["a", "b", "c"]) {
-        fill(&dir.path(name), &third(part));
-    }
-    let all = Index::create(dir.path("all"), config()).unwrap();
-    let mut writer = all.writer(WriterOptions::default()).unwrap();
-    let shards = ["a", "b", "c"].map(|name| Index::open(dir.path(name)).unwrap());
-    writer.add_indexes(&shards, AddIndexesOptions::default()).unwrap();
-    writer.finish().unwrap();
-    dir
-}
+use crate::common::{Ask, Dir, Routes, Service, fill, line, parts, wait_until, words};
 
 /// The name that answers have for an index: its path, as it was given.
 fn named(dir: &Dir, name: &str) -> String {

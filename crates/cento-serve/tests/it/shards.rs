@@ -1,31 +1,16 @@
 //! Services over shards, which together answer as one over all documents.
 
 use cento::Answer;
-use cento::index::{AddIndexesOptions, Index, WriterOptions};
 use cento::search::{Query, add_up_frequencies, next_step};
 use cento_api::{ShardAnswers, ShardFrequencies, ShardStep, ShardWinners};
 use cento_client::Client;
 use cento_client::api::{
     Commit, SearchRequest, ShardCandidatesRequest, ShardFrequenciesRequest, ShardSpansRequest,
 };
-use cento_testing::several::{DOCUMENTS, text, third};
+use cento_testing::several::{DOCUMENTS, text};
 use serde_json::json;
 
-use crate::common::{Ask, Dir, Service, body, config, fill, indexed};
-
-/// Indexes `a`, `b` and `c` of a third of the documents each, and `all` that merges them.
-fn parts() -> Dir {
-    let dir = Dir::new();
-    for (part, name) in (0..).zip(["a", "b", "c"]) {
-        fill(&dir.path(name), &third(part));
-    }
-    let all = Index::create(dir.path("all"), config()).unwrap();
-    let mut writer = all.writer(WriterOptions::default()).unwrap();
-    let shards = ["a", "b", "c"].map(|name| Index::open(dir.path(name)).unwrap());
-    writer.add_indexes(&shards, AddIndexesOptions::default()).unwrap();
-    writer.finish().unwrap();
-    dir
-}
+use crate::common::{Ask, Service, body, indexed, parts};
 
 fn ask(shards: &[Client], search: &SearchRequest, sample: bool) -> ShardFrequencies {
     let request = ShardFrequenciesRequest { search: search.clone(), sample };

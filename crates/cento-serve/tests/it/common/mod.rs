@@ -3,10 +3,12 @@
 mod routes;
 mod service;
 
-use cento::index::Index;
+use cento::index::{AddIndexesOptions, Index, WriterOptions};
 use cento_client::api::DocumentBody;
 use cento_serve::Settings;
 use serde_json::Map;
+
+use cento_testing::several::third;
 
 pub use cento_testing::http::{JSON, LINES, Reply};
 pub use cento_testing::*;
@@ -45,6 +47,20 @@ fn settings(change: impl FnOnce(&mut Settings)) -> Settings {
 pub fn created() -> Dir {
     let dir = Dir::new();
     Index::create(dir.path("idx"), config()).unwrap();
+    dir
+}
+
+/// Indexes `a`, `b` and `c` of a third of the documents each, and `all` that merges them.
+pub fn parts() -> Dir {
+    let dir = Dir::new();
+    for (part, name) in (0..).zip(["a", "b", "c"]) {
+        fill(&dir.path(name), &third(part));
+    }
+    let all = Index::create(dir.path("all"), config()).unwrap();
+    let mut writer = all.writer(WriterOptions::default()).unwrap();
+    let shards = ["a", "b", "c"].map(|name| Index::open(dir.path(name)).unwrap());
+    writer.add_indexes(&shards, AddIndexesOptions::default()).unwrap();
+    writer.finish().unwrap();
     dir
 }
 
