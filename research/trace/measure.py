@@ -23,6 +23,7 @@ import resource
 import shutil
 import subprocess
 import time
+import zlib
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,7 +33,7 @@ from infini_gram import indexing
 from infini_gram.engine import InfiniGramEngine
 
 WORD = re.compile(r"\w+")
-# The others up to 65,534 are shared; 65,535 separates documents.
+# The others, below 65,534, are shared; 65,535 separates documents.
 OWN_NUMBERS = 57_000
 RATES = (0, 5, 10, 20, 30)
 
@@ -63,17 +64,10 @@ class Words:
         self.numbers = {word: n for n, (word, _) in enumerate(counts.most_common(OWN_NUMBERS))}
 
     def number(self, word):
-        return self.numbers.get(word, OWN_NUMBERS + hash_of(word) % (65_535 - OWN_NUMBERS))
+        return self.numbers.get(word, OWN_NUMBERS + zlib.crc32(word.encode()) % (65_534 - OWN_NUMBERS))
 
     def of(self, text):
         return [self.number(word) for word in WORD.findall(text.lower())]
-
-
-def hash_of(word):
-    value = 0
-    for byte in word.encode():
-        value = (value * 257 + byte) % 1_000_003
-    return value
 
 
 def build_infinigram(work, documents):

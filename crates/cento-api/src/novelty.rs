@@ -10,8 +10,9 @@ pub const NOVELTY: &str = "cento_novelty";
 /// How much of a document was new to the index when it was added, in shares of its tokens, rounded
 /// to four decimals.
 ///
-/// A document had a part of it if they share at least two fingerprints there, each with the next
-/// one not far away: a few edited words between them count as had, too.
+/// A document had a part of it if they share at least two fingerprints there, not far apart: a few
+/// edited words between these count as had, too. Fingerprints of more than 200 documents count as
+/// had, whichever documents have them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Novelty {
@@ -19,7 +20,7 @@ pub struct Novelty {
     pub new: f64,
     /// The share that more than half of the documents had, and at least eight.
     pub common: f64,
-    /// The documents that had most of the rest first, at most three, those with most first.
+    /// The documents that had the rest first: at most three, the largest share first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<NoveltySource>,
 }
@@ -30,7 +31,7 @@ pub struct Novelty {
 pub struct NoveltySource {
     /// Its id.
     pub id: String,
-    /// The share of the later document.
+    /// The share of the later document's tokens.
     pub share: f64,
 }
 

@@ -18,9 +18,8 @@ use cento::index::{self, DfDistribution, PASSAGE_TOKENS};
 pub struct Stats {
     #[command(flatten)]
     target: TargetArgs,
-    /// Omit the distribution of document frequencies, which takes a pass over all dictionaries, and
-    /// the new text of each day, which takes one over all documents of an index that records it.
-    /// Services always omit them.
+    /// Omit what takes long: the distribution of document frequencies, and the new text of each day
+    /// (of an index created with --novelty). Services always omit both.
     #[arg(long)]
     quick: bool,
     /// Output format.

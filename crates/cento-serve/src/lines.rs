@@ -1,10 +1,11 @@
 //! Answers of many lines, sent while they are computed.
 //!
 //! An answer begins once its first lines are there, so an error before them is an ordinary refusal.
-//! After an error the connection is closed before the end of the answer, which clients notice. A
-//! client that reads slowly slows the computation down: few lines wait for it. Others go on, since
-//! a computation that waits for its client gives its turn away. Its time limit is that of all
-//! requests, without the time that it waits for its client.
+//! After an error the connection is closed before the end of the answer, which clients notice.
+//!
+//! Few lines wait for a client, so a slow reader slows its own computation down. It does not slow
+//! others down, because a computation that waits for its client gives its turn away. The time limit
+//! of all requests holds here too, but the time of that waiting does not count.
 
 use std::io;
 use std::sync::Arc;

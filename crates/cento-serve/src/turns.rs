@@ -1,11 +1,12 @@
 //! The order of long work for different clients.
 //!
-//! Office documents and PDF take seconds of processes of their own, and a request may have hundreds
-//! of files. A thousand documents of a request are compared with each other, families and lineage
-//! read the whole index. So such work is done on threads of its own, which give way to searches, a
-//! few at a time. A client that waits takes the place of one that has
-//! just had a turn and has more places or has waited less: of two clients each gets every other
-//! turn, regardless of the number of requests each has sent. No search waits for any of that.
+//! A PDF takes seconds, and a request may have hundreds of them. Other requests compare a thousand
+//! documents with each other, or read the whole index for families and lineage. Such work runs on
+//! threads of its own, a few at a time, and searches go first.
+//!
+//! Clients take turns, however many requests each has sent: of two clients each gets every other
+//! turn. After a turn, the place goes to the waiting client that has the fewest places, and of
+//! equals to the client that has waited longest.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -24,7 +25,7 @@ pub struct Work {
     what: &'static str,
     /// The maximum number of requests in progress, waiting ones included.
     jobs_max: usize,
-    /// The maximum number of those of one client.
+    /// The maximum number of requests in progress from one client.
     jobs_of_one_max: usize,
 }
 
