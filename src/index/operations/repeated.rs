@@ -1,9 +1,8 @@
-//! The passages that a collection repeats most.
+//! The passages that a collection repeats most, such as licenses, headers and disclaimers.
 //!
-//! Licences, headers, disclaimers: passages are put together again from the fingerprints that many
-//! documents have. Each of the most frequent ones is looked up in a few documents that have it.
-//! There the passage extends as far as the neighbouring fingerprints are in at least half as many
-//! documents; the longest such passage is shown.
+//! Passages are reassembled from frequent fingerprints. Each of the most frequent fingerprints is
+//! looked up in a few of its documents. There the passage extends over neighboring fingerprints as
+//! long as their document frequency is at least half. The longest such passage is reported.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -23,18 +22,18 @@ use crate::text::Analyzed;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RepeatedPassage {
-    /// The document frequency of its most frequent fingerprint; it includes deleted documents until
-    /// they are compacted away.
+    /// The document frequency of the most frequent fingerprint of the passage. Deleted documents
+    /// count until they are compacted away.
     pub documents: u64,
-    /// The length of the passage, in tokens.
+    /// The length of the passage in tokens.
     pub tokens: u32,
-    /// A document that has it.
+    /// The id of a document with the passage.
     pub id: String,
-    /// Where it is in that document's text, in bytes, half-open; `None` if the index stores no
-    /// text.
+    /// The half-open byte range of the passage in the text of that document. `None` if the index
+    /// stores no text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<(u32, u32)>,
-    /// The text of the passage; `None` if the index stores no text.
+    /// The text of the passage. `None` if the index stores no text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -42,14 +41,14 @@ pub struct RepeatedPassage {
 /// The number of most frequent fingerprints that are examined.
 const TERMS_MAX: usize = 50_000;
 
-/// The number of documents that are examined for each of them.
+/// The number of documents examined per fingerprint.
 const EXAMPLES_MAX: usize = 16;
 
 /// A fingerprint in fewer documents is not boilerplate.
 const DF_MIN: u64 = 3;
 
 impl Snapshot {
-    /// Returns the `count` passages that most documents have, the most frequent first.
+    /// Returns at most `count` passages, most frequent first.
     ///
     /// # Errors
     /// When a file is damaged.
@@ -64,7 +63,7 @@ impl Snapshot {
             }
         })?;
         let mut terms: Vec<(u64, u64)> = heap.into_iter().map(|Reverse(term)| term).collect();
-        // Equally frequent fingerprints in the order of their keys.
+        // Order equally frequent fingerprints by key, so that the answer is deterministic.
         terms.sort_unstable_by_key(|&(df, key)| (Reverse(df), key));
         let dfs: HashMap<u64, u64, BuildKeyHasher> =
             terms.iter().map(|&(df, key)| (key, df)).collect();
@@ -95,7 +94,7 @@ impl Snapshot {
     }
 }
 
-/// Fingerprints that stand together in a document.
+/// Neighboring fingerprints in a document.
 struct Run {
     address: DocAddress,
     tokens: Range<u32>,
@@ -103,7 +102,7 @@ struct Run {
 }
 
 impl Run {
-    /// Returns the fingerprints of a document around `key` that belong to it.
+    /// Returns the run of fingerprints around `key` in a document, as far as `belongs` is true.
     fn around(
         snapshot: &Snapshot,
         address: DocAddress,
@@ -118,12 +117,12 @@ impl Run {
         let belongs = |fingerprint: &&Fingerprint| belongs(fingerprint.key);
         let after = signature[at..].iter().take_while(belongs).count();
         let before = signature[..at].iter().rev().take_while(belongs).count();
-        // The one looked for is among them, so there is a last.
+        // `key` itself belongs to the run, so the run is not empty.
         let (first, last) = (at - before, at + after - 1);
         let tokens = segment.document(address.doc)?.tokens;
         let end = match snapshot.config().scheme.extent() {
             Some(extent) => extent.end(&signature, last, tokens),
-            // It represents the whole document.
+            // The fingerprint represents the whole document.
             None => tokens,
         };
         let keys = signature[first..=last].iter().map(|fingerprint| fingerprint.key).collect();
@@ -131,7 +130,7 @@ impl Run {
     }
 }
 
-/// Returns some of the live documents that have this fingerprint.
+/// Returns up to [`EXAMPLES_MAX`] live documents with this fingerprint.
 fn documents_with(snapshot: &Snapshot, key: u64) -> Result<Vec<DocAddress>> {
     let (mut found, mut docs) = (Vec::new(), Vec::new());
     for (segment, view) in (0u32..).zip(snapshot.segments()) {
