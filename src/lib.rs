@@ -1,6 +1,6 @@
 //! cento: a persistent on-disk search engine for near-duplicate and reused text.
 //!
-//! An [`Index`] is a directory. One [`Writer`] at a time adds, replaces and removes documents; any
+//! An [`Index`] is a directory. One [`Writer`] at a time adds, replaces and removes documents. Any
 //! number of [`Searcher`]s, in any number of processes, answer a [`Query`] from the last commit:
 //!
 //! ```

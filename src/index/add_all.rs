@@ -25,13 +25,12 @@ use crate::text::is_white_space;
 pub struct SigningOptions {
     /// The number of signing threads, at least 1.
     pub threads: usize,
-    /// Bytes for documents between input and output. A single larger document may exceed this
-    /// limit.
+    /// Bytes for documents between input and output. A larger single document is allowed.
     pub memory_bytes: usize,
     /// Bytes for one document whose signature takes more than is usual for its size. A document
     /// above this limit is refused.
     pub document_bytes_max: usize,
-    /// Ends signing early.
+    /// Set this to end signing early.
     pub stop: Stop,
 }
 
@@ -215,8 +214,7 @@ where
     }
 }
 
-/// The documents of an input in input order. Unchanged documents are reported as known instead of
-/// signed.
+/// The documents of an input in input order. Unchanged documents are known, not signed.
 struct Signing<J: Iterator<Item = std::result::Result<Document, E>>, E> {
     batches: Fed<Batches<J>, Vec<std::result::Result<Prepared, E>>>,
     /// What remains of the batch that is being returned.
@@ -456,8 +454,7 @@ mod tests {
         let mut writer = writer(&index);
         let added = writer.add_all(failing(), &options(2, 1 << 20));
         assert_eq!(added.unwrap_err().to_string(), "unreadable");
-        // The documents before the error are there, the documents after it are not, and the writer
-        // works.
+        // Only documents before the error are there, and the writer works.
         assert_eq!(writer.uncommitted(), 300);
         writer.add_all(numbered(301), &options(2, 1 << 20)).unwrap();
         writer.finish().unwrap();

@@ -118,8 +118,7 @@ impl ChangeLog {
         Ok(last)
     }
 
-    /// Reserves a number, with the file of a commit without documents, so that no later commit gets
-    /// it.
+    /// Reserves a number with the file of an empty commit, so that no later commit gets it.
     fn keep_number(&self, number: u64) -> io::Result<()> {
         let name = LoggedCommit { number, opstamp: 0 }.name();
         replace::file(&self.dir.join(name), crc_line(crc32fast::hash(&[])).as_bytes())
@@ -306,8 +305,7 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     fs::File::open(to)?.sync_all()
 }
 
-/// Copies a directory with its subdirectories. The recursion is safe because the directory is not
-/// deep.
+/// Copies a directory with its subdirectories. The recursion is not deep.
 fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {

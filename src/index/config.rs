@@ -1,8 +1,7 @@
 //! The settings that determine the signatures of an index.
 //!
-//! The schema of an index records its scheme, analyzer and hash. An index that was built with
-//! another version of any of the three is refused, because searches would not find its
-//! fingerprints.
+//! The schema of an index records its scheme, analyzer and hash. An index built with another
+//! version of any of the three is refused, because searches would not find its fingerprints.
 
 #[cfg(test)]
 mod tests;
@@ -78,17 +77,14 @@ pub struct Config {
     pub analyzer: Analyzer,
     /// Whether texts are stored. Passages need stored texts.
     pub store_text: bool,
-    /// Whether signatures are stored. If not, signatures are computed from the stored texts on
-    /// demand.
+    /// Whether signatures are stored. If not, they are computed from the stored texts on demand.
     pub store_signatures: bool,
     /// Whether the meta object of each added document records, as [`NOVELTY`](cento_api::NOVELTY),
     /// how much of the document was new to the index.
     pub records_novelty: bool,
-    /// Fingerprints in more documents than this are stop-fingerprints, unless a query overrides the
-    /// limit.
+    /// Fingerprints in more documents are stop-fingerprints, unless a query overrides the limit.
     pub max_df: MaxDf,
-    /// The preset of the index. Later calls take the ranking and the threshold of the preset as
-    /// defaults.
+    /// The preset of the index. Its ranking and threshold are the defaults of later calls.
     pub preset: Option<Preset>,
     /// The frequency table, if the scheme uses one.
     pub frequencies: Option<Arc<FrequencyTable>>,
@@ -263,7 +259,7 @@ impl Config {
         config.locked_as(self)
     }
 
-    /// Copies the key of `other`, if `other` has one, into this configuration.
+    /// Copies the key of `other`, if any, into this configuration.
     pub(super) fn locked_as(self, other: &Config) -> Result<Config> {
         match other.scheme.lock() {
             Some(lock) => self.locked(lock.clone()),
@@ -289,8 +285,7 @@ impl Config {
         self.scheme.lock().map(|lock| lock.check_value())
     }
 
-    /// Returns the key that fingerprints depend on. `None` without a key, or while the key is
-    /// unknown.
+    /// Returns the key of the fingerprints. `None` without a key, or while the key is unknown.
     pub fn known_key(&self) -> Option<&Key> {
         self.scheme.lock()?.known()
     }
@@ -298,8 +293,7 @@ impl Config {
     /// Makes the key known to this configuration, to its clones and to its index.
     ///
     /// # Errors
-    /// [`Reason::OtherKey`] when fingerprints depend on a different key, or on no key. The error
-    /// names `place`.
+    /// [`Reason::OtherKey`] when fingerprints depend on another key, or on no key. Names `place`.
     pub(super) fn unlock(&self, key: &Key, place: &Path) -> Result<()> {
         let what = match self.scheme.lock() {
             Some(lock) if lock.unlock(key) => return Ok(()),
@@ -316,8 +310,7 @@ impl Config {
         Err(Error::index(place, Reason::OtherKey, what))
     }
 
-    /// Returns the digest of a text as the index stores it. With a key, the digest depends on the
-    /// key.
+    /// Returns the digest of a text as the index stores it, which depends on the key, if any.
     ///
     /// # Errors
     /// [`Reason::NeedsKey`] while the key is unknown.
@@ -340,7 +333,7 @@ impl Config {
     /// Signs a text, and replaces the contents of `tokens` with the tokens of the text.
     ///
     /// # Errors
-    /// When the text is too large to be analyzed. [`Error::Cancelled`] soon after `stop` is set.
+    /// When the text is too large to be analyzed. [`Error::Cancelled`] soon after `stop`.
     pub fn sign_into(
         &self,
         text: &str,
@@ -362,8 +355,7 @@ impl Config {
         self.check_signs_alike("the other index", other, path)
     }
 
-    /// Same check as [`check_signs_as`](Self::check_signs_as), with a name for this side in the
-    /// error.
+    /// Like [`check_signs_as`](Self::check_signs_as), with a name for this side in the error.
     ///
     /// # Errors
     /// The errors of [`check_signs_as`](Self::check_signs_as).

@@ -56,8 +56,8 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Compares a document with the stored content. `digest` is the digest of its text, `of_id` of
-    /// its id.
+    /// Compares a document with the stored content. `digest` belongs to its text, `of_id` to its
+    /// id.
     pub fn new(
         document: &Document,
         digest: Digest,

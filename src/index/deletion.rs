@@ -94,8 +94,7 @@ impl Deletions {
             return Ok(());
         }
         let ids = Arc::new(Ids::of_one(id));
-        // Add the new deletion before voiding the previous one, so that every segment meets at
-        // least one.
+        // Add the new deletion before voiding the old one, so that every segment meets one.
         writer.delete_query(query(&ids))?;
         self.bytes += SINGLE_BYTES;
         match self.single.entry(of_id) {

@@ -27,8 +27,8 @@ use crate::text::kind::no_text_in;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// The caller's id: not empty, at most [`ID_BYTES_MAX`](super::ID_BYTES_MAX) bytes, no control
-    /// characters.
+    /// The caller's id: not empty, at most [`ID_BYTES_MAX`](super::ID_BYTES_MAX) bytes, no
+    /// controls.
     pub id: String,
     /// The text, in UTF-8. The byte offsets of passages refer to this string.
     pub text: String,
@@ -43,8 +43,7 @@ pub struct Document {
     pub id_source: IdSource,
 }
 
-/// Where a document's id comes from: the caller chose it, or a reader made it from the place of the
-/// document.
+/// Where an id comes from: the caller chose it, or a reader made it from the place of the document.
 ///
 /// A document with a made id only replaces a document found at the same place. Otherwise two files
 /// with the same name in two directories would replace each other.
@@ -62,8 +61,7 @@ impl IdSource {
     /// The id was made for a document of a stream whose documents have no ids.
     pub const STREAM: IdSource = IdSource { is_made: true, place: 0 };
 
-    /// Returns the source of an id that was made from an absolute path, for this file or something
-    /// in it.
+    /// Returns the source of an id made from an absolute path, for this file or something in it.
     #[must_use]
     pub fn file(path: &Path) -> IdSource {
         let place = Digest::of(path.as_os_str().as_encoded_bytes()).low;
@@ -77,8 +75,7 @@ impl IdSource {
         IdSource { is_made: true, place }
     }
 
-    /// Returns the number of the place if the id was made from it. The number is 0 if the place is
-    /// unknown.
+    /// Returns the number of the place if the id was made from it, 0 if the place is unknown.
     #[must_use]
     pub fn made_of(self) -> Option<u64> {
         self.is_made.then_some(self.place)
@@ -102,8 +99,7 @@ impl IdSource {
         IdSource { is_made: false, place: place.unwrap_or(0) }
     }
 
-    /// Returns whether a document may replace the stored document with its id that was found at
-    /// `place`.
+    /// Returns whether a document may replace the stored document of its id, found at `place`.
     pub fn may_replace(self, place: Option<u64>) -> bool {
         !self.is_made || (self.place != 0 && place == Some(self.place))
     }
@@ -135,8 +131,7 @@ impl Document {
         let mut document = Document::new(id, String::new());
         for (name, text) in parts {
             if !document.parts.is_empty() {
-                // The line feed keeps the last word of a part apart from the first word of the next
-                // part.
+                // The line feed separates the last word of a part from the next part.
                 document.text.push('\n');
             }
             // A text that is too long is refused later, when the document is checked.

@@ -8,7 +8,6 @@
 /// are dynamic (mallopt(3), `M_MMAP_THRESHOLD`). The freed size here is therefore at most a quarter
 /// of the writer's budget. With the full amount and a budget of 16 MiB, documents of 4 MB took 254
 /// MiB while only 120 were in use.
-/// only 120 were in use.
 pub fn keep(memory_bytes: usize) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

@@ -183,8 +183,7 @@ impl Index {
         let entries = std::fs::read_dir(path).map_err(|e| Error::io("read", path, e))?;
         for entry in entries {
             let name = entry.map_err(|e| Error::io("read", path, e))?.file_name();
-            // An interrupted creation leaves hidden files, which are harmless, and the frequency
-            // table.
+            // An interrupted creation leaves harmless hidden files, and the frequency table.
             if name == config::FREQUENCIES_FILE {
                 check_resumable(&path.join(name), &config)?;
             } else if !name.to_string_lossy().starts_with('.') {
@@ -195,8 +194,7 @@ impl Index {
         }
         let directory = mmap_directory(path)?;
         let index = Index::create_in(directory, path, config)?;
-        // An earlier attempt may have made the directories and crashed before syncing, so sync
-        // anyway.
+        // Sync always: an earlier attempt may have crashed after making the directories.
         let path = path.canonicalize().map_err(|e| Error::io("find", path, e))?;
         for parent in path.ancestors().skip(1).take(count) {
             let sync = std::fs::File::open(parent).and_then(|parent| parent.sync_all());
@@ -253,8 +251,7 @@ impl Index {
 
     fn open_for_search_once(path: &Path) -> Result<Index> {
         check_exists(path)?;
-        // Request the parts that opening reads: the index of a store, the footers of other
-        // components.
+        // Request the parts that opening reads: the index of a store, the ends of other files.
         let files = std::fs::read_dir(path).map_err(|e| Error::io("read", path, e))?;
         for file in files.flatten().map(|entry| entry.path()) {
             let extension = file.extension().and_then(|extension| extension.to_str());

@@ -48,8 +48,7 @@ impl Moments {
         }
         let next = self.latest.map(|latest| latest.saturating_add(1));
         let clock = Some(date(now).into_timestamp_micros()).filter(|clock| *clock < UNBELIEVED);
-        // Without any believable time, start at 1970, so that every later document gets a later
-        // time.
+        // Without any believable time, start at 1970, before any time of a later document.
         let micros = clock.max(next).unwrap_or_default();
         self.latest = Some(micros);
         Ok(DateTime::from_timestamp_micros(micros))

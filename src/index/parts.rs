@@ -43,8 +43,7 @@ impl Config {
     /// numbers cannot be counted later.
     ///
     /// # Errors
-    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
-    /// is set.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub(crate) fn count_tokens_of_parts(
         &self,
         parts: &mut [Part],

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The mark of a failed writer: set while a change is in progress, and never cleared if the change
-/// fails or panics.
+/// The mark of a failed writer: set during a change, and not cleared if the change fails or panics.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Poison(Arc<AtomicBool>);
 
@@ -21,8 +20,7 @@ impl Poison {
     }
 }
 
-/// A change in progress. If the guard is dropped unfinished, by an error or a panic, the writer
-/// stays unusable.
+/// A change in progress. Dropped unfinished, by an error or a panic, it leaves the writer unusable.
 #[derive(Debug)]
 #[must_use = "a change that is not finished leaves the writer unusable"]
 pub(super) struct ChangeGuard(Poison);

@@ -11,7 +11,7 @@ use crate::segment::plugin;
 /// The fields of the schema. segments-format.md, "The directory", describes each field.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields {
-    /// The caller's id.
+    /// The caller's id, unique within an index.
     pub id: Field,
     /// The text. `None` if the index stores no text.
     pub text: Option<Field>,

@@ -40,8 +40,7 @@ impl SignedDocument {
     /// Signs a document with the scheme and analyzer of `config`.
     ///
     /// # Errors
-    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
-    /// is set.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn new(document: Document, config: &Config, stop: &Stop) -> Result<SignedDocument> {
         let digest = config.text_digest(&document.text)?;
         SignedDocument::with_digest(document, digest, config, stop)

@@ -98,8 +98,8 @@ impl DocumentSigner {
         }
     }
 
-    /// Returns the memory for signing documents with `text_bytes` bytes of text in all, which
-    /// allows for one atypical document.
+    /// Returns the bytes for signing documents with `text_bytes` bytes of text together, with a
+    /// margin for one document of any kind.
     #[must_use]
     pub fn reserved(&self, text_bytes: usize) -> usize {
         self.signing_bytes_a_byte.saturating_mul(text_bytes).saturating_add(PART_TOKENS)

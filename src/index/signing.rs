@@ -44,7 +44,7 @@ impl Config {
     ///
     /// # Errors
     /// When the text is too large to be analyzed. [`Error::Cancelled`](crate::Error::Cancelled)
-    /// soon after `stop` is set.
+    /// soon after `stop`.
     pub fn sign_within(
         &self,
         text: &str,
@@ -113,8 +113,7 @@ impl Signing<'_> {
         match &mut self.state {
             State::Begun | State::TooMany => {}
             State::SignedDocument { signer, fingerprints, counted } => {
-                // Grow by an eighth instead of doubling, because a doubled vector would exceed the
-                // limit.
+                // Grow by an eighth instead of doubling, to use less memory.
                 if fingerprints.capacity() - fingerprints.len() < part.len() {
                     fingerprints.reserve_exact(part.len().max(fingerprints.len() / 8));
                 }

@@ -103,8 +103,7 @@ impl Index {
                 break opened;
             }
         };
-        // If another index has taken the place of this one, report the replacement instead of
-        // damage.
+        // If another index has taken this place, report the replacement instead of damage.
         if opened.is_err()
             && let Err(error) = self.check_same()
             && error.reason() == Reason::Replaced
@@ -327,8 +326,7 @@ impl Snapshot {
     pub fn generation(&self) -> u64 {
         let parts = self.readers().zip(self.segments.iter());
         let name = |(reader, view): (&SegmentReader, &SegmentView)| {
-            // Without deleted documents a segment has only one state, so its documents need not be
-            // hashed.
+            // Without deleted documents a segment has a single state, and needs no hash.
             let mut alive = 0;
             if reader.has_deletes() {
                 alive = view.live().fold(1, |hash, doc| mix64(hash ^ u64::from(doc)));
@@ -387,8 +385,7 @@ impl Snapshot {
     /// Finds the document with this id.
     ///
     /// # Errors
-    /// When the dictionary of ids cannot be read, and when several indexes of a union have such a
-    /// document.
+    /// When the dictionary of ids cannot be read, or several indexes have such a document.
     pub fn find(&self, id: &str) -> Result<Option<DocAddress>> {
         let mut found: Option<DocAddress> = None;
         self.find_all(id, &mut |address| {
@@ -426,8 +423,7 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// Calls `each` for the documents with this id, at most one per index, until it returns
-    /// `false`.
+    /// Calls `each` for the documents with this id, one per index, until it returns `false`.
     pub fn find_all(
         &self,
         id: &str,
@@ -488,7 +484,6 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the index cannot be read.
-    /// When the index cannot be read.
     pub fn holds(&self, document: &Document, digest: Digest) -> Result<bool> {
         let Some(address) = self.find(&document.id)? else {
             return Ok(false);
@@ -522,8 +517,7 @@ impl Snapshot {
     /// index, or computed from the text if signatures are not stored.
     ///
     /// # Errors
-    /// When the signature or the text cannot be read. [`Error::Cancelled`] soon after `stop` is
-    /// set.
+    /// When the signature or the text cannot be read. [`Error::Cancelled`] soon after `stop`.
     pub fn signature(&self, address: DocAddress, stop: &Stop) -> Result<Vec<Fingerprint>> {
         self.signature_within(address, |_, _| Ok(()), stop)
     }

@@ -13,7 +13,7 @@ use crate::text::{Analyzed, Analyzer};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StoredDocument {
-    /// The caller's id.
+    /// The caller's id of the document.
     pub id: String,
     /// The text. `None` if the index stores no text.
     pub text: Option<String>,
@@ -97,8 +97,7 @@ impl Snapshot {
         if !text_fits || id != self.id(address)? {
             return Err(damaged("the document does not match its digest"));
         }
-        // Do not open the column for a document without parts, because opening reads the whole
-        // file.
+        // Do not open the column without parts, because opening reads the whole file.
         let parts = match text_of(fields.parts) {
             "" => Some(Vec::new()),
             stored => self.parts_digest(address)?.and_then(|digest| parts::read(stored, digest)),
@@ -111,13 +110,12 @@ impl Snapshot {
     ///
     /// # Errors
     /// The errors of [`document`](Self::document). [`Error::Cancelled`](crate::Error::Cancelled)
-    /// soon after `stop` is set.
+    /// soon after `stop`.
     pub fn analyzed(&self, address: DocAddress, stop: &Stop) -> Result<Analyzed> {
         self.analyzed_by(&self.config().analyzer, address, stop)
     }
 
-    /// Like [`analyzed`](Self::analyzed), but splits the text into the tokens that passages are
-    /// found by.
+    /// Like [`analyzed`](Self::analyzed), but with the tokens that passages are found by.
     ///
     /// # Errors
     /// The errors of [`analyzed`](Self::analyzed).

@@ -70,8 +70,7 @@ impl std::fmt::Debug for SegmentFiles {
 }
 
 impl SegmentFiles {
-    /// Reads the parts of a segment of `index` that a snapshot needs, from files that are already
-    /// open.
+    /// Reads the parts of a segment of `index` that a snapshot needs, from open files.
     ///
     /// # Errors
     /// When a file is damaged, or does not belong to this index.
@@ -126,8 +125,7 @@ impl SegmentFiles {
         Ok(added.first(doc).unwrap_or_default())
     }
 
-    /// Returns the number of the place that the id of document `doc` was made from. `None` if the
-    /// id was given.
+    /// Returns the number of the place that the id of document `doc` was made from, if any.
     ///
     /// # Errors
     /// When the column cannot be read.

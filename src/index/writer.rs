@@ -57,9 +57,9 @@ impl Default for WriterOptions {
 
 /// Smaller budgets are raised to this.
 const MEMORY_BYTES_MIN: usize = 32 << 20;
-/// tantivy's minimum.
+/// The minimum that tantivy accepts.
 const SEGMENT_BYTES_MIN: usize = 16 << 20;
-/// tantivy's maximum.
+/// The maximum that tantivy accepts.
 const SEGMENT_BYTES_MAX: usize = 4_000_000_000;
 
 /// The most changes in a commit. The limit keeps the memory of the changes below about 100 MiB: a
@@ -193,8 +193,7 @@ impl Index {
         Ok(Writer {
             index: self.clone(),
             inner: Some(inner),
-            // Taken under the lock, so that it includes a commit that another process has just
-            // made.
+            // Under the lock, to include a commit that another process has just made.
             committed: self.snapshot()?,
             is_behind: false,
             unseen: HashMap::new(),
@@ -240,7 +239,6 @@ impl Writer {
     ///
     /// # Errors
     /// When the index cannot be read.
-    /// When the index cannot be read.
     pub fn holds(&self, document: &Document, digest: Digest) -> Result<bool> {
         Ok(self.compare(document, digest)?.is_unchanged())
     }
@@ -255,8 +253,7 @@ impl Writer {
     /// is. A document with a made id ([`super::IdSource`]) only replaces a document from the same
     /// place.
     ///
-    /// The document is signed on the caller's thread. [`add_all`](Self::add_all) signs on several
-    /// threads.
+    /// The document is signed on the caller's thread. [`add_all`](Self::add_all) uses several.
     ///
     /// # Errors
     /// When the index cannot hold the document ([`Document::problem`]), when its made id belongs to
@@ -281,7 +278,6 @@ impl Writer {
     /// # Errors
     /// [`Error::Input`] when a made id belongs to a document from another place, or when the
     /// document was withdrawn. When the document cannot be written.
-    /// was withdrawn; when the document cannot be written.
     pub fn add_signed(&mut self, signed: impl Borrow<SignedDocument>) -> Result<Outcome> {
         let now = self.moments.next(&self.committed)?;
         self.add_as_of(signed, now)
@@ -312,8 +308,7 @@ impl Writer {
     ) -> Result<Outcome> {
         let own: &SignedDocument = signed.borrow();
         compared.check_replacement(&own.document)?;
-        // A withdrawal writes the remaining text of a document again. It is not new, so it must
-        // not be refused.
+        // A withdrawal writes the remaining text again, which is not new and must not be refused.
         if !self.is_one_commit {
             self.withdrawals.check(self.index.config(), own)?;
         }
@@ -549,8 +544,7 @@ impl Writer {
         self.options.merge
     }
 
-    /// Begins a change of the list of segments. Unless the change is committed, the writer becomes
-    /// unusable.
+    /// Begins a change of the list of segments. Unless committed, it makes the writer unusable.
     pub(super) fn begin_change(&self) -> ChangeGuard {
         self.poison.begin()
     }
@@ -570,8 +564,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the cause of a failed write. tantivy itself first reports only that its thread has
-    /// ended.
+    /// Returns the cause of a failed write. tantivy first reports only that its thread has ended.
     fn failure(&mut self, action: &'static str, error: TantivyError) -> Error {
         // If the directory was exchanged, the exchange is the cause of whatever failed.
         if let Err(exchanged) = self.index.directory().check_writer() {

@@ -46,7 +46,7 @@ pub struct Candidate {
 /// The best candidate, and how it was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Best {
-    /// The winning candidate.
+    /// The candidate with the most common q-grams.
     pub candidate: Candidate,
     /// The number of q-grams in common with the query.
     pub common: usize,
@@ -72,8 +72,7 @@ pub fn candidates(
     positions.chunk_by(are_continuous).map(text).collect()
 }
 
-/// Cuts a candidate text at the tokens where parts of its document begin. Each piece becomes a
-/// candidate.
+/// Cuts a candidate text at the tokens where parts of its document begin, into candidates.
 pub fn within_parts(candidate: Candidate, breaks: &[usize]) -> impl Iterator<Item = Candidate> {
     let Candidate { document, tokens } = candidate;
     let inner = within(breaks, &tokens).iter().copied();
@@ -93,7 +92,7 @@ impl Grams {
     /// Returns the q-grams of `tokens`. Fewer than q tokens make a single gram.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is set.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn new(tokens: &[u64], q: usize, stop: &Stop) -> Result<Grams> {
         let q = q.min(tokens.len()).max(1);
         let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
@@ -113,11 +112,10 @@ impl Grams {
         first.zip(last).map_or(0..tokens.len(), |(first, last)| first..last + self.q)
     }
 
-    /// Returns the tokens of the query in q-grams that `tokens` also has, as ascending disjoint
-    /// ranges.
+    /// Returns the tokens of the query in q-grams of `tokens`, as ascending disjoint ranges.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is set.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn matched(&self, query: &[u64], tokens: &[u64], stop: &Stop) -> Result<Vec<Range<usize>>> {
         let had: HashSet<u64, BuildKeyHasher> = tokens.windows(self.q).map(hash).collect();
         let mut matched: Vec<Range<usize>> = Vec::new();
@@ -137,8 +135,7 @@ impl Grams {
         (len + 1).saturating_sub(self.q)
     }
 
-    /// `CalcSim2`: returns how many q-grams of `tokens` the query has, or `None` if fewer than
-    /// `min`.
+    /// `CalcSim2`: returns how many q-grams of `tokens` the query has, if at least `min`.
     fn common(&self, tokens: &[u64], min: usize, stop: &Stop) -> Result<Option<usize>> {
         let Some(errors_max) = self.count_in(tokens.len()).checked_sub(min) else {
             return Ok(None);
@@ -200,7 +197,7 @@ impl Eq for Open {}
 /// `None` if no candidate shares a q-gram with the query.
 ///
 /// # Errors
-/// When `tokens_of` fails. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is set.
+/// When `tokens_of` fails. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn best(
     candidates: Vec<Candidate>,
     query: &Grams,
@@ -248,7 +245,7 @@ mod tests {
     #[test]
     fn continuous_signatures_are_merged_and_widened() {
         let windows = Windows { q: 3, w: 4 };
-        // 2 w + q - 2 is 9.
+        // Positions that differ by at most 2 w + q - 2 = 9 are merged.
         let found = candidates(7, &[2, 11, 21, 40], 42, windows);
         let text = |tokens| Candidate { document: 7, tokens };
         assert_eq!(found, [text(0..17), text(18..27), text(37..42)]);

@@ -25,8 +25,7 @@ pub struct BestByWeight {
 const ROUNDING: f64 = 1e-9;
 
 impl BestByWeight {
-    /// Creates a list for the best `limit` candidates. Candidates are dropped when the list exceeds
-    /// `room`.
+    /// Creates a list for the best `limit` candidates. Others are dropped beyond `room`.
     pub fn new(limit: usize, room: usize) -> BestByWeight {
         assert!(limit > 0, "one of the best is wanted at least");
         BestByWeight { limit, found: Vec::new(), room: room.max(limit), score_min: 0.0 }
@@ -78,8 +77,8 @@ impl BestByWeight {
         self.score_min * self.score_min * (1.0 - ROUNDING)
     }
 
-    /// Drops the candidates that are not among the best. Equal scores are all kept, because other
-    /// criteria decide between them later.
+    /// Drops the candidates that are not among the best. Equal scores are kept, because other
+    /// criteria decide later.
     fn leave_out(&mut self) {
         if self.found.len() > self.limit {
             let last = self.limit - 1;

@@ -19,8 +19,8 @@ use crate::text::Analyzed;
 use cento_api::CandidateTexts;
 
 impl Search<'_> {
-    /// Returns the document with the passage most like the query, and the number of considered
-    /// texts.
+    /// Returns the document with the passage most like the query, and how many texts were
+    /// considered.
     ///
     /// # Errors
     /// When the index or the query has no text, when the scheme does not winnow, or when a document
@@ -39,8 +39,7 @@ impl Search<'_> {
         let bytes = memory::of_tokens(subject.tokens);
         let room = memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?;
         let held = room.as_ref().map_or(0, Permit::bytes);
-        // If the query is not a stored document, the memory for its text was reserved before the
-        // search.
+        // Unless the query is a stored document, its memory was reserved before the search.
         let stored = query.memory.as_ref().filter(|_| subject.address.is_some());
         let query_text = self.analyzed(text, subject.tokens, stored, held)?;
         // Among equal passages the smallest id wins, so that the answer does not depend on storage.

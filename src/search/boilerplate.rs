@@ -81,8 +81,7 @@ pub struct Boilerplate {
     has_keys_alone: bool,
     /// The runs of tokens of the texts as they are signed. For programs, runs as they are written.
     runs: Runs,
-    /// The analyzer of passages and the runs of its tokens, if it differs from the analyzer of the
-    /// index.
+    /// The analyzer of passages and the runs of its tokens, if it is not the index's analyzer.
     of_passages: Option<(Analyzer, Runs)>,
     /// Kinds of cited text that count as boilerplate within each text.
     cited: Vec<CitedPart>,
@@ -108,8 +107,8 @@ impl Boilerplate {
         })
     }
 
-    /// Adds kinds of cited text. They are boilerplate only where they are cited, because a
-    /// quotation in one text may have been copied by another.
+    /// Adds kinds of cited text, which is boilerplate only where it is cited: a quotation in one
+    /// text may be copied in another.
     fn with_cited(mut self, parts: &[CitedPart]) -> Boilerplate {
         self.cited.extend(parts);
         self.cited.sort_unstable_by_key(|part| part.name());
@@ -134,8 +133,7 @@ impl Boilerplate {
     /// Adds a text.
     ///
     /// # Errors
-    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
-    /// is set.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn add_text(&mut self, text: &str, stop: &Stop) -> Result<()> {
         self.add_part(text, 0..text.len(), stop)
     }
@@ -196,8 +194,7 @@ impl Boilerplate {
     /// texts, otherwise only their fingerprints.
     ///
     /// # Errors
-    /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is
-    /// set.
+    /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn add_index(&mut self, snapshot: &Snapshot, stop: &Stop) -> Result<()> {
         if !snapshot.config().store_text {
             let mut keys = Vec::new();
@@ -253,8 +250,8 @@ impl Boilerplate {
         sampled(&self.config).filter(|_| is_sample)
     }
 
-    /// Returns a digest of the fingerprints, or of the words of programs. Equal boilerplate has
-    /// equal digests.
+    /// Returns a digest of fingerprints, or of words of programs. Equal boilerplate has equal
+    /// digests.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let mut keys = self.keys();
@@ -301,8 +298,7 @@ impl Boilerplate {
     /// Returns the tokens of a text that are boilerplate, for tokens of any analyzer.
     ///
     /// # Errors
-    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
-    /// is set.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub(crate) fn mask_of_any(
         &self,
         text: &str,
@@ -319,8 +315,7 @@ impl Boilerplate {
     /// Returns the distinct fingerprints of a text that are not boilerplate, ascending.
     ///
     /// # Errors
-    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
-    /// is set.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn keys_left_in(&self, text: &str, stop: &Stop) -> Result<Vec<u64>> {
         let mut tokens = Tokens::default();
         let mut signature = self.config.sign_into(text, &mut tokens, stop)?;
@@ -331,12 +326,10 @@ impl Boilerplate {
         Ok(distinct_keys(&signature))
     }
 
-    /// Removes boilerplate from the fingerprints of a query. `text` returns the text of the query,
-    /// if known.
+    /// Removes boilerplate from the fingerprints of a query. `text` returns its text, if known.
     ///
     /// # Errors
-    /// When the text cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop` is set.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub(super) fn leave_out(
         &self,
         signature: &mut Vec<Fingerprint>,
@@ -354,8 +347,8 @@ impl Boilerplate {
         Ok(())
     }
 
-    /// Returns whether a fingerprint is boilerplate in some texts only: with lines of programs, or
-    /// with cited text.
+    /// Returns whether a fingerprint may be boilerplate in some texts only: in programs or cited
+    /// text.
     pub(super) fn depends_on_texts(&self) -> bool {
         is_as_written(&self.config) && !self.runs.is_empty() || !self.cited.is_empty()
     }
@@ -402,8 +395,7 @@ impl Boilerplate {
     /// Returns the byte ranges of a text that are boilerplate, ascending and disjoint.
     ///
     /// # Errors
-    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
-    /// is set.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn ranges_in(&self, text: &str, stop: &Stop) -> Result<Vec<(u32, u32)>> {
         let analyzer = self.config.analyzer.of_passages();
         let mut tokens = Tokens::default();
@@ -447,8 +439,7 @@ impl Ignored {
     /// Counts the fingerprints of boilerplate in each document of the snapshot.
     ///
     /// # Errors
-    /// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
-    /// is set.
+    /// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn new(snapshot: &Snapshot, boilerplate: Arc<Boilerplate>, stop: &Stop) -> Result<Ignored> {
         boilerplate.check_texts(snapshot.config())?;
         let keys = boilerplate.keys();
@@ -486,8 +477,7 @@ impl Ignored {
         };
         let boilerplate = boilerplate.with_cited(parts);
         boilerplate.check_texts(snapshot.config())?;
-        // The counts stay, because cited text does not make a fingerprint boilerplate in other
-        // texts.
+        // The counts stay: cited text is not boilerplate in other texts.
         Ok(Ignored { boilerplate: Arc::new(boilerplate), counts })
     }
 

@@ -28,8 +28,7 @@ fn config() -> Config {
     Config::new("kgram(k=1)", "words", true).unwrap()
 }
 
-/// Returns words that are a fingerprint each. The first words are in most documents, the last in
-/// few.
+/// Returns words that are a fingerprint each. The first are in most documents, the last in few.
 fn common(seed: u64, count: u64) -> String {
     let word = |i: u64| {
         let drawn = mix64(mix64(seed) ^ i);

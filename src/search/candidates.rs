@@ -50,15 +50,13 @@ pub struct Request<'a> {
     pub max_df: u64,
     /// The most postings to read.
     pub budget: u64,
-    /// If fingerprints are weighed, the weights and the minimum share of the query's weight in a
-    /// document.
+    /// The weights, if fingerprints are weighed, and the minimum share of the query's weight.
     pub weighed: Option<(Weigh, f64)>,
-    /// The frequencies of the fingerprints in the collection, if the snapshot is one of several
-    /// shards.
+    /// The frequencies in the whole collection, if the snapshot is one of several shards.
     pub collection: Option<&'a ShardFrequencies>,
     /// Documents that do not match are dropped.
     pub filter: Option<&'a Filter<'a>>,
-    /// Excluded documents, ascending.
+    /// Documents that are never candidates, ascending.
     pub excluded: &'a [DocAddress],
     /// Whether to keep the terms of the query, for reading signatures of documents later.
     pub keeps_terms: bool,
@@ -196,8 +194,7 @@ struct Plan<'a> {
     rest: Vec<u64>,
     /// The minimum weight of a document, or 0 if fingerprints are not weighed.
     weight_min: u64,
-    /// The largest overlaps so far, at most [`Request::best`]. Unused if every document is
-    /// requested.
+    /// The largest overlaps so far, at most [`Request::best`]. Unused if all are requested.
     best: BinaryHeap<Reverse<u32>>,
     /// The best by weight so far, if only the best are requested.
     by_weight: Option<BestByWeight>,
@@ -240,8 +237,7 @@ impl<'a> Plan<'a> {
         Plan { request, ranks, kept, read, postings, weights, rest, weight_min, best, by_weight }
     }
 
-    /// Returns the weight of this rank and all later ranks together, or the maximum if fingerprints
-    /// are not weighed.
+    /// Returns the weight of this and all later ranks together, or the maximum without weights.
     fn rest(&self, rank: u32) -> u64 {
         self.rest.get(rank as usize).copied().unwrap_or(u64::MAX)
     }
@@ -359,8 +355,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Returns whether no document whose rarest fingerprint has this rank can be among the best by
-    /// weight.
+    /// Returns whether a document whose rarest fingerprint has this rank cannot be among the best.
     fn brings_up_none(&self, rank: u32) -> bool {
         let each = self.weights[rank as usize];
         self.by_weight.as_ref().is_some_and(|best| !best.may_be_brought_up(each, self.rest(rank)))

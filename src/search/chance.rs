@@ -27,7 +27,7 @@ pub struct Chance {
     laws: ChanceLaws,
     /// The digests of the texts in the model.
     counted: HashSet<Digest>,
-    /// Hashes of the beginnings of these texts, to recognize a query that is one of them.
+    /// Hashes of the beginnings of these texts, to recognize the text of a query.
     beginnings: HashSet<u64>,
     /// The number of documents that a query is compared with.
     documents: u64,
@@ -38,15 +38,13 @@ impl Chance {
     /// each other. The number of documents comes from the last snapshot. `None` without texts.
     ///
     /// # Errors
-    /// When a document cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop` is set.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of(snapshots: &[&Snapshot], stop: &Stop) -> Result<Option<Chance>> {
         let documents = snapshots.last().map_or(0, |snapshot| snapshot.documents());
         Ok(Sample::of(snapshots, stop)?.map(|sample| Chance::new(sample, documents)))
     }
 
-    /// Creates the statistics of a sample, for queries that are compared with this number of
-    /// documents.
+    /// Creates the statistics of a sample, for queries that meet this number of documents.
     #[must_use]
     pub(super) fn new(sample: Sample, documents: u64) -> Chance {
         let counted = sample.texts.iter().map(|text| text.digest).collect();
@@ -95,8 +93,8 @@ pub(super) struct QueryInformation {
 }
 
 impl QueryInformation {
-    /// For pairs of documents of a collection: text that most of them have is not reuse between
-    /// two. For a query it is, because the query asks where its text occurs.
+    /// For pairs of documents of a collection: text of most documents is not reuse between two. For
+    /// a query it is, because the query asks where its text occurs.
     #[must_use]
     pub fn of_pairs() -> QueryInformation {
         QueryInformation { has_common_text: true, ..QueryInformation::default() }
@@ -145,7 +143,7 @@ impl QueryInformation {
             let best_run = matched.iter().map(|run| sums.of(run)).fold(0.0, f64::max);
             let scored = Scored { score, best_run, runs: matched.len(), tokens: place.len(), lens };
             let mut expected = chance.laws.expected(&scored, chance.documents);
-            // A passage that says more than its place does belongs to such a copy.
+            // A passage with more information than its place has belongs to such a copy.
             if score > space(lens.0, lens.1) {
                 expected = of_pair.map_or(expected, |of_pair| expected.min(of_pair));
             }

@@ -56,8 +56,7 @@ impl Query {
 
     /// Returns the cost of thresholds and options for a short subject.
     fn cost_of_conditions(&self, config: &Config) -> Cost {
-        // The pattern lists every option, so the compiler enforces that the cost of a new option is
-        // considered.
+        // The pattern lists every option, so the compiler enforces that a new one is considered.
         let SearchOptions {
             goal,
             rank: _,
@@ -134,8 +133,7 @@ mod tests {
 
     #[test]
     fn options_that_read_more_cost_more() {
-        // A search with a threshold once read the signatures of every candidate, with no way to
-        // stop it.
+        // A search with a threshold once read every candidate's signature, with no way to stop.
         let config = config();
         let query = || Query::text("a short text");
         check(query(), &config, Cost::Postings);

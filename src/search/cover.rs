@@ -63,8 +63,7 @@ impl Search<'_> {
     /// fingerprints to the explained ones, until no document adds `adds_min`. `explained_by`
     /// returns which keys the document explains, or `None` to end.
     ///
-    /// A key counts once, or by its weight if the documents are weighed. Ties go to the first of
-    /// `hits`.
+    /// A key counts once, or by weight if documents are weighed. Ties go to the first of `hits`.
     pub(super) fn greedily(
         &self,
         hits: Vec<Scored>,
@@ -112,12 +111,10 @@ fn all_of(scored: &Scored) -> u64 {
     scored.weighted.map_or(scored.overlap.shared.into(), |weighted| weighted.shared)
 }
 
-/// For each hit, the number or the weight of the query's fingerprints that it has and that are not
-/// explained yet.
+/// For each hit, the number or the weight of its fingerprints of the query that are unexplained.
 ///
 /// When a fingerprint is explained, it is subtracted from the hits in its posting lists. Each list
 /// is read once, and signatures of hits are not read.
-/// lists: each list is read once, and no signatures of hits are read.
 struct Adding<'a> {
     segments: Vec<AddingIn<'a>>,
     /// The weight of each key, or empty if each key counts once.

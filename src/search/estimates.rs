@@ -81,8 +81,7 @@ impl Searcher {
         }
     }
 
-    /// Returns the size of the document at `address`, which has this number of distinct
-    /// fingerprints.
+    /// Returns the size of the document at `address`, which has `fingerprints` distinct ones.
     ///
     /// # Errors
     /// When the document cannot be read.
@@ -166,8 +165,7 @@ impl<'a> Estimates<'a> {
     /// fingerprints.
     ///
     /// # Errors
-    /// When the document cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop` is set.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn with(&mut self, address: DocAddress, in_document: u32) -> Result<Similarity> {
         self.bounded(address, in_document).map(|(similarity, _)| similarity)
     }

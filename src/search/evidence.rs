@@ -58,8 +58,7 @@ pub struct Evidence<'a> {
     prepared: Option<Prepared>,
     stop: &'a Stop,
     shared: SharedFingerprints,
-    /// The last document, because the same document is first verified and then searched for
-    /// passages.
+    /// The last document, which is first verified and then searched for passages.
     last: Option<LastRead>,
     memory: Option<QueryMemory>,
     /// Permits for the tokens of the query, and for kept passages.
@@ -124,8 +123,7 @@ impl<'a> Evidence<'a> {
         if let Some(text) = &text {
             let bytes = memory::of_query(subject.tokens);
             rooms.extend(memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?);
-            // If the query is not a stored document, the memory for its text was reserved before
-            // the search.
+            // Unless the query is a stored document, its memory was reserved before the search.
             let stored = query.memory.as_ref().filter(|_| subject.address.is_some());
             let held = held_in(&rooms);
             let scratch = memory::reserve_scratch(stored, held, &config.analyzer, text.len())?;
@@ -221,8 +219,7 @@ impl<'a> Evidence<'a> {
     }
 
     fn document(&mut self, address: DocAddress, kind: TokenKind) -> Result<Arc<AnalyzedDocument>> {
-        // The same tokens serve both purposes, unless the analyzer leaves words out or there is
-        // boilerplate.
+        // Both kinds are the same, unless the analyzer leaves words out or there is boilerplate.
         let kind = if self.whole_words.is_some() { kind } else { TokenKind::Signed };
         let is_last = |last: &&LastRead| (last.address, last.kind) == (address, kind);
         if let Some(last) = self.last.as_ref().filter(is_last) {
@@ -372,16 +369,14 @@ impl<'a> Evidence<'a> {
         Genre::of(&self.snapshot.config().analyzer)
     }
 
-    /// Returns the number of tokens of the query or of the document at `address`, whichever is
-    /// smaller.
+    /// Returns the smaller number of tokens, of the query or of the document at `address`.
     fn shorter(&mut self, address: DocAddress, kind: TokenKind) -> Result<usize> {
         let document = self.document(address, kind)?.tokens.hashes.len();
         let query = self.query(kind);
         Ok(query.map_or(document, |query| query.tokens.hashes.len().min(document)))
     }
 
-    /// Returns the number of words of the query or of the document at `address`, whichever has
-    /// fewer tokens.
+    /// Returns the words of the side with fewer tokens, the query or the document at `address`.
     fn words_of_shorter(&mut self, address: DocAddress) -> Result<usize> {
         let genre = self.genre();
         let document = self.document(address, TokenKind::OfPassages)?;
@@ -411,8 +406,7 @@ impl<'a> Evidence<'a> {
         Ok(found.filter(|(passage, _)| passage.matched > 0).collect())
     }
 
-    /// Returns the passages in the alignment of the query and the document at `address`. `None`
-    /// without texts.
+    /// Returns the passages in the alignment with the document at `address`. `None` without texts.
     fn aligned(&mut self, address: DocAddress) -> Result<Option<Passages>> {
         if self.text.is_none() {
             return Ok(None);

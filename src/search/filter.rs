@@ -55,8 +55,7 @@ impl Filter<'_> {
         Filter::parsed(snapshot, text, false)
     }
 
-    /// Returns the fields in a filter that no document has, because documents of other shards may
-    /// have them.
+    /// Returns the fields in a filter that no document has, but documents of other shards may have.
     ///
     /// # Errors
     /// The errors of [`new`](Self::new), except for fields that no document has.
@@ -112,7 +111,7 @@ impl Filter<'_> {
     /// Keeps only the documents of a segment that match. `docs` ascend.
     ///
     /// # Errors
-    /// When the index cannot be read. [`Error::Cancelled`] soon after `stop` is set.
+    /// When the index cannot be read. [`Error::Cancelled`] soon after `stop`.
     pub fn retain(&self, segment: usize, docs: &mut Vec<u32>, stop: &Stop) -> Result<()> {
         if docs.is_empty() {
             return Ok(());
@@ -226,8 +225,7 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut
     let leaf = match ast {
         UserInputAst::Clause(clauses) => {
             clauses.iter_mut().for_each(|(_, clause)| qualify(clause, is_unknown, seen));
-            // A clause with only negations means "all documents except", which tantivy requires to
-            // be explicit.
+            // A clause of negations means "all documents except", which tantivy needs explicitly.
             if clauses.iter().all(|(occur, _)| *occur == Some(Occur::MustNot)) {
                 let all = UserInputAst::Leaf(Box::new(UserInputLeaf::All));
                 clauses.push((Some(Occur::Must), all));

@@ -19,7 +19,7 @@ impl Searcher {
     ///
     /// # Errors
     /// When the signature, or the text that it is computed from, is damaged.
-    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is set.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn keys_of(&self, address: DocAddress, stop: &Stop) -> Result<Vec<u64>> {
         self.keys_within(address, None, stop)
     }
@@ -130,8 +130,7 @@ impl Searcher {
         Ok(weights)
     }
 
-    /// Adds the weights of the documents of a segment to `weights`. `own` are their places in
-    /// `addresses`.
+    /// Adds the weights of the documents of a segment. `own` are their places in `addresses`.
     fn add_weights_by_ordinal(
         &self,
         own: &[u32],

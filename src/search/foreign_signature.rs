@@ -30,8 +30,7 @@ pub struct ForeignSignature {
 }
 
 impl ForeignSignature {
-    /// Signs a text like the documents of an index with this configuration. `tokens` is
-    /// overwritten.
+    /// Signs a text like documents of an index with this configuration. Overwrites `tokens`.
     ///
     /// # Errors
     /// When the text is too large to be analyzed.
@@ -137,8 +136,7 @@ fn key_of(config: &Config) -> Option<String> {
     config.key().map(|value| value.to_string())
 }
 
-/// Refuses a signature that was made with other specifications, another frequency table or another
-/// key.
+/// Refuses a signature made with other specifications, another frequency table or another key.
 fn check_made(
     made: (&str, &str),
     (frequencies, key): (Option<&str>, Option<&str>),

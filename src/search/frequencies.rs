@@ -22,8 +22,7 @@ pub type LookedUp<'a> = (Vec<Terms<'a>>, Vec<u64>);
 /// Looks up the ascending `keys` in every segment.
 ///
 /// # Errors
-/// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is
-/// set.
+/// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn look_up<'a>(snapshot: &'a Snapshot, keys: &[u64], stop: &Stop) -> Result<LookedUp<'a>> {
     let segments = snapshot.segments().iter().map(|segment| &segment.signatures);
     let terms = terms_of(&segments.collect::<Vec<_>>(), keys, stop)?;
@@ -34,7 +33,7 @@ pub fn look_up<'a>(snapshot: &'a Snapshot, keys: &[u64], stop: &Stop) -> Result<
 /// Returns, for each of the ascending `keys`, the number of live documents with the key.
 ///
 /// # Errors
-/// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is set.
+/// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn live_frequencies(snapshot: &Snapshot, keys: &[u64], stop: &Stop) -> Result<Vec<u64>> {
     let (terms, mut dfs) = look_up(snapshot, keys, stop)?;
     leave_out_all_deleted(snapshot.segments(), &terms, &mut dfs, stop)?;
@@ -48,7 +47,7 @@ pub fn live_frequencies(snapshot: &Snapshot, keys: &[u64], stop: &Stop) -> Resul
 /// is not searched for keys. Keys are read only if other segments may have them.
 ///
 /// # Errors
-/// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is set.
+/// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn live_frequencies_at(
     snapshot: &Snapshot,
     own: usize,
@@ -91,7 +90,6 @@ fn sums(terms: &[Terms<'_>], keys: usize) -> Vec<u64> {
 ///
 /// The choice of stop-fingerprints therefore depends on the live documents, not on the time of the
 /// last compaction.
-/// compacted.
 pub fn leave_out_deleted(
     snapshot: &Snapshot,
     terms: &[Vec<(u32, Term<'_>)>],

@@ -49,11 +49,10 @@ pub trait ListedDocument {
     /// Returns the bytes of the passages.
     fn passage_bytes(&self) -> usize;
 
-    /// Drops the passages.
+    /// Drops the passages to free their memory.
     fn leave_out_passages(&mut self);
 
-    /// Returns whether the document has a passage, or may have one because the search was cut
-    /// short.
+    /// Returns whether the document has a passage, or may have: its search was cut short.
     fn may_have_passage(&self) -> bool {
         self.is_without_passages() || self.passages().is_some_and(may_have_any)
     }

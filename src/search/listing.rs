@@ -1,4 +1,4 @@
-//! Lists documents.
+//! Lists documents in storage order, order of addition, or order of ids.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,7 +14,7 @@ impl Searcher {
     ///
     /// # Errors
     /// When the filter is invalid, or the index cannot be read. An error of `each` ends the
-    /// listing. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is set.
+    /// listing. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn for_each_document(
         &self,
         filter: Option<&str>,
@@ -48,7 +48,7 @@ impl Searcher {
     ///
     /// # Errors
     /// When the filter is invalid, or the index cannot be read.
-    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is set.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn documents_as_added(&self, filter: Option<&str>, stop: &Stop) -> Result<Vec<DocAddress>> {
         let snapshot = self.snapshot();
         let mut found = Vec::new();
@@ -75,7 +75,7 @@ impl Searcher {
     ///
     /// # Errors
     /// When the filter is invalid, or the index cannot be read.
-    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is set.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn documents_after(
         &self,
         after: Option<&str>,

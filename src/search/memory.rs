@@ -15,8 +15,7 @@ use crate::runtime::{ByteBudget, Permit};
 use crate::scheme::{Fingerprint, TOKEN_BYTES};
 use crate::text::Analyzer;
 
-/// Bytes per fingerprint of a query: the fingerprint, a sorted copy, its key, its position, and its
-/// matches.
+/// Bytes per fingerprint of a query: itself, a sorted copy, its key, its position, and its matches.
 const FINGERPRINT_BYTES: usize = 64;
 
 /// Bytes per token of a query while passages are looked for, without runs: the hash and place,
@@ -25,12 +24,10 @@ const FINGERPRINT_BYTES: usize = 64;
 /// bytes are for places, if the text is not a clean copy.
 const QUERY_TOKEN_BYTES: usize = 176;
 
-/// Bytes per token of the document that the query is compared with. Such a text takes 97 bytes per
-/// token.
+/// Bytes per token of the document that the query is compared with. Measured: 97 bytes.
 pub(super) const DOCUMENT_TOKEN_BYTES: usize = 100;
 
-/// Smaller amounts are not reserved, because they are small compared with the usual memory of a
-/// thread.
+/// Smaller amounts are not reserved, because a thread takes that much anyway.
 pub const RESERVED_BYTES_MIN: usize = 4 << 20;
 
 /// Returns the bytes needed to search for a text with this signature.
@@ -46,8 +43,7 @@ pub fn of_comparison(query: &Signature, document: &Signature) -> usize {
     texts.saturating_add(of_passages(query.tokens, document.tokens))
 }
 
-/// Returns the bytes needed to find the passages that two documents with these numbers of tokens
-/// share.
+/// Returns the bytes needed to find the passages of two documents with these numbers of tokens.
 #[must_use]
 pub fn of_passages(query_tokens: u32, document_tokens: u32) -> usize {
     of_query(query_tokens).saturating_add(of_tokens(document_tokens))
@@ -168,8 +164,7 @@ pub(super) fn reserve_kept(
 /// [`reserve`] while the signature is computed from the text.
 ///
 /// # Errors
-/// The errors of [`reserve`]. When the document is damaged. [`Error::Cancelled`] soon after `stop`
-/// is set.
+/// The errors of [`reserve`]. When the document is damaged. [`Error::Cancelled`] soon after `stop`.
 pub(super) fn signature(
     snapshot: &Snapshot,
     address: DocAddress,
@@ -252,8 +247,7 @@ mod tests {
     #[test]
     fn the_memory_for_signing_a_stored_text_again_counts_in_the_budget() {
         let [(unsigned, scratch), (signed, _)] = [true, false].map(of_a_long_text);
-        // Long enough to be sampled, so that the long document is among the first that a budget
-        // reads.
+        // Long enough to be sampled, so that the long document is among the first read.
         let text = || Query::text(WORDS.repeat(4));
         for query in [Query::id("long"), text(), text().budget(2), text().rank(Rank::Weight)] {
             let enough = scratch + 44_000 * SIGNED_BYTES;

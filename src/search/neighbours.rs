@@ -41,8 +41,7 @@ impl Searcher {
     /// `except`, unordered. At least one of the shared keys is not a stop-fingerprint.
     ///
     /// # Errors
-    /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is
-    /// set.
+    /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn neighbours(
         &self,
         keys: &[u64],
@@ -81,8 +80,8 @@ impl Searcher {
         Ok((found.weights.iter().sum(), neighbours))
     }
 
-    /// Returns the documents that share at least this number of keys and, if weighed, this share of
-    /// their weight.
+    /// Returns the documents that share this number of keys and, if weighed, this share of their
+    /// weight.
     pub(super) fn sharing(
         &self,
         keys: &[u64],
@@ -144,8 +143,8 @@ impl std::fmt::Debug for Texts<'_> {
 }
 
 impl<'a> Texts<'a> {
-    /// Creates a reader for a document of `a` and a document of `b`. The boilerplate of `a` applies
-    /// to both.
+    /// Creates a reader for a document of `a` and one of `b`. The boilerplate of `a` applies to
+    /// both.
     #[must_use]
     pub fn new(a: &'a Searcher, b: &'a Searcher) -> Texts<'a> {
         let boilerplate = a.boilerplate().map(|boilerplate| &**boilerplate);
@@ -170,8 +169,7 @@ impl<'a> Texts<'a> {
     /// Returns the passages that `a` and `b` share, in the order of `a`.
     ///
     /// # Errors
-    /// When a document cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop` is set.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn passages(&mut self, a: DocAddress, b: DocAddress, stop: &Stop) -> Result<Passages> {
         let (query, document) = (self.read(0, a, stop)?, self.read(1, b, stop)?);
         let prepared = match self.prepared.take().filter(|(last, ..)| *last == a) {

@@ -19,8 +19,7 @@ pub struct Patience {
     looked_at: usize,
     /// The number of examined candidates when the last passage was found.
     last_found: usize,
-    /// How many more candidates to examine after the required hits, to find out whether there are
-    /// more.
+    /// How many candidates to examine after the required hits, to find out if there are more.
     beyond: usize,
 }
 
@@ -97,8 +96,7 @@ impl Query {
         Patience::of(self).most()
     }
 
-    /// Returns the number of hits to show. `has_passage` states, best hit first, which hits have a
-    /// passage.
+    /// Returns the number of hits to show. `has_passage` describes the hits, best first.
     pub(super) fn shown(
         &self,
         mut has_passage: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator,
@@ -122,8 +120,7 @@ impl Query {
 mod tests {
     use super::*;
 
-    /// Counts the examined documents among infinitely many. `has_passage` selects documents with a
-    /// passage.
+    /// Counts the examined documents among infinitely many. `has_passage` selects documents.
     fn examined(query: &Query, has_passage: impl Fn(usize) -> bool) -> usize {
         let mut patience = Patience::of(query);
         let (mut count, mut hits) = (0, 0);

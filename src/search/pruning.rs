@@ -24,8 +24,8 @@ pub struct Pruning {
 impl Pruning {
     /// Reads a query that has the defaults of the index. The searcher may ignore fingerprints.
     pub fn of(query: &Query, ignores_fingerprints: bool) -> Pruning {
-        // The patterns list every option and threshold, so the compiler enforces that a new one is
-        // considered here.
+        // The patterns list every option and threshold, so the compiler enforces decisions on new
+        // ones.
         let SearchOptions {
             goal,
             rank,
@@ -56,7 +56,7 @@ impl Pruning {
             min_resemblance: _,
             min_weighted_containment: _,
             min_weighted_resemblance: _,
-            // Decides by counts.
+            // This threshold decides by counts.
             min_overlap: _,
         } = &query.thresholds;
         let (of_texts, of_weights) =

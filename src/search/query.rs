@@ -77,7 +77,7 @@ macro_rules! option_methods {
                 }
             )+)+
 
-            /// The names of these methods, to test that none is missing.
+            /// The names of these methods, for a test of completeness.
             #[cfg(test)]
             const OPTION_METHODS: &[(&'static str, &'static str)] =
                 &[$($((stringify!($field), stringify!($name)),)+)+];
@@ -168,8 +168,8 @@ impl Query {
         self.options.rank.unwrap_or_default()
     }
 
-    /// Returns the query with the defaults of this preset for missing options, and which defaults
-    /// were used.
+    /// Returns the query with the defaults of this preset for missing options, and the used
+    /// defaults.
     pub(super) fn with_defaults(
         &self,
         preset: Option<Preset>,

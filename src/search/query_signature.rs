@@ -87,7 +87,7 @@ impl QuerySignature {
         resolved
     }
 
-    /// Removes ignored fingerprints.
+    /// Removes the fingerprints of boilerplate.
     fn leave_out(&mut self, ignored: &Ignored, searcher: &Searcher, query: &Query) -> Result<()> {
         let mut signature = std::mem::take(&mut self.signature);
         let text = || self.text(&searcher.snapshot, query);
@@ -153,8 +153,7 @@ impl QuerySignature {
     /// Returns the part of the answer about the query.
     ///
     /// # Errors
-    /// When the text of the query cannot be read, or there is not enough memory to split it into
-    /// tokens.
+    /// When the text of the query cannot be read, or memory to split it is lacking.
     pub fn info(
         &self,
         searcher: &Searcher,

@@ -6,12 +6,11 @@ use crate::index::Writer;
 use crate::runtime::Stop;
 
 impl Searcher {
-    /// Counts the live documents that match `filter`, which [`Writer::remove_matching`] would
-    /// remove.
+    /// Counts the live documents that [`Writer::remove_matching`] would remove.
     ///
     /// # Errors
     /// When the filter is invalid, or the index cannot be read.
-    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is set.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn count_matching(&self, filter: &str, stop: &Stop) -> Result<u64> {
         let mut count = 0;
         self.for_each_document(Some(filter), stop, &mut |_| {
@@ -43,8 +42,8 @@ impl Writer {
     ///
     /// # Errors
     /// When the filter is invalid, or the index cannot be read or written.
-    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is set. In either case, the
-    /// next commit removes some of the documents. To keep all of them, drop the writer instead of
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`. In either case, the next
+    /// commit removes some of the documents. To keep all of them, drop the writer instead of
     /// committing.
     pub fn remove_matching(&mut self, filter: &str, stop: &Stop) -> Result<u64> {
         self.commit()?;

@@ -1,11 +1,11 @@
 //! Finds the passages that most documents of a collection repeat.
 //!
-//! Assignments, licenses, templates and navigation are in nearly every document, so they are no
-//! evidence about two documents that share them. Documents are compared by runs of words, as they
-//! are signed, so the answer is exact and depends neither on the scheme nor on storage. Exact
-//! copies count as one document: a text that was submitted twenty times is not common because of
-//! that. Neither is a text that an author has in twenty attempts: the documents of a group count
-//! once. Programs are compared by their words as written, as for boilerplate.
+//! Assignments, licenses, templates and navigation are in nearly every document, so sharing such
+//! text is no evidence. Documents are compared by runs of words, as they are signed, so the answer
+//! is exact and depends neither on the scheme nor on storage. Exact copies count as one document,
+//! so that a text submitted twenty times is not common because of that. The documents of a group
+//! count once, so that twenty attempts of an author make no text common. Programs are compared by
+//! words as written, like boilerplate.
 //!
 //! The texts are read three times, and the memory depends on the length of a document, not on the
 //! number of documents. In the first pass, each document increments a counter for each of its runs.
@@ -48,8 +48,7 @@ const COUNTERS: (usize, usize) = (1 << 16, 1 << 25);
 pub struct RepeatedPassages {
     /// The passages, most documents first, then longest first.
     pub passages: Vec<RepeatedPassage>,
-    /// The number of different documents. Exact copies count once, and so do the documents of a
-    /// group.
+    /// The number of different documents. Exact copies count once, as do documents of a group.
     pub of_documents: u64,
     /// The number of documents that a passage must be in.
     pub documents_min: u64,
@@ -88,7 +87,7 @@ impl RepeatedPassages {
     /// `None` stays `None`.
     ///
     /// # Errors
-    /// When a text cannot be read. [`Error::Cancelled`] soon after `stop` is set.
+    /// When a text cannot be read. [`Error::Cancelled`] soon after `stop`.
     pub fn added_to(
         &self,
         boilerplate: Option<Boilerplate>,
@@ -222,8 +221,7 @@ struct Counted {
     text: u32,
 }
 
-/// Counts the documents with a run: the number of groups or of different texts with it, whichever
-/// is smaller.
+/// Counts the documents with a run: groups or different texts with it, whichever are fewer.
 #[derive(Default)]
 struct Count {
     /// The number of groups with the run.
@@ -258,8 +256,8 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// When the index stores no texts, or a file is damaged. [`Error::Cancelled`] soon after `stop`
-    /// is set.
+    /// When the index stores no texts, or a file is damaged. [`Error::Cancelled`] soon after
+    /// `stop`.
     pub fn repeated_passages(
         &self,
         share: BoilerplateShare,
@@ -497,8 +495,7 @@ fn count_exactly(
     Ok(counts)
 }
 
-/// Returns the maximal stretches of runs that are in enough documents, with the place of their
-/// first run.
+/// Returns the maximal stretches of runs in enough documents, with the place of their first run.
 fn common<'a>(runs: &'a [u64], counts: &Counts) -> Vec<(u32, &'a [u64])> {
     stretches(runs, |run| counts.contains_key(run))
 }
@@ -518,8 +515,7 @@ fn stretches(runs: &[u64], is_in: impl Fn(&u64) -> bool) -> Vec<(u32, &[u64])> {
 /// Reads the ids of documents for comparing places.
 struct Ids<'a> {
     snapshot: &'a Snapshot,
-    /// The last comparison. A document is compared with the same other document for most of its
-    /// runs.
+    /// The last comparison, which is usually the same for most runs of a document.
     last: Option<([DocAddress; 2], bool)>,
 }
 

@@ -80,8 +80,7 @@ impl RunMaker {
     /// Makes the set of `text`.
     ///
     /// # Errors
-    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
-    /// is set.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of_text(&self, text: &str, stop: &Stop) -> Result<RunSet> {
         match &self.boilerplate {
             _ if self.analyzer.is_of_programs() => {
@@ -286,8 +285,7 @@ impl<'a> StoredRuns<'a> {
     /// Returns the runs of the document at `address`.
     ///
     /// # Errors
-    /// When the text cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop` is set.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of(&self, address: DocAddress, stop: &Stop) -> Result<Arc<RunSet>> {
         self.kept.get(self.owners[address.segment as usize], address.doc, || {
             (self.make)(address, &self.maker, stop)

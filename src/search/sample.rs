@@ -41,8 +41,7 @@ impl Sample {
     /// Samples the documents of snapshots. `None` if a snapshot stores no texts.
     ///
     /// # Errors
-    /// When a document cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop` is set.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of(snapshots: &[&Snapshot], stop: &Stop) -> Result<Option<Sample>> {
         if snapshots.iter().any(|snapshot| !snapshot.config().store_text) {
             return Ok(None);

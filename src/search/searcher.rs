@@ -79,8 +79,7 @@ impl Searcher {
     /// texts, including boilerplate.
     ///
     /// # Errors
-    /// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
-    /// is set.
+    /// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn excluding(
         self,
         boilerplate: impl Into<Arc<Boilerplate>>,
@@ -114,8 +113,7 @@ impl Searcher {
     /// first call reads a sample of the documents.
     ///
     /// # Errors
-    /// When a document cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop` is set.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn chance(&self, stop: &Stop) -> Result<Option<Arc<Chance>>> {
         // One thread samples while the others wait, because many requests may follow a commit.
         let mut known = self.chance.lock().unwrap_or_else(PoisonError::into_inner);

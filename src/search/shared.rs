@@ -10,15 +10,13 @@ use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
 use crate::segment::{ForwardList, SegmentReader, Terms, find_in};
 
-/// The number of keys that are looked up together. If the disk must be read, this takes tens of
-/// milliseconds.
+/// The number of keys that are looked up together, in tens of milliseconds if read from disk.
 const KEYS_AT_ONCE: usize = 1 << 16;
 
 /// For each segment, returns its terms among the ascending `keys`, with the places of the keys.
 ///
 /// # Errors
-/// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is
-/// set.
+/// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn terms_of<'a>(
     segments: &[&'a SegmentReader],
     keys: &[u64],
@@ -95,8 +93,7 @@ pub struct SharedFingerprints {
     wanted: Vec<Option<QueryTerms>>,
     ordinals: Vec<u32>,
     positions: Vec<u32>,
-    /// Each occurrence in the document: the place of the key among the query's keys, and the
-    /// position.
+    /// The occurrences in the document: place among the query's keys, and position.
     occurrences: Vec<(u32, u32)>,
     /// The memory budget for signing a stored text again.
     memory: Option<QueryMemory>,
@@ -113,8 +110,7 @@ impl SharedFingerprints {
     /// known.
     ///
     /// # Errors
-    /// When the segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
-    /// is set.
+    /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn read(
         &mut self,
         snapshot: &Snapshot,

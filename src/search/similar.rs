@@ -53,7 +53,7 @@ impl Query {
         }
     }
 
-    /// Returns whether a similarity, taken at its estimated value, meets the thresholds.
+    /// Returns whether there is evidence that a similarity meets the thresholds.
     fn is_met(&self, similarity: &Similarity) -> bool {
         let (resemblance, containment) =
             (self.thresholds.resemblance(), self.thresholds.containment());
@@ -80,8 +80,7 @@ impl<'a> Similarities<'a> {
     /// Returns the similarity to show, estimated by positions or otherwise by counts.
     ///
     /// # Errors
-    /// When the document cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop` is set.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn shown(&mut self, scored: &Scored) -> Result<Similarity> {
         self.bounded(scored).map(|(shown, _)| shown)
     }

@@ -1,7 +1,7 @@
 //! Fingerprints that a join stops, and the documents without any other fingerprints.
 //!
-//! If every fingerprint of a document is stopped, it brings up no other document, and no other
-//! document brings it up. A join misses such documents and must report that.
+//! A document whose fingerprints are all stopped brings up no document, and no document brings it
+//! up. A join misses such documents and must report that.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +21,7 @@ pub struct StopCounts {
     pub max_df: u64,
     /// The number of stop-fingerprints of the index, which bring up no document by themselves.
     pub fingerprints: u64,
-    /// The number of documents with stop-fingerprints only. Joins find nothing but exact copies of
-    /// such documents.
+    /// The number of documents with stop-fingerprints only. Joins find only their exact copies.
     pub documents: u64,
 }
 
@@ -32,8 +31,7 @@ impl Searcher {
     /// over every dictionary, unless the index has too few documents for a stop-fingerprint.
     ///
     /// # Errors
-    /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is
-    /// set.
+    /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn stop_counts(&self, max_df: Option<MaxDf>, stop: &Stop) -> Result<StopCounts> {
         Ok(self.stopped_documents(max_df, stop)?.0)
     }
@@ -79,8 +77,8 @@ impl Searcher {
         Ok((counts, documents))
     }
 
-    /// Returns the live documents of a segment that have any of the ascending keys, each with its
-    /// number of keys.
+    /// Returns the live documents of a segment with any of the ascending keys, and how many they
+    /// have.
     fn counted_in(&self, segment: u32, keys: &[u64], stop: &Stop) -> Result<Vec<Candidate>> {
         let view = &self.snapshot.segments()[segment as usize];
         let mut counts = vec![0u32; view.signatures.header().documents as usize];

@@ -15,8 +15,7 @@ pub struct Tuning {
     pub postings_a_look: usize,
     /// The number of documents compared with a filter at a time.
     pub batch_documents: usize,
-    /// Once this many candidates by weight are kept, candidates that cannot be among the best are
-    /// dropped.
+    /// From this many candidates by weight on, those that cannot be among the best are dropped.
     pub candidates_kept: usize,
 }
 

@@ -14,7 +14,7 @@ use crate::text::Side;
 ///
 /// # Errors
 /// When the texts are too long for a measure with a limit.
-/// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop` is set.
+/// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub(super) fn verified(
     measure: &Measure,
     query: Side<'_>,

@@ -76,8 +76,7 @@ impl Weigh {
 /// Weights of smaller document frequencies than this are computed once and reused.
 const KNOWN_DFS: usize = 128;
 
-/// Returns the score of a document with `size` distinct fingerprints, whose shared fingerprints
-/// weigh `shared`.
+/// Returns the score of a document with `size` distinct fingerprints and the shared weight.
 pub fn score(shared: u64, size: u32) -> f64 {
     shared as f64 / f64::from(size.max(1)).sqrt()
 }
@@ -147,8 +146,7 @@ mod tests {
         let weights: Vec<u64> = (0..=1000).map(|df| weigh.weight(df)).collect();
         assert!(weights.windows(2).all(|pair| pair[0] >= pair[1]));
         assert!(weights[1] > 20 * weights[500], "{} {}", weights[1], weights[500]);
-        // Deleted documents may still be counted elsewhere, so the largest frequency also needs a
-        // weight.
+        // Deleted documents may still be counted elsewhere, and a weight is never 0.
         assert!(weigh.weight(1000) >= 1);
     }
 

@@ -13,8 +13,7 @@ pub fn column_bytes(count: usize, width: u32) -> usize {
     (count * width as usize).div_ceil(8)
 }
 
-/// Returns value `index` of a column of `width`-bit values that begins at the first byte of
-/// `bytes`.
+/// Returns value `index` of a column of `width`-bit values at the beginning of `bytes`.
 ///
 /// Bits outside `bytes` read as zero, so a hostile length leads to a wrong value, never a panic.
 #[inline]

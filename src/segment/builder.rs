@@ -54,8 +54,7 @@ impl SegmentBuilder {
         SegmentBuilder::default()
     }
 
-    /// Appends a document: its id and digest, its number of tokens, and its signature, ordered by
-    /// position.
+    /// Appends a document: id and digest, number of tokens, and signature, ordered by position.
     pub fn push(&mut self, identity: Identity<'_>, tokens: u32, signature: &[Fingerprint]) {
         self.ids.push_str(identity.id);
         let (id_end, digest) = (self.ids.len(), identity.digest);
@@ -112,8 +111,7 @@ impl SegmentBuilder {
         let mut writer = SegmentWriter::new(out, header, Spool::new(spool_dir))?;
         let keys = std::mem::take(&mut self.keys);
         let doc_of = DocOf::new(&self.documents, keys.len());
-        // Start with every occurrence of a document. Repetitions are subtracted while terms are
-        // written.
+        // Start with every occurrence. Repetitions are subtracted while terms are written.
         let mut distinct: Vec<u32> = (0..self.documents.len())
             .map(|doc| occurrences(&self.documents, doc, keys.len()).len() as u32)
             .collect();

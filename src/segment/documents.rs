@@ -24,8 +24,7 @@ pub struct Document {
     pub forward_at: u64,
 }
 
-/// Collects the digests of a segment in document order: the stored bits of a digest, packed above
-/// the document.
+/// Collects the digests of a segment in document order: stored bits, packed above the document.
 pub struct Digests(Vec<u64>);
 
 impl Digests {
@@ -51,8 +50,7 @@ impl Digests {
     }
 }
 
-/// The stored bits of a digest. Among 2^32 documents, a look-up reads one other document on
-/// average.
+/// The stored bits of a digest. Among 2^32 documents, a look-up reads one too many on average.
 const KNOWN_BITS: u32 = 32;
 
 /// Returns the stored bits of a digest.
@@ -138,7 +136,6 @@ pub fn digest_at(file: &SigFile, place: u32) -> Result<(u64, u32), Corruption> {
 ///
 /// # Errors
 /// When the bytes are damaged, or contain a document that the segment does not have.
-/// When the bytes to be read are damaged, or name a document that the segment does not have.
 pub fn with_digest(file: &SigFile, digest: Digest, docs: &mut Vec<u32>) -> Result<(), Corruption> {
     let (known, documents) = (known_of(digest), file.header.documents);
     // Digests are uniformly distributed, so the first digest that is not smaller is near this
@@ -171,8 +168,7 @@ pub fn with_digest(file: &SigFile, digest: Digest, docs: &mut Vec<u32>) -> Resul
     Ok(())
 }
 
-/// The most copies of a text that are taken where documents with the smallest digests are
-/// requested.
+/// The most copies of a text among the documents with the smallest digests.
 const COPIES_MAX: usize = 16;
 
 /// Returns the documents with the smallest digests among those that `is_wanted` accepts, ordered by
@@ -248,8 +244,8 @@ fn cell(file: &SigFile, start: usize, index: usize, width: u32) -> Result<u64, C
     Ok(if width == 64 { value } else { value & ((1 << width) - 1) })
 }
 
-/// Fills `sizes` with the number of distinct fingerprints of each of `docs`, replacing its
-/// contents. Reads a page per document, or the whole column if it has fewer pages.
+/// Replaces `sizes` with the number of distinct fingerprints of each of `docs`. Reads a page per
+/// document, or the whole column if it has fewer pages.
 ///
 /// # Errors
 /// When the bytes are damaged or there is no such document.

@@ -26,8 +26,7 @@ impl SigFile {
     /// Opens the `.sig` file in `bytes` and checks its frame. `file` is the name for messages.
     ///
     /// # Errors
-    /// When header, footer or section table are not what a writer leaves, or the checksums are
-    /// damaged.
+    /// When header, footer, section table or checksums are not what a writer leaves.
     pub fn open(
         file: impl Into<String>,
         bytes: OwnedBytes,

@@ -13,8 +13,7 @@ use crate::error::Corruption;
 /// in a segment without other terms.
 const EMPTY_OCCURRENCES_MAX: usize = 1 << 16;
 
-/// Appends the forward list of a document: pairs of a term ordinal and a position, ordered by
-/// position.
+/// Appends a forward list: pairs of a term ordinal and a position, ordered by position.
 pub fn put_list(
     bytes: &mut Vec<u8>,
     ordinals: impl ExactSizeIterator<Item = u32>,
@@ -94,8 +93,7 @@ impl<'a> ForwardList<'a> {
         }
         let delta_bits = head.first().copied().map(u32::from).filter(|&bits| bits <= 32);
         let delta_bits = delta_bits.ok_or_else(|| damage("positions are wider than 32 bits"))?;
-        // Columns of width 0 take no bytes, so the file size does not limit the cost of decoding
-        // them.
+        // Columns of width 0 take no bytes, so the file size does not limit their cost.
         if ordinal_bits + delta_bits == 0 && len > EMPTY_OCCURRENCES_MAX {
             return Err(damage("a list has too many equal fingerprints at position 0"));
         }

@@ -21,7 +21,7 @@ const DIGEST_BYTES: usize = 16;
 /// The id of a document and the digest of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity<'a> {
-    /// The caller's id.
+    /// The caller's id of the document.
     pub id: &'a str,
     /// The digest of the text.
     pub digest: Digest,
@@ -34,7 +34,7 @@ pub struct IdsWriter {
     group: Group,
 }
 
-/// Consecutive documents, encoded.
+/// The encoded ids and digests of consecutive documents.
 #[derive(Default)]
 struct Group {
     documents: usize,

@@ -101,8 +101,7 @@ pub struct Header {
     pub key_bits: u8,
     /// The number of documents, whose ordinals are 0 to `documents` - 1.
     pub documents: u32,
-    /// The digest of the configuration (scheme, analyzer, hash), the same in every segment of an
-    /// index.
+    /// The digest of scheme, analyzer and hash, the same in every segment of an index.
     pub config: u64,
     /// Whether signatures are stored. If not, they are computed from the texts.
     pub signatures: bool,

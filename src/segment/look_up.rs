@@ -38,8 +38,7 @@ type BlockProbe = (Probe, Located);
 /// A key, the number of the block that may have it, the block, and the bit where the search begins.
 type BlockSearch<'a> = (Probe, usize, Block<'a>, usize);
 
-/// A key that was found: its place, the place of its segment, the ordinal of its term, and the
-/// postings.
+/// A found key: its place, the place of its segment, the ordinal of its term, and the postings.
 type LocatedTerm = (u32, u32, u32, Postings);
 
 impl SegmentReader {
@@ -102,8 +101,7 @@ impl<'a> LookUp<'_, 'a> {
         }
         for own in wanted.chunk_by(|a, b| a.segment == b.segment) {
             let (file, index) = (self.of(&own[0]).file(), self.of(&own[0]).index());
-            // Locating the entry for every key takes longer than requesting the record of its
-            // group.
+            // Locating each entry takes longer than requesting the record of its group.
             let groups = own.chunk_by(|a, b| a.group == b.group);
             let records = groups.map(|same| index.record_of(same[0].group as usize));
             file.fetch(Section::TermIndex, records);

@@ -68,8 +68,7 @@ impl MergeSource<'_> {
 /// Options of a merge.
 #[derive(Default)]
 pub struct MergeOptions<'a> {
-    /// The directory for posting lists while the terms are written. `None` leaves the choice to the
-    /// system.
+    /// The directory for posting lists while terms are written. `None`: the system's choice.
     pub spool_dir: Option<&'a Path>,
     /// The number of threads in addition to the caller's, from 0. The bytes do not depend on it.
     pub threads: usize,
@@ -225,8 +224,7 @@ impl MergeOptions<'_> {
 /// Returns the ordinal after `count` more terms of the merged segment.
 ///
 /// # Errors
-/// When that exceeds the limit: a segment has fewer than 2^32 terms, but its sources together may
-/// have more.
+/// When that exceeds the limit: a segment has fewer than 2^32 terms, its sources may have more.
 fn after(ordinal: u32, count: usize) -> Result<u32> {
     u32::try_from(count).ok().and_then(|count| ordinal.checked_add(count)).ok_or_else(|| {
         let what = "the merged segment would have 2^32 terms and more; compact into more segments";

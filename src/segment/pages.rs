@@ -96,8 +96,7 @@ pub struct CheckedBytes {
 }
 
 impl CheckedBytes {
-    /// Creates a reader of the first pages of `bytes`, one page per checksum. The last page may be
-    /// short.
+    /// Creates a reader of the first pages of `bytes`, one per checksum. The last may be short.
     ///
     /// `covered` is the number of bytes that the checksums cover, at most the length of the file.
     pub fn new(
@@ -139,8 +138,7 @@ impl CheckedBytes {
         self.bytes.get(at..)?.first_chunk().filter(|_| is_known)
     }
 
-    /// Adds a page to the `wanted` range. If the page does not follow the range, requests the range
-    /// first.
+    /// Adds a page to the `wanted` range, which is requested first if the page does not follow.
     #[cold]
     fn want(&self, page: usize, wanted: &mut Range<usize>) {
         if wanted.contains(&page) {

@@ -4,7 +4,6 @@
 //! the signatures on to the builder and the merge, which know nothing of tantivy. A merge drops and
 //! numbers documents like tantivy: without index sorting, the live documents of the sources follow
 //! in order.
-//! documents of the sources in their order.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -207,8 +206,7 @@ impl Description {
 pub struct SignaturePlugin {
     /// The properties that the segments of the index share.
     pub description: Description,
-    /// The directory for posting lists while the terms are written. `None` leaves the choice to the
-    /// system.
+    /// The directory for posting lists while terms are written. `None`: the system's choice.
     pub spool_dir: Option<PathBuf>,
     /// The documents on their way into a segment, shared with the writer.
     pub backlog: Arc<Backlog>,
@@ -237,8 +235,7 @@ impl std::fmt::Debug for SignaturePlugin {
 
 /// The signatures of a segment, opened but not read yet.
 ///
-/// Opening and reading are separate, so that the list of segments is locked only while files are
-/// opened.
+/// Opening is separate, so that the list of segments is locked only while files are opened.
 pub struct SignatureFile {
     name: String,
     bytes: OwnedBytes,
@@ -486,8 +483,8 @@ mod tests {
 
     #[test]
     fn a_queue_that_is_not_drained_blocks_no_writer_for_ever() {
-        // A thread that ended between two segments sent no notification, so callers of `add` once
-        // waited forever.
+        // A thread that ended between two segments did not notify, and callers of `add` waited
+        // forever.
         let backlog = Backlog::default();
         backlog.begin(5);
         let payload = || Payload { digest: Digest::of(b""), tokens: 0, signature: Arc::default() };

@@ -21,11 +21,10 @@ pub const INLINE_DF_MAX: usize = 2;
 /// The most bytes of a document in a list, as a varint.
 const DOC_BYTES_MAX: usize = 5;
 
-/// The encoding of a posting list in the postings section, which depends on the number of
-/// documents.
+/// The encoding of a list in the postings section, which depends on its number of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Encoding {
-    /// Varint-coded deltas.
+    /// The differences of consecutive documents, as varints.
     Varint,
     /// A serialized roaring bitmap.
     Roaring,
@@ -41,7 +40,7 @@ impl Encoding {
 /// The postings of a term in the dictionary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Postings {
-    /// The only document.
+    /// The single document of the fingerprint.
     One(u32),
     /// The two documents, in order.
     Two(u32, u32),
@@ -63,8 +62,8 @@ pub struct Spool {
 const SPOOL_BYTES_MAX: usize = 16 << 20;
 
 impl Spool {
-    /// Creates an empty spool that grows into a file in `dir`, or in the system's directory for
-    /// temporary files.
+    /// Creates an empty spool that grows into a file in `dir`, or in the system's temporary
+    /// directory.
     pub fn new(dir: Option<&Path>) -> Spool {
         let file = match dir {
             Some(dir) => tempfile::spooled_tempfile_in(SPOOL_BYTES_MAX, dir),
@@ -196,8 +195,7 @@ impl<'a> List<'a> {
         Ok(List { df: df as u32, encoding, bytes, at })
     }
 
-    /// Returns the number of documents of the list at byte `at` of the postings section, without
-    /// reading more.
+    /// Returns the number of documents of the list at byte `at` of the section, reading no more.
     ///
     /// # Errors
     /// When the bytes are damaged or the length is impossible in this segment.
@@ -208,8 +206,7 @@ impl<'a> List<'a> {
     /// Appends the documents of the list to `docs`, ascending.
     ///
     /// # Errors
-    /// When the content of the list contradicts its header. Documents may have been appended to
-    /// `docs` then.
+    /// When the content of the list contradicts its header. `docs` may have been extended then.
     pub fn decode(&self, file: &SigFile, docs: &mut Vec<u32>) -> Result<(), Corruption> {
         let before = docs.len();
         match self.encoding {
@@ -217,8 +214,7 @@ impl<'a> List<'a> {
             Encoding::Roaring => {
                 let bitmap = self.bitmap(file)?;
                 docs.resize(before + self.df as usize, 0);
-                // Decode many at a time, because an iterator has several layers of overhead per
-                // document.
+                // Decode many at a time: an iterator has several layers of overhead.
                 let len = bitmap.iter().next_many(&mut docs[before..]).len();
                 docs.truncate(before + len);
             }

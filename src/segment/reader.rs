@@ -55,8 +55,7 @@ impl SegmentReader {
         SegmentReader::open_ahead(file, bytes, ReadAhead::default())
     }
 
-    /// Like [`open`](Self::open), but requests the bytes to be read, now and later, through
-    /// `read_ahead`.
+    /// Like [`open`](Self::open), but requests bytes through `read_ahead`, now and later.
     ///
     /// # Errors
     /// The errors of [`open`](Self::open).
@@ -264,8 +263,7 @@ impl SegmentReader {
         documents::with_least_digests(&self.file, count, is_wanted)
     }
 
-    /// Fills `sizes` with the number of distinct fingerprints of each of `docs`, replacing its
-    /// contents.
+    /// Replaces `sizes` with the number of distinct fingerprints of each of `docs`.
     ///
     /// # Errors
     /// When the bytes are damaged, or there is no such document.
@@ -281,8 +279,7 @@ impl SegmentReader {
         documents::distinct_column(&self.file)
     }
 
-    /// Fills `ordinals` and `positions` with the signature of document `doc`, replacing their
-    /// contents.
+    /// Replaces `ordinals` and `positions` with the signature of document `doc`.
     ///
     /// # Errors
     /// When the bytes are damaged, or there is no such document.
@@ -380,8 +377,7 @@ impl Term<'_> {
         }
     }
 
-    /// Returns the number of documents of the segment with this fingerprint, deleted documents
-    /// included.
+    /// Returns the number of documents with this fingerprint, deleted documents included.
     #[inline]
     #[must_use]
     pub fn df(&self) -> u32 {

@@ -1,7 +1,7 @@
 //! Filters many keys, one segment after another.
 //!
-//! Few keys of a query are in a segment, but every segment is searched for all of them, so the cost
-//! per key here is most of the cost that each additional segment adds to a search. Each step
+//! Few keys of a query are in a segment, but every key is looked up in every segment, so the cost
+//! per key here is most of the cost that an additional segment adds to a search. Each step
 //! therefore does a single thing for all keys, and decisions that can be made once are not made per
 //! key.
 

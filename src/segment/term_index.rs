@@ -112,11 +112,9 @@ impl Located {
     }
 }
 
-/// Finds the block of a key. The separators of groups are in memory, everything else is read in
-/// place.
+/// Finds the block of a key. Separators of groups are in memory, the rest is read in place.
 pub struct TermIndex {
-    /// The separators as keys: the keys of a group are at least its separator and less than the
-    /// next.
+    /// The separators as keys. Keys of a group are at least its separator and below the next.
     separators: Vec<u64>,
     /// For each prefix of a key, the first group whose separator has this prefix or a larger one.
     by_prefix: Vec<u32>,
@@ -202,8 +200,7 @@ impl TermIndex {
         let first = self.separators[group];
         let next = self.separators.get(group + 1).copied().unwrap_or(self.key_max);
         let share = key.saturating_sub(first) as f32 / (next - first).max(1) as f32;
-        // A key with more bits than the segment's keys can lie arbitrarily far beyond the last
-        // block.
+        // A key with too many bits can lie arbitrarily far beyond the last block.
         blocks.start + ((share * blocks.len() as f32) as usize).min(blocks.len() - 1)
     }
 
@@ -214,8 +211,7 @@ impl TermIndex {
         self.record_of(group).start + self.entry_in_record(place)
     }
 
-    /// Returns the offset, within its group's record, of the entry of the block at `place` of the
-    /// group.
+    /// Returns the offset in a group's record of the entry of the block at `place` of the group.
     #[inline]
     fn entry_in_record(&self, place: usize) -> usize {
         HEAD_BYTES + place * self.entry_bytes()

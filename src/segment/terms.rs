@@ -46,7 +46,7 @@ pub struct TermsEnd {
     pub index: Vec<u8>,
     /// The filters of the groups.
     pub filter: Spool,
-    /// The posting lists.
+    /// The posting lists, for the section that follows.
     pub lists: Spool,
     /// The number of terms.
     pub terms: u64,

@@ -155,7 +155,7 @@ impl ForwardChunk {
         self.bytes.len() + self.ids.len()
     }
 
-    /// Removes every document.
+    /// Removes every document, and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.documents.clear();
@@ -202,8 +202,7 @@ impl<W: Write> ForwardWriter<W> {
         self.out.write_all(&chunk.bytes)
     }
 
-    /// Writes the remaining sections. Returns the counts of the segment and the unflushed inner
-    /// writer.
+    /// Writes the remaining sections. Returns the counts and the unflushed inner writer.
     pub fn finish(mut self) -> io::Result<(Counts, W)> {
         assert_eq!(
             self.documents.len(),

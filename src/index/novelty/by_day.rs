@@ -19,8 +19,7 @@ impl Snapshot {
         let mut days: BTreeMap<String, NewText> = BTreeMap::new();
         for address in self.live().filter(|_| self.config().records_novelty) {
             let meta = self.meta(address)?;
-            // A document may have been added with a member of this name, which is then kept
-            // unchanged.
+            // A document may have been added with such a member, which is kept unchanged.
             let Some(novelty) = meta.get(NOVELTY).and_then(|told| Novelty::deserialize(told).ok())
             else {
                 continue;

@@ -55,8 +55,7 @@ pub enum Source {
 pub struct Earlier {
     /// The number of documents with this fingerprint.
     documents: u64,
-    /// The earliest document and its time. `None` if more than [`SOURCES_MAX`] documents have the
-    /// fingerprint.
+    /// The earliest document and its time. `None` beyond [`SOURCES_MAX`] documents.
     first: Option<(i64, Source)>,
 }
 
@@ -109,9 +108,8 @@ impl NoveltyRecorder {
         self.uncommitted.clear();
     }
 
-    /// Records the addition of a document at a time in microseconds, and returns its novelty, or
-    /// `None` for an empty document. No live document may have the same id, whose digest is
-    /// `of_id`.
+    /// Records a document added at a time in microseconds. Returns its novelty, or `None` if it is
+    /// empty. No live document may have the same id, whose digest is `of_id`.
     ///
     /// # Errors
     /// When the index cannot be read.

@@ -7,8 +7,7 @@ use super::Source;
 pub enum Origin {
     /// Most documents have the fingerprint.
     Common,
-    /// More than [`SOURCES_MAX`](super::SOURCES_MAX) documents have the fingerprint, but not most
-    /// documents.
+    /// More than [`SOURCES_MAX`](super::SOURCES_MAX) documents have it, but not most.
     Many,
     /// The earliest document with the fingerprint.
     One { added: i64, source: Source },

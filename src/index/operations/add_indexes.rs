@@ -3,8 +3,7 @@
 //! Nothing in a segment depends on its index, so the segments of other indexes, the *shards*, are
 //! adopted unchanged: their files are copied or linked under new names, and one commit lists them.
 //! The commit also records which segments were adopted ([`Adopted`]), so that a repetition after a
-//! success or a crash adds nothing twice. Files of an interrupted run are collected like other
-//! unlisted files.
+//! success or a crash adds nothing twice. Files of an interrupted run are collected.
 //!
 //! Adding does not merge segments. The writer does that later, or [`Index::compact`].
 
@@ -47,7 +46,7 @@ pub struct AddIndexesOptions {
     pub remove: bool,
 }
 
-/// A locked shard.
+/// A shard, locked against other writers.
 struct Shard<'a> {
     index: &'a Index,
     /// A snapshot of the shard. `None` if the shard has no new segments.
@@ -200,8 +199,7 @@ impl Writer {
         let is_new = withdrawals.iter().ne(self.withdrawals.iter());
         let withdrawals = is_new.then_some(withdrawals);
         if shards.iter().any(|shard| !shard.new.is_empty()) {
-            // Collect the remains of an interrupted merge first, because the new copies need the
-            // space.
+            // Collect the remains of an interrupted merge first: the copies need the space.
             self.collect();
             let index = self.index().clone();
             let taken = take_all(&index, &shards, &resolved, options, merged);
@@ -386,8 +384,7 @@ fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
     Ok(())
 }
 
-/// Locks every shard, checks that it fits `index`, and finds its new segments: segments not in
-/// `known`.
+/// Locks every shard, checks that it fits `index`, and finds its segments that are not in `known`.
 fn lock_all<'a>(
     index: &Index,
     mut known: Adopted,
@@ -405,7 +402,7 @@ fn lock_all<'a>(
         }
         let found = open_shard(shard, &known, merged);
         let (snapshot, new) = found.map_err(|e| in_shard(shard, e))?;
-        // If one shard is a copy of another, both have the same segment. Adopt it once.
+        // Adopt a segment once, even if one shard is a copy of another.
         for reader in snapshot.iter().flat_map(|snapshot| snapshot.tantivy().segment_readers()) {
             known.entry(reader.segment_id().uuid_string()).or_insert(reader.num_deleted_docs());
         }
@@ -414,8 +411,7 @@ fn lock_all<'a>(
     Ok(locked)
 }
 
-/// Opens a shard if it has segments that are not in `known`, and returns the positions of the new
-/// segments.
+/// Opens a shard if it has segments that are not in `known`, and returns their positions.
 fn open_shard(
     shard: &Index,
     known: &Adopted,
@@ -451,8 +447,7 @@ fn in_shard(shard: &Index, error: Error) -> Error {
     }
 }
 
-/// Assigns an id in this index to each new segment, and records the names of its files before they
-/// are created.
+/// Assigns an id to each new segment, and records the names of its files before they exist.
 fn announce(index: &Index, shards: &[Shard<'_>]) -> Result<Vec<SegmentId>> {
     let (mut ids, mut names) = (Vec::new(), Vec::new());
     for shard in shards {
@@ -533,8 +528,7 @@ fn take_all(
 }
 
 /// Copies a file of a shard to `new` and compares the content with the entry in the list. With
-/// `link`, links the file instead if the file systems allow it. Returns whether the file was
-/// linked.
+/// `link`, links it instead if possible. Returns whether the file was linked.
 fn take(
     index: &Index,
     shard: &Index,

@@ -33,8 +33,8 @@ pub struct CheckReport {
     /// The damage that was found. Empty for a sound index.
     pub problems: Vec<Corruption>,
     /// Files in the directory that belong to no commit although no writer is open. An interrupted
-    /// pull, addition or merge leaves such files. They are not damage, but may contain texts that
-    /// were removed since. The next writer deletes them.
+    /// pull, addition or merge leaves such files. This is not damage, but the files may contain
+    /// removed texts. The next writer deletes them.
     pub unlisted: Vec<String>,
 }
 
@@ -56,8 +56,7 @@ impl Index {
     pub fn check(&self) -> Result<CheckReport> {
         let mut report = Findings::default();
         let (components, snapshot) = {
-            // Under one lock, so that the check sees a single commit whose files are not collected
-            // meanwhile.
+            // Under one lock, so that the check sees a single commit, whose files stay meanwhile.
             let hold = self.directory().hold_list();
             let _hold = hold.map_err(|e| self.error("open", TantivyError::LockFailure(e, None)))?;
             (self.open_components()?, self.snapshot())
@@ -108,8 +107,7 @@ impl Index {
         let unlisted = || -> Result<Vec<String>> {
             let hold = directory.hold_list();
             let _hold = hold.map_err(|e| self.error("open", TantivyError::LockFailure(e, None)))?;
-            // Read the directory before the list, so that a commit in between makes no file look
-            // unlisted.
+            // Read the directory first, so that a commit in between makes no file look unlisted.
             let mut names = directory.files_with_documents().map_err(failed)?;
             self.list()?;
             let listed = directory.listed();
@@ -126,8 +124,7 @@ impl Index {
         Ok(if directory.is_written() { Vec::new() } else { names })
     }
 
-    /// Opens every component of the last commit. A file that cannot be opened is returned with its
-    /// error.
+    /// Opens every component of the last commit. Returns errors with their files.
     fn open_components(&self) -> Result<Vec<OpenComponent>> {
         self.list()?;
         let open = |(name, component): (String, Component)| {
@@ -199,8 +196,7 @@ fn check_documents(snapshot: &Snapshot, report: &mut Findings) -> Result<()> {
 
 /// Refuses a document whose segment has other fingerprints or token counts than its text yields.
 ///
-/// Only for an index without stored signatures. Stored signatures are compared with the dictionary
-/// as a whole.
+/// Only without stored signatures, which would be compared with the dictionary as a whole.
 fn check_fingerprints(snapshot: &Snapshot, address: DocAddress, text: &str) -> Result<()> {
     let signatures = &snapshot.segment(address).signatures;
     let (tokens, signature) = snapshot.config().sign(text)?;

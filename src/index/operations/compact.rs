@@ -57,8 +57,7 @@ impl std::fmt::Debug for Compacting {
 
 impl Writer {
     /// Starts merging the committed segments of at least `documents_min` documents into at most
-    /// `segments`. Documents added meanwhile go to new segments, which are merged in the background
-    /// as usual.
+    /// `segments`. Documents added meanwhile go to new segments, merged in the background as usual.
     ///
     /// # Errors
     /// When the list of segments cannot be read.

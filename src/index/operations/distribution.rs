@@ -23,8 +23,8 @@ pub struct DfDistribution {
     pub stopped: DfBucket,
     /// The number of sampled documents.
     pub sampled_documents: u64,
-    /// The share of sampled documents with stop-fingerprints only. Not even a full copy finds such
-    /// a document.
+    /// The share of sampled documents with stop-fingerprints only, which not even a full copy
+    /// finds.
     pub documents_lost: f64,
     /// The share of passages of [`PASSAGE_TOKENS`] tokens in the sample with stop-fingerprints
     /// only. A copy of such a passage does not find the document.

@@ -130,8 +130,7 @@ fn key(shard: &Path) -> Result<Vec<u8>> {
 /// entries from `shards`. Returns their number.
 ///
 /// # Errors
-/// [`Error::Locked`] when a process is writing to such a shard, and when a file cannot be read or
-/// removed.
+/// [`Error::Locked`] when a process writes to such a shard. When a file cannot be read or removed.
 pub fn finish(path: &Path, shards: &mut Vec<&Path>) -> Result<usize> {
     let note = path.join(FILE);
     let noted = read(&note)?;

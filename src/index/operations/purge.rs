@@ -95,8 +95,7 @@ impl Index {
         let Some(root) = self.directory().root() else { return Ok(true) };
         let names = self.directory().files_with_documents();
         let names = names.map_err(|e| Error::io("read", root, e))?;
-        // Read the managed files before the list: a merge that ends in between is in one of the
-        // two.
+        // Read the managed files first: a merge that ends in between is then in the list.
         let managed = self.tantivy().directory().list_managed_files();
         let listed = self.directory().listed();
         let mut is_collected = true;

@@ -70,10 +70,10 @@ impl Index {
 
     /// Creates an index in the directory `to`, which must be missing or empty, from intact segments
     /// in the directory `path`: from every intact segment, or only from the listed `segments`. The
-    /// new index has the configuration of `like`, which is required if the list of `path` is lost
-    /// or damaged, and otherwise of the index at `path`. A segment whose list of deleted documents
-    /// is lost is taken only if `segments` lists it. Its removed and replaced documents are then
-    /// live again.
+    /// new index is configured like `like`, which is required if the list of `path` is lost or
+    /// damaged, or else like the index at `path`. A segment whose list of deleted documents is lost
+    /// is taken only if `segments` lists it. Its removed and replaced documents are then live
+    /// again.
     ///
     /// # Errors
     /// When there is no intact segment or a listed segment is not intact, when the settings of the
@@ -102,8 +102,7 @@ impl Index {
         let candidates = chosen(path, candidates(path)?, segments)?;
         let refused = withdrawals::found_in(path)?;
         let made = create(to, config, &refused).and_then(|()| make(path, to, &candidates));
-        // An interrupted pull of an older commit may have left a segment here that the caller did
-        // not choose.
+        // Without a choice, a segment may be the remains of an interrupted pull of an older commit.
         let made = match segments.is_empty() {
             true => made.and_then(|index| refuse(index, path, &refused)),
             false => made,
@@ -126,8 +125,7 @@ fn create(to: &Path, config: Config, refused: &Withdrawals) -> Result<()> {
     index.writer(WriterOptions::default().merge(false))?.commit_withdrawals(refused.clone())
 }
 
-/// Refuses a recovered index with a withdrawn or cut text. Copies that the withdrawal keeps may
-/// stay.
+/// Refuses a recovered index with a withdrawn or cut text, except for copies to be kept.
 fn refuse(index: Index, path: &Path, refused: &Withdrawals) -> Result<Index> {
     let snapshot = index.snapshot()?;
     for address in snapshot.live() {
@@ -331,8 +329,7 @@ fn check_deletes(
     ))
 }
 
-/// Returns the opstamp of the newest list of deleted documents, and the files of a segment without
-/// older lists.
+/// Returns the opstamp of the newest list of deleted documents, and the files except older lists.
 fn newest(segment: &str, files: Vec<String>) -> (Option<u64>, Vec<String>) {
     let number = |name: &str| -> Option<u64> {
         let rest = name.strip_prefix(segment)?.strip_prefix('.')?.strip_suffix(".del")?;

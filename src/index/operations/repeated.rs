@@ -29,8 +29,7 @@ pub struct RepeatedPassage {
     pub tokens: u32,
     /// The id of a document with the passage.
     pub id: String,
-    /// The half-open byte range of the passage in the text of that document. `None` if the index
-    /// stores no text.
+    /// The half-open byte range of the passage in that document. `None` if no text is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<(u32, u32)>,
     /// The text of the passage. `None` if the index stores no text.

@@ -5,7 +5,6 @@
 //! Opening the directory always finds a whole index. Open handles keep reading the old index, and
 //! get an error about the replacement when they write or refresh. The old index is deleted after
 //! the swap is durable. A crash leaves a hidden directory, which the next attempt removes.
-//! the swap is durable. A crash leaves a hidden directory, which the next attempt removes.
 
 use std::fs::File;
 use std::path::Path;
@@ -70,8 +69,7 @@ impl Index {
         check_all_own(&path)?;
         let beside = parent.join(format!(".{}.retrain", name.to_string_lossy()));
         if beside.exists() {
-            // The process that swapped the directories may have been killed before the swap was
-            // durable.
+            // The process that swapped them may have been killed before the swap was durable.
             settle(parent, &beside)?;
             remove(&beside)?;
         }
@@ -82,8 +80,7 @@ impl Index {
             let replaced = replaced.and_then(|()| exchange(&new, &path));
             replaced.map_err(|e| Error::io("replace", &path, e))
         });
-        // The directory beside now contains the old index, or a new index that could not be swapped
-        // in.
+        // The directory beside now has the old index, or a new one that could not be swapped in.
         let settled = settle(parent, &beside);
         if settled.is_ok()
             && let Err(error) = remove(&beside)

@@ -24,8 +24,7 @@ pub struct Training {
     pub spex: bool,
 }
 
-/// A function that passes every text of a collection to its argument, in any order, and stops at
-/// the first error.
+/// Passes every text of a collection to its argument, in any order, up to the first error.
 pub type Texts<'a> = dyn FnMut(&mut dyn FnMut(&str) -> Result<()>) -> Result<()> + 'a;
 
 impl Training {

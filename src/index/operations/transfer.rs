@@ -5,7 +5,6 @@
 //! is the sending side: it keeps the files of a commit open while they are copied. [`Receiver`] is
 //! the receiving side: it is the only writer of a directory, and writes the list last. How the
 //! bytes travel is up to the caller.
-//! module does not know how the bytes travel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -296,7 +295,7 @@ impl Receiver {
         Ok(Receiver { path: path.to_owned(), directory, current, _lock: lock })
     }
 
-    /// Returns the directory.
+    /// Returns the directory that becomes the copy.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -334,8 +333,7 @@ impl Receiver {
         // The names of the files must be durable before the list refers to them.
         replace::sync_name(&self.path.join(META)).map_err(failed)?;
         if self.current.as_ref() != Some(list) {
-            // If the process is killed before the next step, a writer collects the files of the old
-            // list.
+            // If the process is killed before the next step, a writer collects the old files.
             let old = self.current.iter().flat_map(FileList::files);
             // Withdrawals are not in tantivy's list of managed files, because the first commit
             // would collect them as files without a segment. cento removes them itself.

@@ -25,8 +25,7 @@ impl Writer {
         self.is_one_commit = true;
     }
 
-    /// Replaces the text of the document at `address` of a snapshot, but keeps its time of
-    /// addition.
+    /// Replaces the text of the document at `address`, but keeps its time of addition.
     pub fn add_at(
         &mut self,
         signed: SignedDocument,
@@ -80,8 +79,7 @@ impl Writer {
 /// A shard of a merge, with a snapshot and the places of its new segments, if it has new segments.
 pub type Incoming<'a> = (&'a Index, Option<(&'a Snapshot, &'a [usize])>);
 
-/// Combines the withdrawals of an index, if it exists, with the withdrawals of the shards merged
-/// into it.
+/// Combines the withdrawals of an index, if it exists, and of the shards merged into it.
 ///
 /// # Errors
 /// When an index or shard refuses a document of another one, and when withdrawals cannot be read.

@@ -60,8 +60,7 @@ impl<T: InMemory> ByteLru<T> {
         Owner(self.owners.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Returns the value `number` of `owner`. If the value is not cached, calls `read` and caches
-    /// the result.
+    /// Returns the value `number` of `owner`. Calls `read` if it is not cached.
     pub fn get<E>(
         &self,
         owner: Owner,

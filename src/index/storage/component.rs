@@ -12,8 +12,7 @@ use tantivy::directory::footer::Footer;
 use super::seal::{COMPONENTS, Component, WITHDRAWALS};
 use crate::error::Corruption;
 
-/// The bytes of the two numbers at the end of a component: the length of tantivy's footer, and its
-/// magic.
+/// The bytes of the length of tantivy's footer and its magic, at the end of a component.
 const FOOTER_END_BYTES: usize = 8;
 
 /// Returns the error for a damaged component.
@@ -21,8 +20,7 @@ pub fn damage(name: &str, what: impl Into<String>) -> io::Error {
     io::Error::other(Corruption::new(name, "component", 0, what))
 }
 
-/// Returns whether the list of segments may contain this file name: 32 hexadecimal digits and a
-/// known extension.
+/// Returns whether the list of segments may have this name: 32 hexadecimal digits and an extension.
 pub fn is_component(name: &str) -> bool {
     let Some((segment, extension)) = name.split_once('.') else { return false };
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -35,7 +33,7 @@ pub fn is_component(name: &str) -> bool {
     segment.len() == 32 && segment.bytes().all(is_hex) && is_known
 }
 
-/// Returns the name of the segment that a file belongs to, or `None` if it belongs to none.
+/// Returns the name of the segment that a file belongs to, if any.
 pub fn segment_of(name: &str) -> Option<&str> {
     let (segment, extension) = name.split_once('.')?;
     (is_component(name) && extension != WITHDRAWALS).then_some(segment)

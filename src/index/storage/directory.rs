@@ -79,11 +79,9 @@ struct State {
     adoption: Mutex<Option<Adoption>>,
     /// The change of withdrawals in the next commit.
     withdrawals: Mutex<Option<WithdrawalsChange>>,
-    /// The content on disk of tantivy's list of collectable files, while further files are
-    /// announced.
+    /// The content of tantivy's list of collectable files, while further files are announced.
     announced: Mutex<BTreeSet<String>>,
-    /// Files that must not be written, because they become links to other files (`Some`) or already
-    /// exist (`None`).
+    /// Files that are not written, because they become links (`Some`) or already exist (`None`).
     unwritten: Mutex<HashMap<PathBuf, Option<PathBuf>>>,
     /// Components whose checksum has been verified.
     verified: Verified,
@@ -163,8 +161,7 @@ impl IndexDirectory {
         self.inner.get_file_handle(path).map(FileSlice::new)
     }
 
-    /// Opens the store at `path` without tantivy's footer, for a reader that checks every value it
-    /// reads.
+    /// Opens the store at `path` without tantivy's footer, for a reader that checks every value.
     ///
     /// # Errors
     /// When the store cannot be opened, or has no footer.
@@ -301,8 +298,7 @@ impl IndexDirectory {
         let others: Vec<PathBuf> = locked(&self.state.others).iter().cloned().collect();
         self.replace_if(Path::new(META), list, &|| held.check_list(components, &others))?;
         held.wrote_list(list);
-        // If the directory was exchanged meanwhile, the commit went to a directory that no reader
-        // opens.
+        // If the directory was exchanged meanwhile, no reader will open the commit.
         held.check_directory()
     }
 
@@ -325,8 +321,7 @@ impl IndexDirectory {
         self.inner.sync_directory()
     }
 
-    /// Returns the length and checksum of a component, from the list or, for a new component, from
-    /// its footer.
+    /// Returns the length and checksum of a component, from the list or, if it is new, its footer.
     fn component(&self, name: &str) -> io::Result<Component> {
         if let Some(&component) = locked(&self.state.listed).get(name) {
             return Ok(component);

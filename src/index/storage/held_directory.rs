@@ -1,11 +1,11 @@
 //! Keeps the directory and the lock of an index open while the index is written.
 //!
 //! A path can later lead to another index: operators switch a link, restore a backup, rename a
-//! directory, mount a file system over it, or delete a lock that looks stale. A writer that relied
-//! on the path would then replace the list of segments of the other index. This module keeps the
-//! directory and the lock file open. Before each change, it compares them with the files that their
-//! paths lead to. Before replacing the list of segments, it also compares the bytes of the old list
-//! and the lengths of the files in the new list.
+//! directory, mount a file system over it, or delete a lock that looks stale. A writer relying on
+//! the path would then replace the wrong list of segments. This module keeps the directory and the
+//! lock file open. Before each change, it compares them with the targets of their paths. Before
+//! replacing the list of segments, it also compares the old list byte by byte, and the lengths of
+//! the newly listed files.
 //!
 //! On Linux an open directory has its own path (`/proc/self/fd`). Files are created, renamed and
 //! removed through that path, so an exchange after the comparison does not redirect them, and the
@@ -100,8 +100,8 @@ impl HeldDirectory {
     /// Takes the lock of the only writer.
     ///
     /// # Errors
-    /// `LockBusy` when another writer has the lock. When the lock cannot be taken, or the directory
-    /// was exchanged.
+    /// `LockBusy` when another writer has it. When it cannot be taken, or the directory was
+    /// exchanged.
     pub fn lock_writer(self: &Arc<HeldDirectory>) -> std::result::Result<WriterLock, LockError> {
         let failed = LockError::wrap_io_error;
         self.check_directory().map_err(failed)?;
@@ -115,7 +115,7 @@ impl HeldDirectory {
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
             let lock = Handle::from_file(file).map_err(failed)?;
-            // A file that was removed between opening and locking excludes no other process, so try again.
+            // Try again: a file removed between opening and locking excludes no process.
             if is_at(&lock, &path).map_err(failed)? {
                 let list = self.list().map_err(failed)?;
                 *self.writer() = Some(Holding { lock, list });
@@ -131,8 +131,7 @@ impl HeldDirectory {
         if self.writer().is_some() {
             return true;
         }
-        // Without the file there has been no writer. If the file cannot be opened, a writer may
-        // exist.
+        // Without the file there is no writer. If it cannot be opened, a writer may exist.
         let lock = File::open(self.own.join(&INDEX_WRITER_LOCK.filepath));
         lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }

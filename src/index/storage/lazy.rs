@@ -91,8 +91,7 @@ impl LazyFile {
         LazyFile { path, root: None, file, end, verified, is_verified }
     }
 
-    /// Requests the whole file from the system before comparing it, as a file of the directory
-    /// `root`.
+    /// Requests the whole file from the system before comparing it. `root` is its directory.
     pub fn in_directory(self, root: &Path) -> LazyFile {
         LazyFile { root: Some(root.to_owned()), ..self }
     }

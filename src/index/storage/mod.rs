@@ -1,8 +1,8 @@
 //! Makes the files of tantivy trustworthy.
 //!
-//! tantivy trusts the bytes that it reads and the paths that it writes to. These modules keep the
-//! directory open, seal the list of segments, compare each component with its checksum before its
-//! first byte is used, and check every length while reading stored texts. They depend neither on
+//! tantivy trusts the bytes it reads and the paths it writes to. These modules keep the directory
+//! open, seal the list of segments, compare each component with its checksum before its first byte
+//! is used, and check every length while reading stored texts. The modules depend neither on
 //! documents nor on signatures.
 
 pub mod byte_lru;

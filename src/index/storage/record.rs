@@ -15,8 +15,7 @@ const TEXT_CODE: u8 = 0;
 /// The code of a date, which has 8 bytes.
 const DATE_CODE: u8 = 5;
 
-/// Returns the texts of a stored document with their fields. `None` if the bytes are not a document
-/// of cento.
+/// Returns the texts of a stored document with their fields. `None` if it is not cento's.
 pub fn texts(mut bytes: &[u8]) -> Option<Vec<(Field, &str)>> {
     let fields = number(&mut bytes)?;
     let mut texts = Vec::new();

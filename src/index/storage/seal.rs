@@ -102,7 +102,7 @@ pub struct Sealed {
     pub json: Vec<u8>,
     /// The files of the segments.
     pub components: Components,
-    /// The adopted segments.
+    /// The segments of other indexes that have been adopted.
     pub adopted: Adopted,
 }
 

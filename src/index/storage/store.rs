@@ -31,8 +31,7 @@ const TAIL_BYTES: usize = 28;
 const VERSION: u64 = 2;
 /// tantivy's code for zstd, the only compression that cento writes.
 const ZSTD: u8 = 4;
-/// Each layer has an eighth of the entries of the next layer, so 32 layers would lead to 2^96
-/// blocks.
+/// Each layer has an eighth of the entries of the next, so 32 layers would lead to 2^96 blocks.
 const LAYERS_MAX: u64 = 32;
 
 thread_local! {
@@ -96,8 +95,7 @@ impl Parts {
         Ok(documents)
     }
 
-    /// Finds the block of document `doc`, visiting one node per layer. `None` if there is no such
-    /// block.
+    /// Finds the block of document `doc`, visiting one node per layer, if there is such a block.
     fn block_of(&self, file: &[u8], doc: u32) -> Result<Option<Entry>, Damage> {
         let mut found: Option<Entry> = None;
         for layer in &self.layers {
@@ -301,8 +299,7 @@ impl Block {
     fn decode(bytes: &[u8], documents: usize) -> Option<Block> {
         let (len, frame) = bytes.split_at_checked(4)?;
         let len = usize::try_from(uint(len)).ok()?;
-        // A damaged length must not cause an allocation, so compare it with the length in the
-        // frame.
+        // Compare with the length in the frame: a damaged length must not be allocated.
         if zstd::zstd_safe::get_frame_content_size(frame).ok()? != Some(len as u64) {
             return None;
         }

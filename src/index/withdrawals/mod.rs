@@ -102,7 +102,6 @@ impl Index {
     ///
     /// # Errors
     /// When the list of segments cannot be read.
-    /// When the list of segments cannot be read.
     pub fn withdrawals_file(&self) -> Result<Option<String>> {
         self.list()?;
         Ok(self.directory().withdrawals())
@@ -325,7 +324,7 @@ impl Withdrawals {
     /// Returns why a stored document would be refused, as a clause, or `None` if it would not.
     ///
     /// # Errors
-    /// When the document cannot be read. [`Error::Cancelled`] soon after `stop` is set.
+    /// When the document cannot be read. [`Error::Cancelled`] soon after `stop`.
     pub(crate) fn of_stored(
         &self,
         snapshot: &Snapshot,
@@ -394,8 +393,7 @@ fn digest_in(hex: &str) -> std::result::Result<Digest, String> {
 /// Returns the digests of the texts that a withdrawal removed.
 pub fn digests(withdrawal: &Withdrawal) -> impl Iterator<Item = &String> {
     let removed = withdrawal.removed.iter().map(|RemovedDocument { digest, .. }| digest);
-    // The document itself comes last, because later entries win: its text must not be attributed to
-    // a removed copy.
+    // The document itself comes last and wins: its text must not be attributed to a removed copy.
     removed.chain(std::iter::once(&withdrawal.digest))
 }
 

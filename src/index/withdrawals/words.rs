@@ -17,8 +17,7 @@ impl Config {
         self.analyzer.of_all_words() != self.analyzer
     }
 
-    /// Returns the configuration for signatures of all words, or `None` if signatures already cover
-    /// all words.
+    /// Returns the configuration for signatures of all words, or `None` if no word is left out.
     ///
     /// # Errors
     /// Never in practice, because the scheme is the default scheme.

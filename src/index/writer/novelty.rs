@@ -11,8 +11,7 @@ use super::super::{Config, SignedDocument};
 use super::{MEMORY_BYTES_MIN, Writer};
 use crate::error::Result;
 
-/// This fraction of the memory is for fingerprints of uncommitted documents, if novelty is
-/// recorded.
+/// The fraction of memory for fingerprints of uncommitted documents, if novelty is recorded.
 const NOVELTY_SHARE: usize = 3;
 
 /// Returns the recorder of novelty, if the index records novelty.

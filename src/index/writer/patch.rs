@@ -130,8 +130,7 @@ mod tests {
         }
     }
 
-    /// Checks parts, place of the id, time of addition and signature in an index with these
-    /// settings.
+    /// Checks parts, place of the id, time of addition and signature with these settings.
     fn everything_else_stays(store_text: bool, store_signatures: bool) {
         let config = Config::new("winnow(k=5,w=10)", "words", store_text).unwrap();
         let index = Index::in_memory(Config { store_signatures, ..config }).unwrap();

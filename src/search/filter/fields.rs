@@ -1,7 +1,7 @@
 //! Finds the fields in a filter, and checks that documents have them.
 //!
-//! To tantivy, a query on a field that no document has is not an error: it matches nothing, and its
-//! negation matches everything. Such a filter is refused here instead.
+//! tantivy accepts a query on a field that no document has, which matches nothing, and whose
+//! negation matches everything. Such a filter is refused here.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ const MEMBER: u8 = 1;
 pub(super) struct NamedFields<'a> {
     /// The paths of fields of `meta`, including `meta`.
     valued: BTreeSet<&'a str>,
-    /// Fields that are tested for existence. An object exists if one of its members exists.
+    /// Fields tested for existence. An object exists if a member exists.
     existing: BTreeSet<&'a str>,
     /// A word without a field.
     stray: Option<&'a str>,
@@ -92,7 +92,7 @@ impl<'a> NamedFields<'a> {
         }
     }
 
-    /// Checks that some document has each field, unless there are no documents.
+    /// Checks that every field occurs in a document, unless there are no documents.
     pub(super) fn check(&self, snapshot: &Snapshot, meta: Field) -> Result<(), FieldFault> {
         let missing = self.missing(snapshot)?;
         match missing.first().filter(|_| snapshot.documents() > 0) {

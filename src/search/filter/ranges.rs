@@ -60,8 +60,7 @@ fn whole(end: &str) -> Option<f64> {
     end.parse().ok().filter(|number: &f64| number.abs() < WHOLE_MAX)
 }
 
-/// Returns a fractional end that includes the same numbers as `bound`, whose value is the whole
-/// `number`.
+/// Returns a fractional end that includes the same numbers as `bound`, the whole `number`.
 fn beside(bound: &UserInputBound, number: f64, is_lower: bool) -> UserInputBound {
     let is_inclusive = matches!(bound, UserInputBound::Inclusive(_));
     let fraction = if is_lower == is_inclusive { number.next_down() } else { number.next_up() };

@@ -9,8 +9,7 @@ use crate::error::{Error, Result};
 /// Adds up the frequencies of shards, and combines their samples.
 ///
 /// # Errors
-/// When the frequencies belong to different queries, the settings of the shards differ, or a shard
-/// occurs twice.
+/// When the queries or the settings of the shards differ, or a shard occurs twice.
 pub fn add_up_frequencies(shards: Vec<ShardFrequencies>) -> Result<ShardFrequencies> {
     let mut shards = shards.into_iter();
     let Some(first) = shards.next() else {

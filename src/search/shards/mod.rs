@@ -114,8 +114,7 @@ impl Searcher {
         Ok(self.shard.sample.get().and_then(Option::as_ref))
     }
 
-    /// Finds the best documents that may be hits given the frequencies over every shard, at most
-    /// `most`.
+    /// Finds the best `most` documents that may be hits, given the frequencies over every shard.
     ///
     /// # Errors
     /// When the frequencies belong to another query or commit, when the filter contains a field

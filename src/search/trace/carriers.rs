@@ -162,7 +162,8 @@ impl Carriers {
         let overlaps = |asked: &&Asked| asked.span.start < span.end && span.start < asked.span.end;
         let overlapping = self.asked.iter().filter(overlaps);
         overlapping.fold((0, true), |(left_out, is_exact), asked| {
-            // Some were compared with another span, or because they may be the first.
+            // Some have been compared meanwhile, with another span or because they may be the
+            // first.
             let open = asked.left_out.iter().filter(|address| tracing.open.contains_key(address));
             (left_out.max(open.count() as u64), is_exact && asked.is_exact)
         })
@@ -208,7 +209,7 @@ fn look_for(tracing: &mut Tracing<'_>, span: &Range<u32>) -> Result<Asked> {
 struct Sharing {
     /// The documents, largest overlap first.
     candidates: Vec<Candidate>,
-    /// Whether these are all documents not yet compared that may have some of the span.
+    /// Whether no further uncompared document may have a part of the span.
     are_all: bool,
 }
 
@@ -280,8 +281,7 @@ fn dated(tracing: &Tracing<'_>, addresses: &[DocAddress]) -> Result<Vec<Dated>> 
     Ok(dated)
 }
 
-/// Returns the places of documents in order of time: by date, then by time of addition, then by
-/// `tie`.
+/// Returns the places of documents in order of date, then time of addition, then `tie`.
 fn in_order_of_time<T: Ord>(dated: &[Dated], tie: impl Fn(usize) -> T) -> Vec<usize> {
     let written: Vec<Option<FieldDate>> = dated.iter().map(|dated| dated.written).collect();
     let times = times(&written);

@@ -65,8 +65,7 @@ pub struct Tracing<'a> {
     pub text: String,
     /// The tokens of signatures, if the evidence does not have them.
     tokens: Option<Tokens>,
-    /// The first byte of each fingerprint, and the place of its key among the keys, ordered by
-    /// byte.
+    /// The first byte of each fingerprint, and the place of its key, ordered by byte.
     places: Vec<(u32, usize)>,
     /// The characters or tokens that count.
     counted: CountedText,

@@ -110,8 +110,7 @@ pub struct Renumbering {
 }
 
 impl Renumbering {
-    /// Replaces the ordinals of a source with the ordinals of the merged segment. `map` must have
-    /// them.
+    /// Replaces ordinals of a source, which `map` must have, with ordinals of the merged segment.
     pub fn apply(&mut self, map: &OrdinalMap, ordinals: &mut [u32]) {
         let mut window_bits = WINDOW_BITS;
         while map.len() >> window_bits >= WINDOWS_MAX {

@@ -293,8 +293,8 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
-    /// Reads the next block, whose keys must be larger than `last`. Returns false if no key is in
-    /// the range.
+    /// Reads the next block, whose keys must exceed `last`. Returns false if no key is in the
+    /// range.
     fn load(&mut self, last: Option<u64>) -> Checked<bool> {
         self.at = 0;
         self.keys.clear();

@@ -1,7 +1,7 @@
 //! Files in the directory that no commit lists.
 //!
-//! An interrupted pull, addition or merge leaves such files. They may contain texts that were
-//! removed since, so the next writer deletes them, and a check reports them.
+//! An interrupted pull, addition or merge leaves such files. Because they may contain removed
+//! texts, the next writer deletes them, and a check reports them.
 
 use std::io;
 use std::path::Path;
@@ -31,8 +31,8 @@ impl IndexDirectory {
 
     /// Tells tantivy about every listed segment file, so that tantivy collects the file once no
     /// list contains it. tantivy reads the names when the index is opened. If another process
-    /// committed between the opening and the lock, its files were unknown: they stayed after they
-    /// were merged, with texts that had been removed.
+    /// committed between the opening and the lock, its files were unknown and stayed after a merge,
+    /// with texts that had been removed.
     ///
     /// # Errors
     /// When the names cannot be written.

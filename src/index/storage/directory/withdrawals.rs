@@ -1,7 +1,6 @@
 //! The file with the withdrawals, which the list of segments contains.
 //!
-//! tantivy does not know the file. It is written and removed here, and no commit of tantivy
-//! collects it.
+//! tantivy does not know the file, which is written and removed here and never collected.
 
 use std::io;
 use std::path::Path;
