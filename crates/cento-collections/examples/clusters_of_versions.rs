@@ -1,4 +1,4 @@
-//! Finds documents that are versions of one another.
+//! You have a license with other names in each copy, and want each group of versions as a cluster.
 //!
 //! `cargo run --example clusters_of_versions`
 

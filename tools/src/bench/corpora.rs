@@ -31,7 +31,7 @@ pub fn write_made_up(out: impl Write, bytes: usize) -> Result<(usize, usize)> {
 pub fn make_made_up(path: &Path, bytes: usize) -> Result<Corpus> {
     let (documents, bytes) = write_made_up(File::create(path)?, bytes)?;
     let contents = "words drawn by Zipf's law from a seed, 100 to 3,000 a document, all unrelated";
-    Ok(describe("made-up", contents, documents, bytes))
+    Ok(describe("synthetic", contents, documents, bytes))
 }
 
 /// Makes the corpus of the sources of the packages in `Cargo.lock`, up to this many bytes.
