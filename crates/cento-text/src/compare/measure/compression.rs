@@ -7,7 +7,7 @@ use super::family::Family;
 
 const FINKEL: &str = "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 4.3";
 
-/// Measures that report the saving of compressing both texts together, by some compressor.
+/// Measures of the saving when some compressor compresses both texts together.
 const COMPRESSION: Family = Family {
     source: FINKEL,
     costs: "slow",
