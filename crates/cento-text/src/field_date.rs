@@ -86,7 +86,7 @@ fn are_years_and_days(written: impl Iterator<Item = FieldDate>) -> bool {
     has_year && has_day
 }
 
-/// The years that are told from other numbers where days are written as numbers.
+/// The range of numbers that are years, where days are written as numbers.
 const YEARS: std::ops::Range<i64> = 1000..3000;
 
 /// Reads a value, or returns `None` if the value is no date.

@@ -20,7 +20,7 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
 
-/// A bijection of the 64-bit integers in which every output bit depends on every input bit (the
+/// A bijection of the 64-bit integers, whose output bits all depend on every input bit (the
 /// finalizer of SplitMix64).
 #[inline]
 #[must_use]

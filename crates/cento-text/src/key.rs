@@ -27,8 +27,8 @@ const FILE_BYTES_MAX: u64 = 256;
 
 /// A secret that the fingerprints of a keyed index depend on.
 ///
-/// A key is never printed, logged or stored: [`check_value`](Self::check_value) identifies it.
-/// Anybody who has the key can compute and compare the fingerprints of any text.
+/// A key is never printed, logged or stored: [`check_value`](Self::check_value) identifies it. With
+/// the key, the fingerprints of any text can be computed and compared.
 ///
 /// ```
 /// use cento_text::Key;

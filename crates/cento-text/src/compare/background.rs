@@ -157,7 +157,7 @@ impl Background {
         copied
     }
 
-    /// Tells whether a run of tokens contains so much information that it must be a copy.
+    /// Tells whether a run of tokens contains enough information to be a copy.
     #[must_use]
     pub fn is_copy(&self, run: &[u64]) -> bool {
         let runs = RunHashes::new(run);

@@ -69,7 +69,7 @@ pub struct CountedText {
 
 impl CountedText {
     /// Finds the characters of `text` that count, outside of `excluded`, whose ranges are ascending
-    /// and disjoint. Letters and digits count, or everything but white space if there are none.
+    /// and disjoint. Letters and digits count, or else everything but white space.
     #[must_use]
     pub fn new(text: &str, excluded: &[Range<u32>]) -> CountedText {
         let mut characters = vec![(0u64, 0); text.len() / BLOCK + 1];

@@ -155,7 +155,7 @@ impl<T: Send + 'static> Iterator for Ordered<T> {
 
 impl<T> Drop for Ordered<T> {
     fn drop(&mut self) {
-        // The consumer has seen a panic already, or nobody wants the result.
+        // The consumer has seen a panic already, or does not want the result.
         let _ = self.end();
     }
 }

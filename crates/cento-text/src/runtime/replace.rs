@@ -77,7 +77,8 @@ fn written(
 /// # Errors
 /// When the file cannot be created.
 pub fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
-    // Keeps the default prefix, by which the writer of an index recognizes an unfinished file.
+    // Keeps the default prefix, because the writer of an index recognizes unfinished files by this
+    // prefix.
     let mut builder = tempfile::Builder::new();
     // The builder's default is 0600. The mask of the user decides, as for any new file.
     #[cfg(unix)]

@@ -122,7 +122,7 @@ pub struct Steps<'a> {
     taken: u64,
     /// The number of steps before the current stage began.
     before: u64,
-    /// The number of steps at which the flag is checked next.
+    /// The number of steps that triggers the next check of the flag.
     look: u64,
     /// The number of steps of the longest stage.
     most: u64,

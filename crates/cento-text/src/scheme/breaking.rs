@@ -18,7 +18,6 @@ use crate::runtime::Stop;
 use crate::spec::Parameter;
 use std::ops::Range;
 
-/// `breaking(p,revised)`.
 pub(super) const FAMILY: Family = Family {
     name: "breaking",
     parameters: &[

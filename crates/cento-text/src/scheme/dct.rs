@@ -16,7 +16,6 @@ use crate::Result;
 use crate::runtime::Stop;
 use crate::spec::Parameter;
 
-/// `dct(p)`.
 pub(super) const FAMILY: Family = Family {
     name: "dct",
     parameters: &[Parameter::number(

@@ -65,7 +65,7 @@ const SEGMENT_ODDS: f64 = 2.0;
 
 /// The maximum ratio of the odds of runs of all words to the odds of runs of the tokens that an
 /// analyzer keeps. If the analyzer keeps a third of the words and every edit changes a kept word,
-/// an edit changes 5 runs of all words, and 5 among a third as many runs.
+/// an edit changes 5 runs of all words, and also 5 runs of kept words, which are a third in number.
 const OTHER_TOKENS_ODDS: f64 = 3.0;
 
 /// The relation of a scheme's fingerprints to the similarity of texts.
@@ -256,7 +256,7 @@ impl Estimator {
 
     /// Returns the estimator for texts whose edits are closer to each other than windows are wide.
     ///
-    /// Nearly every window then contains an edit, so many passages lose all of their fingerprints,
+    /// Nearly every window then contains an edit, and many passages lose all of their fingerprints,
     /// whereas [`edge`](Self::edge) assumes that a passage loses the better part of one. The test:
     /// texts of 100 to 400 words with a changed word in every 6 to 12, and a threshold a hundredth
     /// below the truth. With a margin of three standard errors, the usual estimator loses 50 of 504

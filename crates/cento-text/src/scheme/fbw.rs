@@ -20,7 +20,6 @@ use crate::spec::{Parameter, Spec};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// `fbw(q,w)`.
 pub(super) const FAMILY: Family = Family {
     name: "fbw",
     parameters: &[

@@ -26,7 +26,6 @@ use crate::spec::Spec;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// `fuzzy(c,r,n,w)`.
 pub(super) const FAMILY: Family = Family {
     name: "fuzzy",
     parameters: &[

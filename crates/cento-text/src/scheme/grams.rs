@@ -7,7 +7,7 @@ use crate::hash::{BuildKeyHasher, hash_bytes};
 use crate::text::Analyzer;
 use std::collections::HashMap;
 
-/// The maximum q for which q-grams of an alphabet, which has 37 signs, are numbers of 40 bits.
+/// The maximum q whose q-grams fit into 40 bits, with an alphabet of 37 signs.
 const EXACT_Q_MAX: usize = 7;
 
 /// The bits of the key of a hashed gram.

@@ -38,7 +38,6 @@ const PPM: Parameter = Parameter::number(
     "words that make up more of the collection are left out, in millionths",
 );
 
-/// `imatch(min,ppm,n)`.
 pub(super) const IMATCH: Family = Family {
     name: "imatch",
     parameters: &[
@@ -65,7 +64,6 @@ pub(super) const IMATCH: Family = Family {
     },
 };
 
-/// `keywords(min,ppm,t)`.
 pub(super) const KEYWORDS: Family = Family {
     name: "keywords",
     parameters: &[

@@ -11,7 +11,6 @@ use crate::Result;
 use crate::runtime::Stop;
 use crate::scheme::Estimator;
 
-/// `kgram(k)`.
 pub(super) const FAMILY: Family = Family {
     name: "kgram",
     parameters: &[K],

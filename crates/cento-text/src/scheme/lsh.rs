@@ -15,7 +15,6 @@ use crate::runtime::Stop;
 use crate::spec::Parameter;
 use std::collections::HashMap;
 
-/// `lsh(b,r,w)`.
 pub(super) const FAMILY: Family = Family {
     name: "lsh",
     parameters: &[

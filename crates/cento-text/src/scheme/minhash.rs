@@ -25,7 +25,6 @@ use crate::hash::mix64;
 use crate::runtime::Stop;
 use crate::spec::Parameter;
 
-/// `minhash(k,b,r)`.
 pub(super) const MINHASH: Family = Family {
     name: "minhash",
     parameters: &[
@@ -50,7 +49,6 @@ pub(super) const MINHASH: Family = Family {
     },
 };
 
-/// `supershingle(k)`.
 pub(super) const SUPERSHINGLE: Family = Family {
     name: "supershingle",
     parameters: &[K],
@@ -70,7 +68,6 @@ pub(super) const SUPERSHINGLE: Family = Family {
     },
 };
 
-/// `megashingle(k)`.
 pub(super) const MEGASHINGLE: Family = Family {
     name: "megashingle",
     parameters: &[K],
@@ -147,8 +144,8 @@ fn least(values: impl Iterator<Item = u64>, m: usize) -> Vec<u64> {
         return Vec::new();
     }
     for (i, bin) in bins.iter_mut().enumerate().filter(|(_, bin)| **bin == u64::MAX) {
-        // The order in which a bin tries to borrow is the same for all documents, so two documents
-        // borrow from the same bin unless it is empty in only one of the documents.
+        // A bin tries the other bins in the same order for all documents. Two documents therefore
+        // borrow from the same bin, unless only one of the documents has a value there.
         let lent = (1u64..).map(|attempt| {
             let drawn = mix64(mix64(i as u64) ^ attempt) >> 32;
             full[((drawn * m as u64) >> 32) as usize]

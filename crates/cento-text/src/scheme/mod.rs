@@ -224,10 +224,10 @@ impl Scheme {
         self.method.estimator()
     }
 
-    /// Returns the length in tokens of the runs by which two available texts are compared. For
-    /// prose whose fingerprints are segments, this is the default scheme's length, because a
-    /// changed word changes a whole segment, so the share of common segments is far below the
-    /// resemblance. Otherwise as [`run_tokens`](Self::run_tokens). `None` for other fingerprints.
+    /// Returns the length in tokens of the runs that two available texts are compared by. For prose
+    /// whose fingerprints are segments, this is the default scheme's length, because a changed word
+    /// changes a whole segment, so the share of common segments is far below the resemblance.
+    /// Otherwise as [`run_tokens`](Self::run_tokens). `None` for other fingerprints.
     pub fn compared_run_tokens(&self, is_of_programs: bool) -> Option<usize> {
         let of_segments = || self.segment_tokens().filter(|_| !is_of_programs).map(|_| RUN_TOKENS);
         self.run_tokens().or_else(of_segments)

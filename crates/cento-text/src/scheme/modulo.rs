@@ -13,7 +13,6 @@ use crate::runtime::Stop;
 use crate::scheme::Estimator;
 use crate::spec::Parameter;
 
-/// `mod(k,p)`.
 pub(super) const FAMILY: Family = Family {
     name: "mod",
     parameters: &[K, Parameter::number("p", 6, 1, 1 << 20, "one run in `p` is kept")],

@@ -27,7 +27,6 @@ use crate::scheme::Estimator;
 use crate::spec::Parameter;
 use crate::text::mark::is_marked;
 
-/// `pairs(n)`.
 pub(super) const FAMILY: Family = Family {
     name: "pairs",
     parameters: &[Parameter::number(

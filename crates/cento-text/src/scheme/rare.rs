@@ -16,7 +16,6 @@ use crate::runtime::Stop;
 use crate::spec::{Parameter, Spec};
 use std::sync::Arc;
 
-/// `rare(k,f)`.
 pub(super) const RARE: Family = Family {
     name: "rare",
     parameters: &[
@@ -42,7 +41,6 @@ pub(super) const RARE: Family = Family {
     },
 };
 
-/// `spex(k)`.
 pub(super) const SPEX: Family = Family {
     name: "spex",
     parameters: &[K],

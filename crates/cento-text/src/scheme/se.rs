@@ -15,7 +15,6 @@ use crate::runtime::Stop;
 use crate::spec::Parameter;
 use std::ops::Range;
 
-/// `se(c,variance)`.
 pub(super) const FAMILY: Family = Family {
     name: "se",
     parameters: &[

@@ -23,7 +23,6 @@ use crate::runtime::Stop;
 use crate::spec::{Parameter, Spec};
 use std::collections::HashMap;
 
-/// `every(k,l)`.
 pub(super) const EVERY: Family = Family {
     name: "every",
     parameters: &[K, Parameter::number("l", 6, 1, L_MAX, "one run in `l` is kept")],
@@ -41,7 +40,6 @@ pub(super) const EVERY: Family = Family {
     },
 };
 
-/// `random(k,l,seed)`.
 pub(super) const RANDOM: Family = Family {
     name: "random",
     parameters: &[
@@ -68,7 +66,6 @@ pub(super) const RANDOM: Family = Family {
     },
 };
 
-/// `extremum(k,h)`.
 pub(super) const EXTREMUM: Family = Family {
     name: "extremum",
     parameters: &[
@@ -89,7 +86,6 @@ pub(super) const EXTREMUM: Family = Family {
     },
 };
 
-/// `anchor(k,p)`.
 pub(super) const ANCHOR: Family = Family {
     name: "anchor",
     parameters: &[K, Parameter::number("p", 6, 1, L_MAX, "one word in `p` is an anchor")],
@@ -107,7 +103,6 @@ pub(super) const ANCHOR: Family = Family {
     },
 };
 
-/// `infrequent(k,f)`.
 pub(super) const INFREQUENT: Family = Family {
     name: "infrequent",
     parameters: &[

@@ -19,7 +19,6 @@ use crate::hash::mix64;
 use crate::runtime::Stop;
 use crate::spec::Parameter;
 
-/// `simhash(k,d)`.
 pub(super) const FAMILY: Family = Family {
     name: "simhash",
     parameters: &[

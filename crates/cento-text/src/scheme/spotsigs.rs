@@ -16,7 +16,6 @@ use crate::runtime::Stop;
 use crate::spec::Parameter;
 use std::collections::HashSet;
 
-/// `spotsigs(c,d)`.
 pub(super) const FAMILY: Family = Family {
     name: "spotsigs",
     parameters: &[

@@ -14,7 +14,6 @@ use crate::runtime::Stop;
 use crate::spec::Parameter;
 use crate::text::paragraph_break;
 
-/// `syntax(min)`.
 pub(super) const FAMILY: Family = Family {
     name: "syntax",
     parameters: &[Parameter::number(

@@ -501,7 +501,7 @@ fn keys_of_a_text_never_change() {
 fn signing_ends_at_the_look_at_which_nobody_waits_any_more() {
     use crate::runtime::stop::testing::After;
     let different: Vec<u64> = (0..20_000).map(mix64).collect();
-    // A text in which no word ends a segment.
+    // A text without a word that ends a segment.
     let one_segment = vec![1; 20_000];
     for (spec, hashes, looks_min) in [
         ("lsh", &different, 300),

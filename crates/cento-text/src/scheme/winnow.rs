@@ -25,7 +25,6 @@ use crate::runtime::Stop;
 use crate::scheme::Estimator;
 use crate::spec::Parameter;
 
-/// `winnow(k,w)`.
 pub(super) const FAMILY: Family = Family {
     name: "winnow",
     parameters: &[

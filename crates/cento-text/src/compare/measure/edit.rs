@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::hash::BuildKeyHasher;
 use crate::runtime::{Steps, Stop};
 
-/// `levenshtein`.
 pub(super) const LEVENSHTEIN: Family = Family {
     name: "levenshtein",
     summary: "tokens inserted, deleted and replaced",
@@ -26,7 +25,6 @@ pub(super) const LEVENSHTEIN: Family = Family {
     ..Family::PLAIN
 };
 
-/// `damerau`.
 pub(super) const DAMERAU: Family = Family {
     name: "damerau",
     summary: "tokens inserted, deleted, replaced and exchanged with their neighbours",
@@ -42,7 +40,6 @@ pub(super) const DAMERAU: Family = Family {
     ..Family::PLAIN
 };
 
-/// `lcs`.
 pub(super) const LCS: Family = Family {
     name: "lcs",
     summary: "the longest common subsequence",
@@ -58,7 +55,6 @@ pub(super) const LCS: Family = Family {
     ..Family::PLAIN
 };
 
-/// `hamming`.
 pub(super) const HAMMING: Family = Family {
     name: "hamming",
     summary: "equal tokens at equal places",

@@ -116,8 +116,8 @@ impl Measure {
         parsed.map(|measure| measure.expect("a name of the grammar is a measure")).collect()
     }
 
-    /// Returns the measures with these names, where `all` stands for every measure. Measures that
-    /// use a collection weight words by `collection`.
+    /// Returns the measures with these names, where `all` means every measure. Measures that use a
+    /// collection weight words by `collection`.
     ///
     /// # Errors
     /// When a name is unknown, or the table does not fit the analyzer.

@@ -13,7 +13,6 @@ use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::Stop;
 use crate::spec::Parameter;
 
-/// `overlap(n)`.
 pub(super) const FAMILY: Family = Family {
     name: "overlap",
     parameters: &[Parameter::number("n", 10, 1, 1000, "the tokens of a stretch, at least")],

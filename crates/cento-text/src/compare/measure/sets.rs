@@ -10,7 +10,6 @@ use crate::spec::Parameter;
 
 const K: Parameter = Parameter::number("k", 5, 1, 64, "the tokens of a run");
 
-/// `containment(k)`.
 pub(super) const CONTAINMENT: Family = Family {
     name: "containment",
     parameters: &[K],
@@ -26,7 +25,6 @@ pub(super) const CONTAINMENT: Family = Family {
     ..Family::PLAIN
 };
 
-/// `symmetric(k)`.
 pub(super) const SYMMETRIC: Family = Family {
     name: "symmetric",
     parameters: &[K],
@@ -41,7 +39,6 @@ pub(super) const SYMMETRIC: Family = Family {
     ..Family::PLAIN
 };
 
-/// `resemblance(k)`.
 pub(super) const RESEMBLANCE: Family = Family {
     name: "resemblance",
     parameters: &[K],
@@ -56,7 +53,6 @@ pub(super) const RESEMBLANCE: Family = Family {
     ..Family::PLAIN
 };
 
-/// `qgrams(q)`.
 pub(super) const QGRAMS: Family = Family {
     name: "qgrams",
     parameters: &[Parameter::number("q", 4, 1, 64, "the characters of a gram")],

@@ -10,7 +10,6 @@ use crate::runtime::Stop;
 use crate::scheme::Grams;
 use crate::scheme::frequency::FrequencyTable;
 
-/// `cosine`.
 pub(super) const COSINE: Family = Family {
     name: "cosine",
     summary: "words, weighted by the logarithm of their frequency, or with a frequency table by \
@@ -26,7 +25,6 @@ pub(super) const COSINE: Family = Family {
     ..Family::PLAIN
 };
 
-/// `style`.
 pub(super) const STYLE: Family = Family {
     name: "style",
     summary: "the shares of the words the, and, but, so; 0 if neither text has any",

@@ -5,7 +5,7 @@ use crate::text::paragraph_break;
 use frequency::testing;
 
 /// Returns all families with their defaults, so that no family can be forgotten, and with
-/// parameters for which few tokens make several fingerprints.
+/// parameters that make several fingerprints of a few tokens.
 fn all() -> Vec<String> {
     let specs = families().iter().flat_map(|family| {
         let small = family.laws.small.iter().map(|spec| (*spec).to_owned());
