@@ -80,7 +80,7 @@ pub(super) fn letters(text: &str, hash: u64, span: Span) -> Option<String> {
     letters_in(FORM, text, hash, span)
 }
 
-/// Does the work of [`letters`] for a given form.
+/// Does the work of `letters` for a given form.
 fn letters_in(form: Form, text: &str, hash: u64, span: Span) -> Option<String> {
     let letters = normal_form(&text[span.start as usize..span.end as usize], form);
     (hash_bytes(letters.as_bytes()) == hash).then_some(letters)
