@@ -1,8 +1,8 @@
-//! Answers of followers while a writer commits and compacts.
+//! Checks the answers of followers while a writer commits and compacts.
 //!
-//! Some documents share a text, and every commit replaces all of them by those of the next
-//! generation: an answer that has two generations mixes commits. The others never change, and
-//! neither do their answers.
+//! Some documents share a text, and every commit replaces all of these documents with a new
+//! generation. An answer with two generations mixes commits. The remaining documents never change,
+//! and neither do the answers about them.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -19,23 +19,23 @@ use super::Stores;
 use crate::Result;
 use crate::service::Running;
 
-/// Documents that each commit replaces.
+/// The number of documents that each commit replaces.
 const REPLACED: u64 = 8;
-/// Documents that stay.
+/// The number of documents that never change.
 const STAYING: u64 = 2000;
-/// Clients of each follower.
+/// The number of clients of each follower.
 const CLIENTS: u64 = 2;
-/// Upper ends of the classes of the histogram, in milliseconds.
+/// The upper limits of the classes of the histogram, in milliseconds.
 const CLASSES: [u64; 10] = [50, 100, 200, 300, 500, 750, 1000, 2000, 5000, 10_000];
 
-/// The counts of all clients.
+/// The counts over all clients.
 #[derive(Default)]
 struct Counts {
     answers: AtomicU64,
     failed: AtomicU64,
     mixed: AtomicU64,
     wrong: AtomicU64,
-    /// The first fault.
+    /// A description of the first fault.
     first: Mutex<Option<String>>,
 }
 
@@ -52,12 +52,12 @@ fn words(seed: u64, count: u64) -> String {
     words.join(" ")
 }
 
-/// The text of a document that stays.
+/// Returns the text of a document that never changes.
 fn staying(number: u64) -> String {
     words(1_000_000 + number, 200)
 }
 
-/// The text that all documents of a generation share.
+/// Returns the text that all documents of a generation share.
 fn shared() -> String {
     words(7, 60)
 }
@@ -96,7 +96,7 @@ impl Stores {
                 watchers.push(scope.spawn(move || watch(&follower.url, is_done)));
             }
             let written = self.write(&mut pushed);
-            // The last push comes to all of them, or the watchers say so.
+            // Every follower must reach the last push, or the test fails.
             let last = pushed.keys().next_back().copied().unwrap_or(1);
             let arrived =
                 written.and_then(|()| followers.iter().try_for_each(|one| wait(one, last)));
@@ -119,7 +119,7 @@ impl Stores {
         self.must(&["add", "all", "next.jsonl"])
     }
 
-    /// Commits and pushes until the time is over; every other time the index is compacted before.
+    /// Commits and pushes until the time is over, and compacts the index before every second push.
     fn write(&self, pushed: &mut BTreeMap<u64, Instant>) -> Result {
         let until = Instant::now() + Duration::from_secs(self.seconds);
         for manifest in 2.. {
@@ -148,7 +148,7 @@ impl Stores {
     }
 }
 
-/// Searches without pause, and checks every answer.
+/// Searches without pause and checks every answer.
 fn ask(url: &str, seed: u64, is_done: &AtomicBool, counts: &Counts) {
     let mut rng = Rng::with_seed(seed);
     let client = match Client::new(url, None) {
@@ -178,7 +178,7 @@ fn ask(url: &str, seed: u64, is_done: &AtomicBool, counts: &Counts) {
             let is_first = first.is_some_and(|hit| {
                 hit.id == format!("stays{number}") && hit.similarity.resemblance == 1.0
             });
-            // Of all these documents two may share a fingerprint by chance.
+            // Two of these documents may share a fingerprint by chance.
             let is_right = is_first && answer.hits[1..].iter().all(|hit| hit.overlap == 1);
             if !is_right {
                 counts.note(&counts.wrong, format!("stays{number}: {:?}", answer.hits));
@@ -197,7 +197,7 @@ fn ask(url: &str, seed: u64, is_done: &AtomicBool, counts: &Counts) {
     }
 }
 
-/// When a follower began to serve which manifest.
+/// Returns the manifests that a follower served, with the time of the first sight of each.
 fn watch(url: &str, is_done: &AtomicBool) -> std::result::Result<Vec<(u64, Instant)>, String> {
     let client = Client::new(url, None).map_err(|e| e.to_string())?;
     let mut seen: Vec<(u64, Instant)> = Vec::new();
