@@ -60,7 +60,6 @@ pub struct Building {
     pub processor_seconds: f64,
 }
 
-/// The measurements of one engine.
 pub struct Engine {
     pub name: &'static str,
     /// `None` if the index existed before, or the engine needs no index.

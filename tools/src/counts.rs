@@ -50,7 +50,6 @@ pub struct Counts {
 /// Runs an operation once. The number of the round selects the input.
 type Round = Box<dyn FnMut(u64) -> Result>;
 
-/// The maximum number of rounds of an operation.
 const ROUNDS_MAX: u64 = 20;
 
 /// An operation with the number of counted rounds and a function that prepares a round.

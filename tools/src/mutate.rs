@@ -41,7 +41,6 @@ pub struct Mutate {
 /// Reading for longer counts as hanging. Extraction stops after a third of this time.
 const TIME_MAX: Duration = Duration::from_secs(60);
 
-/// The maximum number of changes in one file.
 const CHANGES_MAX: usize = 16;
 
 /// The numbers of files of a format by fate.

@@ -113,7 +113,6 @@ impl Running {
         }
     }
 
-    /// Returns the id of the process.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -370,7 +369,6 @@ struct Batch {
     text_bytes: u64,
 }
 
-/// The number of digits of a round.
 const ROUND_DIGITS: usize = 10;
 
 impl Batch {

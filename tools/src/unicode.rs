@@ -52,7 +52,6 @@ const UNSPACED: [Script; 8] = [
     Script::Myanmar,
 ];
 
-/// Returns the source of the tables.
 fn tables() -> String {
     let version = |(major, minor, update): (u64, u64, u64)| format!("{major}.{minor}.{update}");
     let categories = version(unicode_properties::UNICODE_VERSION);

@@ -42,7 +42,6 @@ use crate::api::{
 use crate::multipart::Multipart;
 use cento_api::{AddedIndexes, Answer, Error, Reason, Refusal, Result};
 
-/// The maximum size of an answer.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
 /// The maximum size of a body that is sent at once. For a larger body, the client first asks
@@ -63,7 +62,6 @@ const LINEAGE: &str = "/v1/lineage";
 /// merge, families or a lineage may take any time.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The maximum time for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client of a service.

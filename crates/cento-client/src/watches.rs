@@ -59,7 +59,6 @@ impl Client {
     }
 }
 
-/// Returns the path with the given parameters.
 fn with_query<const N: usize>(path: &str, given: [(&str, Option<String>); N]) -> String {
     let given = given.into_iter().filter_map(|(name, value)| {
         value.map(|value| format!("{name}={}", percent_encoded(&value)))

@@ -97,7 +97,6 @@ fn is_over(part: &ObjectMeta, current: u64) -> bool {
 /// The parts that the manifests of a store list.
 struct Named {
     paths: BTreeSet<Path>,
-    /// The number of manifests.
     manifests: usize,
     /// The manifests that cannot be read, whose parts are unknown.
     damaged: Vec<u64>,

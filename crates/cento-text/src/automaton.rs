@@ -135,7 +135,6 @@ impl Node {
         Some(Node { begin: at.0, transitions, is_final, targets, target_bytes })
     }
 
-    /// Returns the address of the target of a transition.
     fn target(&self, bytes: &[u8], transition: usize) -> Option<usize> {
         let Some(first) = self.targets else { return self.begin.checked_sub(1) };
         match uint(bytes, first - transition * self.target_bytes, self.target_bytes) {

@@ -70,7 +70,6 @@ pub fn exp(number: f64) -> f64 {
     series * f64::from_bits(power << MANTISSA_BITS)
 }
 
-/// The number of mantissa bits of an `f64`.
 const MANTISSA_BITS: u32 = 52;
 
 /// ln 2 in two parts. The high part has 32 bits, so its product with an exponent is exact.

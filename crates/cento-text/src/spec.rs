@@ -30,7 +30,7 @@ pub(crate) struct Grammar<F: 'static> {
 /// Schemes, analyzers and measures each have a type with their own behavior. This trait is the
 /// common part.
 pub trait Family: Sync + 'static {
-    /// Describes the family.
+    /// Returns the name, the parameters and the description of the family.
     fn describe(&self) -> Description;
 }
 

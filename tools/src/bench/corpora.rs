@@ -27,7 +27,6 @@ pub fn write_made_up(out: impl Write, bytes: usize) -> Result<(usize, usize)> {
     write(out, made_up(&words, bytes, &mut rng))
 }
 
-/// Makes a corpus of made-up texts.
 pub fn make_made_up(path: &Path, bytes: usize) -> Result<Corpus> {
     let (documents, bytes) = write_made_up(File::create(path)?, bytes)?;
     let contents = "words drawn by Zipf's law from a seed, 100 to 3,000 a document, all unrelated";

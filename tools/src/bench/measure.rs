@@ -33,7 +33,6 @@ const COLD: usize = 20;
 /// How often an index is opened, and how often a document is added and removed.
 const OPENINGS: u32 = 20;
 
-/// The options of the measurements.
 pub struct Measuring {
     pub cento: PathBuf,
     pub work: PathBuf,

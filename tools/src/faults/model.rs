@@ -127,13 +127,11 @@ impl Disk {
         self.nodes.len() - 1
     }
 
-    /// Returns the number of changes so far.
     #[cfg(test)]
     fn changes(&self) -> usize {
         self.changes
     }
 
-    /// Returns whether the inode is a directory.
     pub fn is_dir(&self, inode: Inode) -> bool {
         matches!(self.nodes[inode], Node::Dir { .. })
     }
@@ -156,7 +154,6 @@ impl Disk {
         self.content(file, &mut |change| Some(change.clone())).len()
     }
 
-    /// Applies a change.
     pub fn change(&mut self, change: &Change) {
         let number = self.changes;
         self.changes += 1;

@@ -59,7 +59,6 @@ pub fn withdrawal(id: &str) -> (String, String) {
     (format!("withdrawal of {id}"), String::new())
 }
 
-/// Returns the entry of a watch.
 pub fn watch(name: &str) -> (String, String) {
     (format!("watch {name}"), String::new())
 }
@@ -152,7 +151,6 @@ impl Scenario {
     }
 }
 
-/// Makes a text of `words` words, with `number` as seed.
 fn text(number: u64, words: usize) -> String {
     let mut rng = Rng::with_seed(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let words = (0..words).map(|_| format!("w{}", rng.u32(..2000)));

@@ -23,7 +23,6 @@ use crate::service::Running;
 const REPLACED: u64 = 8;
 /// The number of documents that never change.
 const STAYING: u64 = 2000;
-/// The number of clients of each follower.
 const CLIENTS: u64 = 2;
 /// The upper limits of the classes of the histogram, in milliseconds.
 const CLASSES: [u64; 10] = [50, 100, 200, 300, 500, 750, 1000, 2000, 5000, 10_000];

@@ -128,7 +128,6 @@ impl Stores {
         }
     }
 
-    /// Adds documents with these ids to an index.
     fn add(&self, index: &str, ids: &[String]) -> Result {
         let file = format!("{index}.jsonl");
         let line = |id: &String| {
@@ -344,7 +343,6 @@ fn check(path: &Path, expected: &[&BTreeSet<String>]) -> Result {
     }
 }
 
-/// Returns the ids of all documents.
 fn ids(path: &Path) -> Result<BTreeSet<String>> {
     let snapshot = Index::open(path)?.snapshot()?;
     Ok(snapshot.live().map(|address| snapshot.id(address)).collect::<cento::Result<_>>()?)

@@ -24,7 +24,6 @@ pub enum Mode {
     Damaged(String, Damage),
 }
 
-/// The damage of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Damage {
     /// The server reports that the object is missing.

@@ -52,7 +52,6 @@ impl Watches {
         Ok(())
     }
 
-    /// Returns the passages of the corpora.
     fn passages(&self) -> Result<Vec<String>> {
         let mut passages = Vec::new();
         for path in &self.corpus {

@@ -61,7 +61,6 @@ impl Text {
     }
 }
 
-/// The subject of a watch.
 #[derive(Debug, Clone)]
 pub enum Subject {
     Text(Text),
@@ -89,7 +88,6 @@ pub struct Model {
 }
 
 impl Model {
-    /// Makes up the text of a watch.
     pub fn watched_text(rng: &mut Rng) -> Text {
         Text::random(100, rng)
     }
@@ -146,7 +144,6 @@ impl Model {
         Ok(())
     }
 
-    /// Removes a watch.
     pub fn remove_watch(&mut self, name: &str) {
         self.watches.remove(name);
         if let Some(last) = self.expected.last_mut() {

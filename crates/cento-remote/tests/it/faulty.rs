@@ -15,7 +15,6 @@ use object_store::{
     ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// The fault of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The request and all later requests do not arrive: the machine has lost its network.
@@ -89,12 +88,10 @@ impl Faulty {
         Faulty { unconditional: true, ..Faulty::new(inner, Fault::Lost, usize::MAX) }
     }
 
-    /// The number of requests so far.
     pub fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
 
-    /// The fault of the next request.
     fn next(&self) -> Option<Fault> {
         let number = self.requests.fetch_add(1, Ordering::SeqCst);
         match self.fault {

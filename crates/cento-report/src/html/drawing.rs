@@ -51,7 +51,6 @@ pub fn histogram(histogram: &Histogram) -> Markup {
     }
 }
 
-/// Returns the radius of a circle of this number of documents.
 fn radius(documents: usize) -> f64 {
     (documents as f64 * 46.0 / TAU).max(40.0)
 }

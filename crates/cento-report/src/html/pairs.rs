@@ -228,7 +228,6 @@ fn named(document: &Member) -> Markup {
     }
 }
 
-/// Shows a document with its number and its short name.
 fn short(document: &Member, names: &ShortNames<'_>) -> Markup {
     html! {
         span class={ "badge " (colour(document.cluster)) } { (document.number) } " "

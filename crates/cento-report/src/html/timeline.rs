@@ -16,7 +16,6 @@ const BOTTOM: f64 = 34.0;
 const LANE: f64 = 30.0;
 const LANE_MIN: f64 = 7.0;
 
-/// The maximum height of all lanes.
 const HEIGHT: f64 = 24.0 * LANE;
 
 /// The maximum number of lanes. Points beyond share the last lane.

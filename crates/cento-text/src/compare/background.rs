@@ -58,7 +58,6 @@ pub struct Background {
     carriers: RunCounts,
     /// The number of counted texts, except texts that are mostly copies.
     texts: u64,
-    /// The number of counted tokens.
     tokens: u64,
     /// The number of distinct counted tokens.
     vocabulary: u64,

@@ -168,7 +168,6 @@ fn tokens_of(by: &Analyzer, text: &str, stop: &Stop) -> Result<Tokens> {
     Ok(tokens)
 }
 
-/// A text with its tokens and its signature.
 struct SignedText {
     tokens: Tokens,
     /// The distinct keys, ascending.

@@ -27,10 +27,8 @@ use crate::text::{Analyzer, Tokens};
 
 use super::runs::unmasked_runs;
 
-/// The number of tokens of a run of code.
 const CODE_TOKENS: usize = 5;
 
-/// The number of words of a run of words.
 const WORD_TOKENS: usize = 3;
 
 /// Code is full evidence if at least this share of the names, numbers and texts in quotes of the

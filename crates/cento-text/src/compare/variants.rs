@@ -21,7 +21,6 @@ const RUN_TOKENS: usize = 8;
 
 /// A text that is not a variant of an earlier text.
 struct Original {
-    /// The number of distinct runs.
     runs: usize,
     /// The number of texts: the original and its variants.
     texts: usize,

@@ -40,7 +40,6 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// The number of bits of a fingerprint.
 const FORMAT_BITS: u8 = 32;
 /// The bits that store the number of words.
 const LEN_BITS: u32 = 5;

@@ -71,7 +71,6 @@ const OTHER_TOKENS_ODDS: f64 = 3.0;
 /// The relation of a scheme's fingerprints to the similarity of texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimator {
-    /// The number of tokens of a run.
     run_tokens: u32,
     /// The share of the text between a shared fingerprint and one that is not shared that counts as
     /// shared.
@@ -95,7 +94,6 @@ pub type Keyed<'a> = ((u32, &'a [Fingerprint]), &'a [u64]);
 /// The parts of a text that its shared fingerprints cover, and the uncovered parts between.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coverage {
-    /// The number of runs of the text.
     runs: f64,
     /// Whether the fingerprints are all runs of the text.
     is_all: bool,

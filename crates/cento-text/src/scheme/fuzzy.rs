@@ -113,7 +113,6 @@ impl Fuzzy {
         counts.into_iter().zip(&self.expected).map(deviation).collect()
     }
 
-    /// Returns the number of the interval that contains a deviation.
     fn interval(&self, deviation: f64, scheme: u32) -> u64 {
         let shift = (f64::from(scheme) + 0.5) / f64::from(self.schemes) - 0.5;
         let interval = deviation / self.width + f64::from(self.intervals) / 2.0 + shift;

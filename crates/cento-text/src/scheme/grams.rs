@@ -10,7 +10,6 @@ use std::collections::HashMap;
 /// The maximum q whose q-grams fit into 40 bits, with an alphabet of 37 signs.
 const EXACT_Q_MAX: usize = 7;
 
-/// The bits of the key of a hashed gram.
 const HASHED_BITS: u8 = ngram::KEY_BITS;
 
 /// Computes the keys of q-grams. If the analyzer has an alphabet, the signs of a gram are the

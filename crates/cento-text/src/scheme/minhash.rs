@@ -100,7 +100,6 @@ enum Joining {
 
 /// The number of minimum hashes of supershingling.
 const SHINGLES: usize = 84;
-/// The number of keys of supershingling.
 const SUPERSHINGLES: usize = 6;
 
 /// Minimum hashes of k-grams, joined into 64-bit keys at position 0.

@@ -264,7 +264,6 @@ fn fill(buffer: &mut [u64], values: &mut impl Iterator<Item = u64>) -> usize {
     filled
 }
 
-/// Returns the index of the first of `values` below `limit`.
 #[inline(always)]
 fn first_below(limit: u64, values: &[u64]) -> Option<usize> {
     values.iter().position(|&value| value < limit)

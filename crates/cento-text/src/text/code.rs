@@ -20,10 +20,8 @@ use crate::spec::Parameter;
 #[cfg(feature = "code")]
 use std::sync::Arc;
 
-/// A programming language.
 #[derive(Debug)]
 struct Language {
-    /// The name in specifications.
     name: &'static str,
     /// The endings of file names.
     endings: &'static [&'static str],

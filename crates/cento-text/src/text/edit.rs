@@ -83,7 +83,6 @@ impl Edited {
 
 /// Passes on the tokens of an edited text, with their spans in the original.
 pub(super) struct Moved<'a, T, F> {
-    /// The sink of the tokens.
     pub(super) tokens: &'a mut T,
     /// The function that returns the bytes of the original that a span came from.
     pub(super) origin: F,

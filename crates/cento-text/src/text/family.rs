@@ -74,7 +74,6 @@ pub(super) trait Tokenize: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns the usual number of tokens for a word.
     fn tokens_a_word(&self) -> u32 {
         1
     }

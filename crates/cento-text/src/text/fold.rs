@@ -20,7 +20,6 @@ use crate::spec::{Parameter, Spec};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Folds(u8);
 
-/// The names of the bits.
 const NAMES: [&str; 8] =
     ["marks", "uv", "ij", "ligatures", "forms", "umlauts", "hyphens", "numbers"];
 
@@ -46,12 +45,10 @@ impl Folds {
     pub(super) const HYPHENS: Folds = Folds(1 << 6);
     const NUMBERS: Folds = Folds(1 << 7);
 
-    /// Returns the folds of a specification.
     pub(super) fn of(spec: &Spec) -> Folds {
         Folds(u8::try_from(spec.get(FOLDS.name)).expect("there are eight"))
     }
 
-    /// Returns the value of the parameter.
     pub(super) fn value(self) -> u32 {
         self.0.into()
     }
@@ -60,7 +57,6 @@ impl Folds {
         self.0 & fold.0 != 0
     }
 
-    /// Returns the folds that change letters.
     pub(super) const fn of_letters(self) -> Folds {
         Folds(self.0 & !(Folds::HYPHENS.0 | Folds::NUMBERS.0))
     }

@@ -143,12 +143,10 @@ impl Letters {
         self.starts.len() - 1
     }
 
-    /// Returns the letters of a token.
     pub(crate) fn of_token(&self, token: usize) -> Range<usize> {
         self.starts[token] as usize..self.starts[token + 1] as usize
     }
 
-    /// Returns the token of a letter.
     pub(crate) fn token_of(&self, letter: usize) -> usize {
         // A token without letters begins at the first letter of the next token.
         self.starts.partition_point(|&start| start as usize <= letter) - 1

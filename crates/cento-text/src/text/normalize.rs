@@ -290,7 +290,6 @@ const EXPANSIONS_BETWEEN_LOOKS: usize = 512;
 /// The properties of a character in a [`Form`].
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// The mapping of a settled character.
     mapped: char,
     /// The combining class of `mapped`.
     combining: u8,

@@ -8,7 +8,6 @@
 use super::unicode::is_letter;
 use std::ops::Range;
 
-/// The maximum number of digits of a line number.
 const DIGITS_MAX: usize = 5;
 
 /// The minimum length of a sequence of numbers that count up.

@@ -49,7 +49,6 @@ pub(super) enum Script {
     Latin,
 }
 
-/// Returns the general category of `c`.
 pub(super) fn category(c: char) -> Category {
     let run = CATEGORIES.partition_point(|&(first, _)| first <= u32::from(c)) - 1;
     CATEGORIES[run].1

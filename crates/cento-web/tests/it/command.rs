@@ -10,7 +10,6 @@ use cento_testing::host::{Host, send};
 use cento_testing::{Dir, words};
 use serde_json::{Value, json};
 
-/// The result of a run.
 pub struct Run {
     pub status: i32,
     pub out: String,
@@ -18,7 +17,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// Returns the output as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {} {}", self.out, self.err))
     }
@@ -33,7 +31,6 @@ pub fn command(dir: &Dir, engine: &str, more: &[&str]) -> Command {
     command
 }
 
-/// Runs a command to its end.
 pub fn ran(command: &mut Command) -> Run {
     let output = command.output().unwrap();
     Run {

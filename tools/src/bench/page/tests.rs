@@ -1,6 +1,5 @@
 use super::*;
 
-/// Reads a file of the repository.
 fn file(path: &str) -> String {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     std::fs::read_to_string(root.join(path)).expect("it is in the repository")

@@ -61,7 +61,6 @@ pub fn stretches(a: &[u64], b: &[u64], len_min: usize, stop: &Stop) -> Result<Ve
 /// The smallest automaton that accepts every suffix of a sequence (Blumer et al. 1985).
 struct Automaton {
     states: Vec<State>,
-    /// The number of each distinct token.
     tokens: HashMap<u64, u32, BuildKeyHasher>,
     /// The next state, by the mixed state and token number.
     next: HashMap<u64, u32, BuildKeyHasher>,

@@ -161,7 +161,6 @@ fn only_a_document_without_tokens_has_no_fingerprint() {
     }
 }
 
-/// Returns a signature as one number.
 fn digest(signature: &[Fingerprint]) -> u64 {
     let add = |sum: u64, f: &Fingerprint| mix64(sum ^ f.key) ^ u64::from(f.position);
     signature.iter().fold(0, add)

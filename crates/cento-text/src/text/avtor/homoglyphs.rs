@@ -15,7 +15,6 @@ use crate::text::unicode::{Script, is_letter, is_upper_case, script};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The number of scripts that are examined.
 const SCRIPTS: usize = Script::Latin as usize + 1;
 
 /// The blocks whose letters are examined: ASCII, Greek, Cyrillic.

@@ -11,7 +11,6 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 use whatlang::Lang;
 
-/// The hashes of the stop words of a language.
 pub(super) type StopWords = HashSet<u64, BuildKeyHasher>;
 
 /// A language, as an index into [`LANGUAGES`].

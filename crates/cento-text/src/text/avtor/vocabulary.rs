@@ -10,7 +10,6 @@ use std::fmt;
 /// The outcome of the steps for a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// The hash of the token.
     pub(super) hash: u64,
     /// Whether the word is neither a stop word nor a word of little meaning.
     pub(super) is_kept: bool,

@@ -20,7 +20,6 @@ impl Kinds {
         Kinds { grammar, all: all.collect() }
     }
 
-    /// Returns the properties of a node.
     pub(super) fn of(&self, node: Node<'_>) -> Kind {
         // The kind of errors has a number beyond the list.
         let kind = self.all.get(usize::from(node.kind_id()));

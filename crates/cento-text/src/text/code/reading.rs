@@ -23,7 +23,6 @@ pub(super) fn is_program(tree: &Tree, kinds: &Kinds, text: &str, stop: &Stop) ->
 /// How the parser got through a text.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Parsing {
-    /// The number of tokens of the text.
     tokens: u32,
     /// The number of skipped tokens, which are in an error and in nothing that the parser
     /// recognized there.

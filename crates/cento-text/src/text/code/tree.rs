@@ -25,7 +25,6 @@ use crate::text::{Span, Take, paragraph_break};
 use std::borrow::Cow;
 use tree_sitter::Node;
 
-/// The number of bytes of a tree for each byte of a text.
 const TREE_BYTES_A_BYTE: usize = 100;
 
 /// The maximum length of a text that is parsed, in bytes.

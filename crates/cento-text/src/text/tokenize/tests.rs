@@ -71,7 +71,6 @@ static DOTTED: LazyLock<Regex> = LazyLock::new(|| Regex::new("i\u{307}+").unwrap
 /// The dot below of Devanagari.
 const NUKTA: char = '\u{93c}';
 
-/// Returns whether a character is dropped.
 fn is_left_out(c: char, form: Form) -> bool {
     IGNORABLE.contains(&c) || (c == NUKTA && form.nfkc && form.fold)
 }
