@@ -217,7 +217,6 @@ impl Baselines {
 /// Looks up a text and returns the number of hits.
 type Answer<'a> = dyn Fn(&str) -> Result<usize> + 'a;
 
-/// The terms that a baseline makes from a text.
 trait Terms {
     fn field(&self, schema: &mut cento::tantivy::schema::SchemaBuilder) -> Field;
     fn add(&self, text: &str, field: Field, document: &mut TantivyDocument) -> Result;

@@ -48,7 +48,6 @@ pub struct Hostile {
 /// The number of documents that the good client searches.
 const DOCUMENTS: u64 = 2000;
 
-/// The id of the stored hostile document.
 const STORED: &str = "hostile";
 
 impl Hostile {
@@ -249,7 +248,6 @@ fn search(url: &str, is_done: &AtomicBool) -> std::result::Result<(Vec<u64>, u64
     Ok((times, refused))
 }
 
-/// Returns the processor time that the service has used.
 pub fn processor_seconds(service: &Running) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", service.id()))?;
     // The fields after the name in parentheses: user and system time are the 12th and 13th fields,

@@ -41,7 +41,6 @@ pub struct Kills {
     seed: u64,
 }
 
-/// The number of documents in a request.
 const BATCH: u64 = 200;
 
 impl Kills {

@@ -18,7 +18,6 @@ use clap::Args;
 use crate::Result;
 use crate::measure::cpu_seconds;
 
-/// The number of fingerprints per document.
 const FINGERPRINTS: u64 = 300;
 
 /// Measure how fast segments are written and merged, in postings a second, at several sizes.
@@ -60,7 +59,6 @@ impl Write for Sink {
 
 /// The speed of writing and merging segments of one size.
 pub struct Merged {
-    /// The number of postings in the merged segment.
     pub postings: u64,
     terms: u64,
     bytes: u64,

@@ -51,7 +51,6 @@ struct Fates {
     text: usize,
     /// Files that were read in part or omitted.
     refused: usize,
-    /// Files that ended the worker.
     ended: usize,
     /// Files that took the worker too long.
     late: usize,

@@ -211,7 +211,6 @@ fn bytes_read() -> Result<u64> {
     Ok(line.ok_or("/proc/self/io has no line read_bytes")?.parse()?)
 }
 
-/// Returns the size of the signatures of an index.
 fn signature_bytes(path: &Path) -> Result<usize> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(path)? {

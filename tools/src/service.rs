@@ -51,7 +51,6 @@ pub struct Service {
     pub seed: u64,
 }
 
-/// A row of the table.
 #[derive(Debug, Clone)]
 pub struct Load {
     /// `passage` or `whole`. `None` for the empty route.
@@ -78,7 +77,6 @@ struct Asked {
     hits: Vec<Hit>,
 }
 
-/// The work beside the searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beside {
     Nothing,
@@ -150,7 +148,6 @@ impl Times {
         self.sorted.get((share * last as f64) as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the number of requests a second.
     pub fn rate(&self) -> f64 {
         self.sorted.len() as f64 / self.seconds
     }
@@ -251,7 +248,6 @@ impl Service {
         Ok(Times::new(times, started.elapsed().as_secs_f64()))
     }
 
-    /// Runs `work` during other work.
     fn beside(&self, service: &Running, beside: Beside, work: impl FnOnce() -> Result) -> Result {
         let (is_done, added) = (AtomicBool::new(false), AtomicU64::new(0));
         let bytes = AtomicU64::new(0);
@@ -364,7 +360,6 @@ impl Service {
 /// threads share the processors.
 struct Batch {
     lines: Vec<u8>,
-    /// The offset of the round in each id.
     rounds: Vec<usize>,
     text_bytes: u64,
 }

@@ -128,7 +128,6 @@ pub enum Probe {
     Ready,
 }
 
-/// The body of a request.
 pub(crate) enum Load<'a> {
     Nothing,
     Files(Multipart),
@@ -474,7 +473,6 @@ impl Client {
         Error::io(action, &self.url, source)
     }
 
-    /// Returns the error in the body of an answer.
     fn refusal(&self, body: &[u8]) -> Error {
         let refusal = serde_json::from_slice(body);
         refusal.map_or_else(|_| self.unexpected(), |body| self.refused(body))

@@ -164,7 +164,6 @@ pub struct Manifest {
     pub files: BTreeMap<String, StoredFile>,
 }
 
-/// A manifest as stored.
 #[derive(Serialize, Deserialize)]
 struct ManifestJson {
     cento_manifest: u32,

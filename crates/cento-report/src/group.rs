@@ -58,7 +58,6 @@ impl Group {
 /// The members of clusters: documents, or groups of documents.
 #[derive(Debug, Default)]
 pub struct Members {
-    /// The name of each member, by its key.
     names: HashMap<String, String>,
     /// For each pair, the keys of its members.
     edges: Vec<(String, String)>,

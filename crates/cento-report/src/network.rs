@@ -97,7 +97,6 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if is_none(c) { ' ' } else { c }).collect()
 }
 
-/// Returns the name of the reason for a direction, as in JSON.
 fn reason(by: DirectionBy) -> &'static str {
     match by {
         DirectionBy::Date => "date",

@@ -93,7 +93,6 @@ impl Run {
         self.with(name, value)
     }
 
-    /// Replaces the names of inputs.
     pub(crate) fn without_names(mut self) -> Run {
         self.parameters.extend(std::mem::take(&mut self.unnamed));
         if let Some(index) = &mut self.index {

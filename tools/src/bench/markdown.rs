@@ -29,7 +29,6 @@ impl Markdown {
         self.text += "\n\n";
     }
 
-    /// Appends the heading of a section.
     pub fn heading(&mut self, heading: &str) {
         self.text(&format!("## {heading}"));
     }

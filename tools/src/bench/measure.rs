@@ -199,7 +199,6 @@ impl Measuring {
         Ok((path, spent))
     }
 
-    /// Measures commands on the main corpus and searches in its index.
     fn commands(&self, corpus: &Path) -> Result<(Vec<Job>, IndexSize, Vec<Search>)> {
         let mut jobs = Vec::new();
         let mut job =

@@ -29,7 +29,6 @@ pub struct Run {
     pub counts: Vec<Count>,
 }
 
-/// The machine and the circumstances of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     pub processor: String,
@@ -52,7 +51,6 @@ pub struct Corpus {
     pub megabytes: f64,
 }
 
-/// The cost of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
     pub seconds: f64,

@@ -21,7 +21,6 @@ pub struct Program {
     pub path: PathBuf,
 }
 
-/// The outcome of a run.
 pub struct Ended {
     /// The exit status, or `None` after a signal or a timeout.
     pub code: Option<i32>,

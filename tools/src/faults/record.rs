@@ -21,7 +21,6 @@ pub struct Recording {
     before: Tree,
     /// For each created file and directory, whether the entry is a directory.
     made: Vec<bool>,
-    /// The changes in the order of the run.
     pub changes: Vec<Change>,
     /// A description of each change for the report.
     pub told: Vec<String>,

@@ -10,7 +10,6 @@ use serde_json::json;
 /// [`withdrawal`], [`watch`] and [`event`] return.
 pub type Contents = BTreeMap<String, String>;
 
-/// The index that all runs use.
 pub const INDEX: &str = "index.cento";
 /// The file for documents or pairs.
 pub const OUT: &str = "out.jsonl";
@@ -35,7 +34,6 @@ pub struct Scenario {
     pub files: Vec<(&'static str, String)>,
     /// Commands that complete the initial state.
     pub setup: Vec<Vec<&'static str>>,
-    /// The command that is interrupted.
     pub run: Vec<&'static str>,
     /// All contents of the index during the run, in order. The last contents are the final ones.
     pub story: Vec<Contents>,
@@ -48,7 +46,6 @@ pub struct Scenario {
     pub is_slow: bool,
     /// Whether calls are also made to fail.
     pub has_errors: bool,
-    /// Whether segments are merged in the background.
     pub merges: bool,
     /// Whether the run writes files of the index that no list of segments names.
     pub writes_beside: bool,

@@ -19,7 +19,6 @@ use super::Stores;
 use crate::Result;
 use crate::service::Running;
 
-/// The number of documents that each commit replaces.
 const REPLACED: u64 = 8;
 /// The number of documents that never change.
 const STAYING: u64 = 2000;
@@ -27,14 +26,12 @@ const CLIENTS: u64 = 2;
 /// The upper limits of the classes of the histogram, in milliseconds.
 const CLASSES: [u64; 10] = [50, 100, 200, 300, 500, 750, 1000, 2000, 5000, 10_000];
 
-/// The counts over all clients.
 #[derive(Default)]
 struct Counts {
     answers: AtomicU64,
     failed: AtomicU64,
     mixed: AtomicU64,
     wrong: AtomicU64,
-    /// A description of the first fault.
     first: Mutex<Option<String>>,
 }
 
@@ -108,7 +105,6 @@ impl Stores {
         report(&counts, &pushed, &seen)
     }
 
-    /// Commits the next generation.
     fn replace(&self, generation: u64) -> Result {
         let documents = (0..REPLACED).map(|number| {
             let text = format!("{} {}", shared(), words(REPLACED * generation + number + 100, 60));
@@ -211,7 +207,6 @@ fn watch(url: &str, is_done: &AtomicBool) -> std::result::Result<Vec<(u64, Insta
     Ok(seen)
 }
 
-/// Waits until a follower serves this manifest.
 fn wait(follower: &Running, manifest: u64) -> Result {
     let client = Client::new(&follower.url, None)?;
     let until = Instant::now() + Duration::from_secs(60);

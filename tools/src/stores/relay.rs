@@ -78,7 +78,6 @@ impl Relay {
         Ok(relay)
     }
 
-    /// Returns the URL of the relay.
     pub fn endpoint(&self) -> String {
         format!("http://{}", self.address)
     }

@@ -13,7 +13,6 @@ use crate::measure::cpu_seconds;
 /// The number of documents in a measured commit.
 const BATCH: usize = 1000;
 
-/// The number of tokens of a watch and of a document.
 const TOKENS: usize = 300;
 
 /// One document in this many has a passage of a watch.

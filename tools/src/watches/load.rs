@@ -16,7 +16,6 @@ use crate::cento::{Cento, documents};
 use crate::hostile::processor_seconds;
 use crate::service::Running;
 
-/// The number of documents in a request.
 const BATCH: usize = 1000;
 
 /// Returns whether most words have letters and no character is a control character. Tables of

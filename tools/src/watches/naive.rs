@@ -66,11 +66,9 @@ pub enum Subject {
     Text(Text),
     /// A text, in documents whose meta object has a true `even`.
     TextInEven(Text),
-    /// The id of a stored document.
     Document(String),
 }
 
-/// The expected events of one request.
 #[derive(Debug, Clone, Default)]
 struct Expected {
     /// The length of the shared run for each watch and document.

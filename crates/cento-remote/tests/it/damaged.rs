@@ -26,7 +26,6 @@ fn manifest(dirs: &Dirs, number: u64) -> PathBuf {
     dirs.path("store").join(format!("manifests/{number:020}.json"))
 }
 
-/// The ways to damage a manifest.
 const DAMAGES: [fn(&mut Vec<u8>); 5] = [
     |bytes| bytes.clear(),
     |bytes| bytes.truncate(bytes.len() / 2),

@@ -78,7 +78,6 @@ impl Faulty {
         Faulty { meanwhile, ..Faulty::new(inner, Fault::Lost, usize::MAX) }
     }
 
-    /// The store below the faults.
     pub fn inner(&self) -> Arc<dyn ObjectStore> {
         self.inner.clone()
     }

@@ -57,7 +57,6 @@ fn radius(documents: usize) -> f64 {
 
 /// Maximum width of the drawing, unless a single cluster is wider.
 const WIDTH_MAX: f64 = 1000.0;
-/// The margin around each cluster.
 const MARGIN: f64 = 34.0;
 
 /// The places of the documents in a drawing, by their numbers.

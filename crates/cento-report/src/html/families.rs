@@ -51,7 +51,6 @@ pub fn body(report: &FamiliesReport) -> Markup {
     }
 }
 
-/// Lists all families in a table.
 fn overview(report: &FamiliesReport, names: &ShortNames<'_>) -> Markup {
     html! {
         section {

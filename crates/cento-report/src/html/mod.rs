@@ -37,7 +37,6 @@ const SCRIPT: &str = include_str!("report.js");
 const STYLE_SHA256: &str = "7NAoVbLI5X4NF4BqYTpwEHuIW01hJqMFG/NSVRkrctg=";
 const SCRIPT_SHA256: &str = "MaUTt3ubhOTwDR3WoAnOmbNsaZxUC8RJzZxKREPpom8=";
 
-/// The number of colours in the style sheet.
 const COLOURS: usize = 12;
 
 impl ReuseReport {
@@ -118,7 +117,6 @@ fn page(run: &Run, title: &str, body: Markup) -> String {
     page.into_string()
 }
 
-/// Lists the inputs that were not compared, each with its reason.
 fn not_compared(list: &[NotCompared]) -> Markup {
     html! {
         @if !list.is_empty() {
@@ -145,7 +143,6 @@ fn warnings(list: &[NotCompared]) -> Markup {
     }
 }
 
-/// Links to the list of inputs that were not compared.
 fn not_compared_note(list: &[NotCompared]) -> Markup {
     html! {
         @if !list.is_empty() {

@@ -20,7 +20,6 @@ fn x(share: f64) -> f64 {
     LEFT + share * (WIDTH - LEFT - RIGHT)
 }
 
-/// Returns the vertical place of a share, 0 to 1.
 fn y(share: f64) -> f64 {
     HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 }

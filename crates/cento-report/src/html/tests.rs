@@ -123,7 +123,6 @@ fn expected(text: &str) -> String {
     shown
 }
 
-/// Pieces of hostile texts.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("<script>alert(1)</script>".to_owned()),

@@ -243,7 +243,6 @@ fn mark_of(hash: u64) -> u32 {
 struct RunHashes {
     /// For each place, the polynomial of all tokens before.
     before: Vec<u64>,
-    /// The powers of the base.
     powers: [u64; ORDER_MAX + 1],
 }
 

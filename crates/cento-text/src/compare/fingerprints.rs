@@ -58,7 +58,6 @@ pub struct Matching {
     occurrences_max: usize,
     /// How many places of the document, from the first on, match a place of the query.
     places_max: usize,
-    /// The number of pairs of places.
     matches: usize,
     /// Whether no place is ignored, except the places of keys that the document has too often.
     is_complete: bool,

@@ -82,7 +82,6 @@ impl Passages {
         self
     }
 
-    /// Makes passages that are ranges of tokens.
     pub(super) fn of_tokens(found: Vec<Passage>, complete: bool) -> Passages {
         let places = found.iter().map(|passage| passage.a.0..passage.a.1);
         let places: Vec<Range<u32>> = places.collect();
@@ -155,7 +154,6 @@ impl Passages {
         self.only(is_kept)
     }
 
-    /// Keeps the passages that are marked.
     fn only(mut self, is_kept: Vec<bool>) -> Passages {
         if is_kept.iter().all(|&is_kept| is_kept) {
             return self;

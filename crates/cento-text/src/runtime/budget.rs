@@ -26,7 +26,6 @@ struct State {
     is_closed: bool,
     /// The numbers of the waiting threads, in order of arrival.
     waiting: VecDeque<u64>,
-    /// The number of the next thread that waits.
     next: u64,
 }
 

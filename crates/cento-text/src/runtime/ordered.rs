@@ -67,7 +67,6 @@ pub struct Ordered<T> {
     /// owner.
     begun: Receiver<Result<Range<u64>>>,
     has_begun: bool,
-    /// The number of the next result.
     number: u64,
     stop: Stop,
     owner: Option<JoinHandle<()>>,

@@ -41,9 +41,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const FORMAT_BITS: u8 = 32;
-/// The bits that store the number of words.
 const LEN_BITS: u32 = 5;
-/// The bits that store a quantized coefficient.
 const COEFFICIENT_BITS: u32 = 3;
 /// As many coefficients as the format has room for.
 const COEFFICIENTS_MAX: usize = ((FORMAT_BITS as u32 - LEN_BITS) / COEFFICIENT_BITS) as usize;

@@ -81,7 +81,6 @@ pub struct Estimator {
     odds_max: f64,
     /// The mean ratio of the odds of an estimate to the odds of the fingerprints.
     odds: f64,
-    /// The maximum number of runs of a text that keeps all runs.
     all_runs_max: u32,
     /// Whether every text keeps all runs, and a short text its single tokens too.
     has_tokens: bool,

@@ -44,7 +44,6 @@ const KEY_BYTES: usize = 8;
 pub struct FrequencyTable {
     header: Header,
     counts: fst::Map<Vec<u8>>,
-    /// The digest of the whole file.
     digest: u64,
     head: Vec<u8>,
 }
@@ -146,7 +145,6 @@ pub struct FrequencyCounter {
     /// Files of sorted keys and counts, 16 bytes a gram, that did not fit into memory.
     runs: Vec<File>,
     held_max: usize,
-    /// The minimum count of the grams that are written.
     count_min: u64,
 }
 

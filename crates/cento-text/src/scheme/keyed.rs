@@ -17,7 +17,6 @@ use crate::key::{Key, Lock};
 use crate::runtime::Stop;
 use crate::text::mark::{is_marked, marked};
 
-/// The method of a keyed scheme.
 #[derive(Debug)]
 pub(super) struct Keyed {
     /// The specification of the scheme, for error messages.

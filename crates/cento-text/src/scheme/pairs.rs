@@ -65,7 +65,6 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Appends the fingerprints of a short text.
     fn sign_short(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         let unmarked = (0..).zip(hashes).filter(|(_, hash)| !is_marked(**hash));
         let (places, kept): (Vec<usize>, Vec<u64>) = unmarked.map(|(at, &hash)| (at, hash)).unzip();

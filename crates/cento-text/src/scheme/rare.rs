@@ -60,7 +60,6 @@ pub(super) const SPEX: Family = Family {
     },
 };
 
-/// The rule that selects counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     /// At most this count.

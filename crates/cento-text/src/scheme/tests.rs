@@ -322,7 +322,6 @@ fn near_duplicates_share_sketches_and_strangers_do_not() {
     }
 }
 
-/// Returns `count` different tokens.
 fn distinct_hashes(count: u64, seed: u64) -> Vec<u64> {
     (0..count).map(|i| mix64(seed << 32 | i)).collect()
 }

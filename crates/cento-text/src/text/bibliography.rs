@@ -220,7 +220,6 @@ fn digit(c: char) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// Checks the bibliography of a text with this end.
     fn check(end: &str, expected: Option<&str>) {
         let text = format!("{}{end}", "Body of the text.\n".repeat(9 + end.len() / 10));
         let found = bibliography(&text).map(|at| &text[at.start as usize..at.end as usize]);

@@ -23,7 +23,6 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct Language {
     name: &'static str,
-    /// The endings of file names.
     endings: &'static [&'static str],
     /// The feature of the crate that includes the grammar.
     feature: &'static str,

@@ -24,7 +24,6 @@ struct Piece {
 }
 
 impl Edited {
-    /// Appends the bytes from `start` to `end` of `original`.
     pub(super) fn copy(&mut self, original: &str, start: usize, end: usize) {
         self.push(&original[start..end], start, end, true);
     }

@@ -61,7 +61,6 @@ impl Folds {
         Folds(self.0 & !(Folds::HYPHENS.0 | Folds::NUMBERS.0))
     }
 
-    /// Returns whether words at line ends are joined.
     pub(super) const fn joins_lines(self) -> bool {
         self.has(Folds::HYPHENS)
     }
@@ -90,13 +89,11 @@ impl Folds {
         self.of_letters().0 as usize
     }
 
-    /// Returns whether the folds change letters of ASCII.
     #[inline]
     pub(super) const fn change_ascii(self) -> bool {
         self.has(Folds(Folds::UV.0 | Folds::IJ.0))
     }
 
-    /// Folds a character of ASCII.
     #[inline(always)]
     pub(super) const fn ascii(self, byte: u8) -> u8 {
         match byte | 0x20 {

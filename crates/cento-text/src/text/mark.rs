@@ -12,7 +12,6 @@ pub fn marked(hash: u64) -> u64 {
     hash | MARK
 }
 
-/// Tells whether the hash of a word has the mark.
 #[inline(always)]
 pub(crate) fn is_marked(hash: u64) -> bool {
     hash >= MARK

@@ -52,12 +52,10 @@ impl Form {
         self.nfkc && self.fold
     }
 
-    /// Returns a character of ASCII in this form.
     pub(super) fn ascii(self, byte: u8) -> u8 {
         self.folds.ascii(if self.fold { byte.to_ascii_lowercase() } else { byte })
     }
 
-    /// Appends characters in this form to `normal`.
     #[inline(always)]
     fn extend(self, normal: &mut Vec<char>, chars: &[char]) {
         if !self.unifies() {
@@ -234,7 +232,6 @@ impl<'a> Normalizer<'a> {
         entry.stands_alone().then_some((entry.mapped, entry.class))
     }
 
-    /// Adds a character to the segment.
     fn join(&mut self, c: char, entry: Entry, span: Span) {
         // Marks that never compose and are in canonical order remain unchanged (the quick check of
         // UAX #15). Thai, Arabic and Devanagari therefore seldom need the general algorithm.
@@ -254,7 +251,6 @@ impl<'a> Normalizer<'a> {
         self.length += 1;
     }
 
-    /// Passes the segment to `sink`.
     fn finish(&mut self, sink: &mut impl Sink) -> Result<()> {
         if self.plain {
             for entry in &self.entries[..self.length] {
@@ -291,11 +287,9 @@ const EXPANSIONS_BETWEEN_LOOKS: usize = 512;
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     mapped: char,
-    /// The combining class of `mapped`.
     combining: u8,
     /// The class of `mapped`, or [`Class::Ignorable`].
     class: Class,
-    /// The class of the character itself.
     own_class: Class,
     /// [`Entry::BOUNDARY`] and [`Entry::SETTLED`], in a byte, so that an entry takes eight bytes.
     flags: u8,

@@ -163,7 +163,6 @@ pub(super) fn folded(chars: impl Iterator<Item = char>) -> impl Iterator<Item = 
 
 struct Folded<I> {
     chars: I,
-    /// The remaining characters of a folding.
     rest: [char; 2],
 }
 

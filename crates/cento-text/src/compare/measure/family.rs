@@ -42,7 +42,6 @@ pub struct Family {
 /// Measures two texts. Cancellation is the only error.
 pub(super) type Similarity = fn(&Texts<'_>) -> Result<f64>;
 
-/// The texts to measure, with the parameters.
 pub(super) struct Texts<'a> {
     pub(super) a: Side<'a>,
     pub(super) b: Side<'a>,

@@ -139,7 +139,6 @@ fn right_script(word: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Returns all runs of letters.
     fn all_words(text: &str) -> Vec<(usize, &str)> {
         let (mut words, mut at) = (Vec::new(), 0);
         while let Some(i) = text[at..].find(is_letter) {

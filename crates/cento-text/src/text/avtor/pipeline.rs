@@ -227,7 +227,6 @@ impl<'a, T: Take, F: Fn(Span) -> Span> StemSink<'a, T, F> {
         }
     }
 
-    /// Passes on the collected tokens.
     fn pass_on(&mut self) {
         let spans = self.spans[..self.held].iter().map(|&span| (self.origin)(span));
         self.tokens.take_all(self.hashes[..self.held].iter().copied(), spans);

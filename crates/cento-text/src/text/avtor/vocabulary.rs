@@ -7,7 +7,6 @@
 
 use std::fmt;
 
-/// The outcome of the steps for a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) hash: u64,
@@ -34,7 +33,6 @@ const SETS_MIN: usize = 1 << 7;
 /// 1,500 documents, the cache then misses 7 in 100 words.
 const SETS_MAX: usize = 1 << 14;
 
-/// The growth factor of the number of sets.
 const GROWTH: usize = 4;
 
 /// The maximum length of a cached word. Longer words are rare, and most are not words.

@@ -23,7 +23,6 @@ impl Grammar {
         Grammar { language, subroutines, names: &[], numbers: &[], texts: &[], tail: &[] }
     }
 
-    /// Returns the properties of the nodes with this kind.
     pub(super) fn kind(&self, name: &str) -> Kind {
         let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
         Kind {

@@ -34,7 +34,6 @@ pub(super) fn kinds(name: &str) -> &'static Kinds {
     ALL[number].get_or_init(|| Kinds::new(grammar(name)))
 }
 
-/// Returns where a node begins in the text.
 pub(super) fn start_of(text: &str, node: Node<'_>) -> usize {
     node.start_byte().min(text.len())
 }

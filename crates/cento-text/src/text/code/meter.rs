@@ -35,7 +35,6 @@ pub struct Meter(());
 thread_local! {
     static IS_ON: Cell<bool> = const { Cell::new(false) };
     static BYTES: Cell<u64> = const { Cell::new(0) };
-    /// The addresses of the places of the stack.
     static PLACES: RefCell<HashSet<usize>> = RefCell::default();
 }
 

@@ -22,7 +22,6 @@ use super::{folded, is_assigned, is_in};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-/// Appends `chars` in form NFKC to `normal`.
 #[inline(always)]
 pub(in crate::text) fn extend_by_nfkc(normal: &mut Vec<char>, chars: &[char]) {
     by_parts(chars, is_assigned, normal, |normal, part| {
