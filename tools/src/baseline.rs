@@ -53,7 +53,6 @@ pub struct Baselines {
     pub no_shingles: bool,
 }
 
-/// The cost of building the index of an engine.
 #[derive(Debug, Clone, Copy)]
 pub struct Building {
     pub seconds: f64,
@@ -103,7 +102,6 @@ impl Baselines {
         Ok(())
     }
 
-    /// Builds the missing indexes, then searches all indexes in alternating rounds.
     pub fn measure(&self) -> Result<Vec<Engine>> {
         std::fs::create_dir_all(&self.work)?;
         let mut measured = Vec::new();

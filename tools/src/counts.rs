@@ -227,7 +227,6 @@ fn inputs<T>(make: impl Fn(u64) -> T) -> Vec<T> {
     (0..=ROUNDS_MAX).map(make).collect()
 }
 
-/// Makes words from a seed, some of them frequent.
 fn text(seed: u64, count: u64) -> String {
     let word = |i: u64| {
         let drawn = mix64(mix64(seed) ^ i);

@@ -45,7 +45,6 @@ pub struct Hostile {
     seed: u64,
 }
 
-/// The number of documents that the good client searches.
 const DOCUMENTS: u64 = 2000;
 
 const STORED: &str = "hostile";
@@ -96,7 +95,6 @@ impl Hostile {
         })
     }
 
-    /// Sends every kind of text to every route.
     fn send(&self, service: &Running) -> Result {
         let client = Client::new(&service.url, None)?;
         for (name, [a, b]) in self.texts() {
@@ -144,7 +142,6 @@ impl Hostile {
         Ok(())
     }
 
-    /// Makes pairs of texts of every kind.
     fn texts(&self) -> Vec<(&'static str, [String; 2])> {
         let mut rng = Rng::with_seed(self.seed);
         let bytes = self.bytes;

@@ -45,7 +45,6 @@ pub struct Memory {
     bodies: usize,
 }
 
-/// The kinds of text, with the repeated unit of each.
 const KINDS: [(&str, &str); 3] = [("dots", "."), ("a a a", "a "), ("U+FDFA", "\u{fdfa}")];
 
 fn text(unit: &str, bytes: usize) -> String {
@@ -193,7 +192,6 @@ impl Memory {
     }
 }
 
-/// Returns the peak memory of a process in MB.
 fn peak_of(process: u32) -> Result<usize> {
     let path = Path::new("/proc").join(process.to_string()).join("status");
     let status = fs::read_to_string(path)?;

@@ -57,7 +57,6 @@ impl Write for Sink {
     }
 }
 
-/// The speed of writing and merging segments of one size.
 pub struct Merged {
     pub postings: u64,
     terms: u64,

@@ -43,7 +43,6 @@ const TIME_MAX: Duration = Duration::from_secs(60);
 
 const CHANGES_MAX: usize = 16;
 
-/// The numbers of files of a format by fate.
 #[derive(Default)]
 struct Fates {
     samples: usize,
@@ -54,7 +53,6 @@ struct Fates {
     ended: usize,
     /// Files that took the worker too long.
     late: usize,
-    /// Files that made the reader panic.
     panicked: usize,
     slowest: Duration,
 }
@@ -174,7 +172,6 @@ fn fate(name: &str, bytes: Vec<u8>, options: &SourceOptions) -> Fate {
     worst
 }
 
-/// Returns the bytes with a few changes.
 fn mutated(mut bytes: Vec<u8>, rng: &mut Rng) -> Vec<u8> {
     if rng.u8(..) < 16 {
         bytes.truncate(rng.usize(..=bytes.len()));

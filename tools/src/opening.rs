@@ -23,7 +23,6 @@ pub struct Opening {
     rounds: u32,
 }
 
-/// The times of opening and changing one index.
 pub struct Opened {
     pub documents: u64,
     pub segments: usize,

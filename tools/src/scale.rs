@@ -43,7 +43,6 @@ pub struct Scale {
     cold: usize,
 }
 
-/// The measurements of one kind of query in one index.
 #[derive(Default)]
 struct Row {
     /// The times of each round, in order.

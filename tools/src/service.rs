@@ -71,7 +71,6 @@ impl Load {
     }
 }
 
-/// A query with the hits that the library finds.
 struct Asked {
     request: SearchRequest,
     hits: Vec<Hit>,
@@ -115,7 +114,6 @@ impl Running {
         self.child.id()
     }
 
-    /// Kills the service without warning.
     pub fn kill(&mut self) -> Result {
         self.child.kill()?;
         self.child.wait()?;
@@ -211,7 +209,6 @@ impl Service {
         Ok(())
     }
 
-    /// Measures the library, and returns the queries with their hits.
     fn library(&self, searcher: &Searcher, texts: &[String]) -> Result<(Times, Vec<Asked>)> {
         let (mut times, mut asked) = (Vec::new(), Vec::new());
         for round in 0..3 {

@@ -186,7 +186,6 @@ fn starts(value: impl Fn(char) -> &'static str) -> Vec<(u32, &'static str)> {
     runs(|c| Some(value(c))).into_iter().map(|(first, _, value)| (first, value)).collect()
 }
 
-/// Returns the runs of characters of a kind.
 fn ranges(is: impl Fn(char) -> bool) -> Vec<String> {
     let runs = runs(|c| is(c).then_some(()));
     runs.iter().map(|(first, last, ())| format!("({first:#x}, {last:#x})")).collect()

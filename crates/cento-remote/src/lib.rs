@@ -1,13 +1,12 @@
 //! Pushing an index to an object store, and pulling it from there.
 //!
-//! A store contains the files of commits, which never change, and a *manifest* per push, numbered
-//! from
-//! 1. A manifest is a list of segments with their files, in parts of 16 MiB with digests. A push
-//!    puts the missing parts, and then the next manifest on the condition that the store has no
-//!    manifest with that number. If several pushes start from the same manifest, only one succeeds,
-//!    and the others fail with [`Error::Conflict`]. A pull takes a manifest, compares all bytes
-//!    with their digests, and puts the list of segments into the directory last. Pushes and pulls
-//!    can be cut off anywhere and repeated. Parts that have arrived are not sent again.
+//! A store contains the files of commits, which never change, and one *manifest* per push.
+//! Manifests are numbered from 1 and list the segments with their files, in parts of 16 MiB with
+//! digests. A push puts the missing parts, and then the next manifest on the condition that the
+//! store has no manifest with the same number. If several pushes start from the same manifest, only
+//! one succeeds, and the others fail with [`Error::Conflict`]. A pull takes a manifest, compares
+//! all bytes with their digests, and puts the list of segments into the directory last. Pushes and
+//! pulls can be cut off anywhere and repeated. Parts that have arrived are not sent again.
 //!
 //! Old manifests are the history, until [`Remote::retain`] removes them and the files that no other
 //! manifest lists. [`Remote::restore`] makes an old manifest the newest.

@@ -116,7 +116,6 @@ pub fn make_copy(path: &Path, part: &Path, of: &Path) -> Result<Corpus> {
     Ok(describe(name, &format!("`--corpus {file}`"), documents, bytes))
 }
 
-/// Counts the documents and bytes of a part of a corpus.
 pub fn describe_part(name: &str, path: &Path) -> Result<Corpus> {
     let (mut count, mut bytes) = (0, 0);
     for document in documents(path)? {

@@ -47,7 +47,6 @@ fn read(path: &str) -> Result<String> {
     Ok(fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?)
 }
 
-/// Returns the value of the first line `name: value`.
 fn value(text: &str, name: &str) -> Option<String> {
     let mut values = text.lines().filter_map(|line| line.split_once(':'));
     let found = values.find(|(key, _)| key.trim() == name);

@@ -2,7 +2,6 @@
 
 const COLUMNS: usize = 120;
 
-/// A document under construction.
 pub struct Markdown {
     pub text: String,
 }

@@ -21,7 +21,6 @@ use crate::measure::{Times, config, cpu_seconds, directory_bytes, queries, snaps
 use crate::service::{Beside, Service};
 use crate::{latency, merging, opening, scale};
 
-/// The minimum resemblance of near-duplicates in all rows.
 const NEAR: &str = "0.8";
 
 /// The number of measured rounds, after a warm-up round.
@@ -103,7 +102,6 @@ fn path_text(path: &Path) -> Result<&str> {
 }
 
 impl Measuring {
-    /// Makes the corpora and takes all measurements.
     pub fn run(&self, machine: Machine, given: Option<&Path>) -> Result<Run> {
         let bytes = self.megabytes * 1_000_000;
         let (made, main) = (self.work.join("made-up.jsonl"), self.work.join("main.jsonl"));
@@ -466,7 +464,6 @@ fn cold(path: &Path, queries: &Queries) -> Result<Outcome<Cold>> {
     }))
 }
 
-/// Searches for passages on several threads for a second.
 fn searches_per_second(searcher: &Searcher, queries: &Queries, threads: usize) -> Result<f64> {
     let (done, next) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let started = Instant::now();

@@ -64,7 +64,6 @@ pub struct Job {
     pub spent: Spent,
 }
 
-/// The size of the main corpus as an index.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct IndexSize {
     pub documents: u64,
@@ -179,7 +178,6 @@ pub struct Load {
     pub latency: Latency,
 }
 
-/// An index that was created with certain options.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
     pub options: String,

@@ -10,7 +10,6 @@ use super::judge::{Judge, Judged, without_end};
 use super::model::{Tree, write_tree};
 use super::scenario::Contents;
 
-/// The system calls that fail, with the error of each.
 pub const FAULTS: [(&str, &str); 9] = [
     ("write,pwrite64,writev", "ENOSPC"),
     ("write,pwrite64,writev", "EIO"),
@@ -29,7 +28,6 @@ const SEGMENT_FILES: [&str; 4] = [".sig", ".store", ".del", ".term"];
 /// The maximum number of calls of a kind that one thread makes in a run.
 pub const CALLS_MAX: usize = 2_000;
 
-/// The result of a run with a fault.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The run made fewer than n calls.

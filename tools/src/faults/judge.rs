@@ -46,7 +46,6 @@ impl Program {
         Ok(Ended { code: output.status.code().filter(|_| by_itself), by_itself, stderr })
     }
 
-    /// Runs cento and returns an error if the run fails.
     pub fn must(&self, dir: &Path, strace: &[&str], args: &[&str]) -> Judged {
         let ended = self.run(dir, strace, args)?;
         if !ended.by_itself {
@@ -68,7 +67,6 @@ impl Program {
     }
 }
 
-/// Reports that a run had to be stopped.
 pub fn without_end(args: &[&str]) -> String {
     format!("`cento {}` does not end", args.join(" "))
 }

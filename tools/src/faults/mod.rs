@@ -75,7 +75,6 @@ pub struct Faults {
 /// The number of the first [`Way`] that is a seed.
 const FIRST_SEED: u64 = 5;
 
-/// The findings about a verb.
 #[derive(Debug, Default)]
 struct Tally {
     changes: usize,
@@ -168,7 +167,6 @@ impl Faults {
     }
 }
 
-/// Makes the initial state and records the run.
 fn prepare(program: &Program, scenario: &Scenario, work: &Path) -> Result<(Tree, PathBuf)> {
     let record = work.join("record");
     let files = scenario.files.iter().map(|(name, text)| {
@@ -430,7 +428,6 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Makes each call of each kind fail in turn.
     fn refuse(&self, before: &Tree, tally: &mut Tally) {
         let next = AtomicUsize::new(0);
         let shared = Mutex::new(tally);

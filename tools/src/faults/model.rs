@@ -16,7 +16,6 @@ use crate::Result;
 /// The number of a file or directory in the table of all files and directories that ever existed.
 pub type Inode = usize;
 
-/// The directory that contains the whole tree.
 pub const ROOT: Inode = 0;
 
 /// A change that a process made, or a request to make changes durable.
@@ -25,12 +24,14 @@ pub enum Change {
     /// Bytes are written at an offset of a file.
     Write {
         file: Inode,
+        /// The offset of the first byte.
         at: usize,
         bytes: Vec<u8>,
     },
     /// A file gets a new length.
     Resize {
         file: Inode,
+        /// The new length in bytes.
         len: usize,
     },
     /// The changes of a file or directory before the change with this number become durable.
@@ -49,7 +50,6 @@ pub type Name = (Inode, String, Option<Inode>);
 /// Files and directories by path. The content of a directory is `None`.
 pub type Tree = BTreeMap<String, Option<Vec<u8>>>;
 
-/// The unsynced changes that survive a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// A kill of the process: all changes survive.
@@ -149,7 +149,6 @@ impl Disk {
         })
     }
 
-    /// Returns the length of a file as a process sees it.
     pub fn len(&self, file: Inode) -> usize {
         self.content(file, &mut |change| Some(change.clone())).len()
     }
@@ -233,7 +232,6 @@ impl Disk {
         content
     }
 
-    /// Returns the tree after a crash at this moment.
     pub fn after(&self, way: Way) -> Tree {
         let mut rng = match way {
             Way::Any(seed) => Rng::with_seed(seed ^ (self.changes as u64).rotate_left(32)),

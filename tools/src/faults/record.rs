@@ -22,7 +22,6 @@ pub struct Recording {
     /// For each created file and directory, whether the entry is a directory.
     made: Vec<bool>,
     pub changes: Vec<Change>,
-    /// A description of each change for the report.
     pub told: Vec<String>,
 }
 
@@ -368,7 +367,6 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds a name to a file.
     fn link(&mut self, call: &Call, dirs: [Option<usize>; 2], paths: [usize; 2]) -> Result {
         let Some((from, to)) = self.places(call, dirs, paths)? else { return Ok(()) };
         let told = format!("{} {} to {}", call.name, from.path, to.path);

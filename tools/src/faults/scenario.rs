@@ -11,7 +11,6 @@ use serde_json::json;
 pub type Contents = BTreeMap<String, String>;
 
 pub const INDEX: &str = "index.cento";
-/// The file for documents or pairs.
 pub const OUT: &str = "out.jsonl";
 const REPORT: &str = "report.jsonl";
 const INPUT: &str = "input.jsonl";
@@ -44,14 +43,12 @@ pub struct Scenario {
     /// Whether renames are delayed, so that checkpoints become due, which are written every few
     /// seconds.
     pub is_slow: bool,
-    /// Whether calls are also made to fail.
     pub has_errors: bool,
     pub merges: bool,
     /// Whether the run writes files of the index that no list of segments names.
     pub writes_beside: bool,
 }
 
-/// Returns the entry of a withdrawn document.
 pub fn withdrawal(id: &str) -> (String, String) {
     (format!("withdrawal of {id}"), String::new())
 }
@@ -303,7 +300,6 @@ fn push() -> Scenario {
     Scenario { files, setup, end: changed, ..scenario }
 }
 
-/// Pulls the result of a second push.
 fn pull() -> Scenario {
     let Published { files, mut setup, before, changed } = published();
     setup.push(PUSH.to_vec());
@@ -356,7 +352,6 @@ fn dedup() -> Scenario {
     Scenario { files: vec![(INPUT, lines(&records))], outputs, ..scenario }
 }
 
-/// Finds pairs of documents that share passages.
 fn pairs() -> Scenario {
     let shared = text(800, 40);
     let mut base = documents("base", 100, 12);
@@ -413,7 +408,6 @@ fn watch_add() -> Scenario {
     Scenario { files, setup: vec![ADD_BASE.to_vec()], writes_beside: true, ..scenario }
 }
 
-/// Matches commits with watches.
 fn watch_events() -> Scenario {
     let base = documents("base", 100, 12);
     let new: Vec<_> =

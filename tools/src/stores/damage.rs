@@ -7,7 +7,6 @@ use super::relay::{DAMAGES, Damage, Mode, Relay};
 use crate::Result;
 
 impl Stores {
-    /// Starts a relay to the server that the environment names.
     fn relay(&self) -> Result<Relay> {
         let endpoint = std::env::var("AWS_ENDPOINT");
         Relay::start(&endpoint.map_err(|_| "this needs a server at AWS_ENDPOINT, over http")?)
@@ -60,7 +59,6 @@ impl Stores {
         Ok(())
     }
 
-    /// Pushes to a server that ignores conditions.
     pub(super) fn conditions(&self) -> Result {
         self.add("all", &["first".into()])?;
         let relay = self.relay()?;

@@ -20,7 +20,6 @@ use crate::Result;
 use crate::service::Running;
 
 const REPLACED: u64 = 8;
-/// The number of documents that never change.
 const STAYING: u64 = 2000;
 const CLIENTS: u64 = 2;
 /// The upper limits of the classes of the histogram, in milliseconds.
@@ -48,7 +47,6 @@ fn words(seed: u64, count: u64) -> String {
     words.join(" ")
 }
 
-/// Returns the text of a document that never changes.
 fn staying(number: u64) -> String {
     words(1_000_000 + number, 200)
 }
@@ -64,7 +62,6 @@ fn line(id: &str, text: &str, generation: u64) -> String {
 }
 
 impl Stores {
-    /// Runs followers under load while a writer commits.
     pub(super) fn load(&self) -> Result {
         let base = (0..STAYING).map(|number| line(&format!("stays{number}"), &staying(number), 0));
         std::fs::write(self.work.join("base.jsonl"), base.collect::<String>())?;
@@ -143,7 +140,6 @@ impl Stores {
     }
 }
 
-/// Searches without pause and checks every answer.
 fn ask(url: &str, seed: u64, is_done: &AtomicBool, counts: &Counts) {
     let mut rng = Rng::with_seed(seed);
     let client = match Client::new(url, None) {

@@ -119,7 +119,6 @@ impl Stores {
         Ok(self.command(args).output()?)
     }
 
-    /// Runs a command and returns an error if the command fails.
     fn must(&self, args: &[&str]) -> Result {
         let output = self.output(args)?;
         match output.status.success() {

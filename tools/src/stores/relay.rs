@@ -44,7 +44,6 @@ pub const DAMAGES: [Damage; 5] =
 struct State {
     upstream: String,
     mode: Mutex<Mode>,
-    /// The paths of the objects that were read.
     read: Mutex<Vec<String>>,
 }
 
@@ -95,7 +94,6 @@ impl Relay {
     }
 }
 
-/// The first line and the headers of a message.
 struct Head {
     first: String,
     headers: Vec<(String, String)>,
@@ -135,7 +133,6 @@ impl Head {
     }
 }
 
-/// Passes on one request and its answer.
 fn pass(client: TcpStream, state: &State) -> Result {
     client.set_read_timeout(Some(Duration::from_secs(60)))?;
     let mut from = BufReader::new(client.try_clone()?);

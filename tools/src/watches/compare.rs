@@ -36,7 +36,6 @@ enum Request {
     Compact,
 }
 
-/// A copy of the index that may replace the index later.
 struct Kept {
     path: PathBuf,
     model: Model,
@@ -133,7 +132,6 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Sends requests to a service until the service is killed.
     fn live(&mut self, milliseconds: u64) -> Result {
         if self.rng.u8(..4) == 0 {
             self.kill_while_it_starts()?;
@@ -366,7 +364,6 @@ impl Trial<'_> {
     }
 }
 
-/// Sends a request and waits for the commit.
 fn ask(client: &Client, request: &Request) -> Result {
     let body = |(id, text): &(String, Text)| {
         let mut meta = serde_json::Map::new();

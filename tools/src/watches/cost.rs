@@ -10,7 +10,6 @@ use crate::Result;
 use crate::corpus::Vocabulary;
 use crate::measure::cpu_seconds;
 
-/// The number of documents in a measured commit.
 const BATCH: usize = 1000;
 
 const TOKENS: usize = 300;

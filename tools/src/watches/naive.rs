@@ -27,7 +27,6 @@ pub struct Text {
 }
 
 impl Text {
-    /// Returns the words of the text, separated by spaces.
     pub fn text(&self) -> String {
         let words: Vec<String> = self.words.iter().map(|word| format!("w{word}")).collect();
         words.join(" ")
@@ -77,7 +76,6 @@ struct Expected {
     removed: BTreeSet<String>,
 }
 
-/// The contents of an index and the expected events.
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     pub documents: BTreeMap<String, Text>,

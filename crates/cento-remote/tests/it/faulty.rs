@@ -38,7 +38,6 @@ pub enum Fault {
 pub struct Faulty {
     inner: Arc<dyn ObjectStore>,
     fault: Fault,
-    /// The request that fails, counted from 0.
     at: usize,
     requests: AtomicUsize,
     /// Whether `PutMode::Create` is ignored.
@@ -82,7 +81,6 @@ impl Faulty {
         self.inner.clone()
     }
 
-    /// A store without conditional writes.
     pub fn unconditional(inner: Arc<dyn ObjectStore>) -> Faulty {
         Faulty { unconditional: true, ..Faulty::new(inner, Fault::Lost, usize::MAX) }
     }

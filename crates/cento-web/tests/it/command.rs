@@ -22,7 +22,6 @@ impl Run {
     }
 }
 
-/// The program, to be run in a directory with this engine.
 pub fn command(dir: &Dir, engine: &str, more: &[&str]) -> Command {
     let engine = format!("searxng={engine}");
     let args = ["essay.txt", "--engine", &engine, "--into", "web.idx", "--interval", "1ms"];

@@ -9,7 +9,6 @@ use serde_json::json;
 use crate::command::{Run, command, ran};
 use host::{AUTHORITY, OTHER, host};
 
-/// Runs the program with only these authorities.
 fn run(dir: &Dir, authorities: &str, engine: &str) -> Run {
     dir.write("authorities.pem", authorities);
     let mut command = command(dir, engine, &["--allow-loopback", "--format", "json"]);

@@ -544,7 +544,6 @@ impl Page<'_> {
     }
 }
 
-/// Renders the figures that the default run does not repeat.
 fn longer(out: &mut Markdown, kept: &[Kept]) {
     out.heading("Longer runs");
     out.text(

@@ -17,7 +17,6 @@ impl Random {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A geometric number with this mean, at least 1.
     fn length(&mut self, mean: f64) -> usize {
         match mean > 1.0 {
             true => 1 + (self.share().ln() / (1.0 - 1.0 / mean).ln()) as usize,

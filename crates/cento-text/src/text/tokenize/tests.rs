@@ -22,7 +22,6 @@ const FORMS: [Form; 4] = [
     Form { nfkc: false, fold: false, folds: Folds::NONE },
 ];
 
-/// A token: its normalized characters and its span.
 type Token = (String, usize, usize);
 
 fn hashed(tokens: &[Token]) -> Vec<(u64, usize, usize)> {
@@ -112,7 +111,6 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
 
 static UNIT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\P{M}\p{M}*").unwrap());
 
-/// The first part of a character.
 pub(in crate::text) fn decomposed(c: char) -> char {
     c.nfkd().next().unwrap()
 }
