@@ -189,7 +189,8 @@ fn spiral(rng: &mut Rng, bytes: usize) -> [String; 2] {
     })
 }
 
-/// Makes a text of summaries of parts of the other text. Each summary has the maximum length.
+/// Makes a text of summaries, each of a different part of the second text, which is as long as
+/// allowed.
 fn summaries(rng: &mut Rng, bytes: usize) -> [String; 2] {
     let (mut short, mut long) = (String::new(), String::new());
     while long.len() < bytes {

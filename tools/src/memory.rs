@@ -1,8 +1,8 @@
 //! Measures the memory for texts that were made to take much memory.
 //!
 //! The texts are lines and bodies of dots, of `a a a ...`, and of U+FDFA, which is eighteen letters
-//! in one character. All of these have the shortest possible tokens. The peaks are those of whole
-//! processes as the system counts (`VmHWM`), including pages of the program and of mapped files.
+//! in one character. Their tokens are as short as possible. Peaks are of whole processes (`VmHWM`),
+//! including pages of the program and of mapped files.
 
 use std::fs;
 use std::io::Write;

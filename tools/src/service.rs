@@ -93,7 +93,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Serves the index in the directory `index`, and returns when the service accepts requests.
+    /// Serves the index in the directory `index`, and waits until the service has a URL.
     pub fn start(cento: &Path, index: &Path, args: &[&str]) -> Result<Running> {
         let _ = fs::remove_file(index.join(".service.json"));
         let mut command = Command::new(cento);

@@ -52,7 +52,7 @@ impl Markdown {
     }
 }
 
-/// Formats a number with at most three digits after its leading zeros, and without trailing zeros.
+/// Formats a number with about three digits, and without zeros at the end.
 pub fn number(value: f64) -> String {
     if value >= 100.0 {
         return count(value.round() as u64);

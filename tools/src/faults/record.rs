@@ -6,7 +6,7 @@ use super::model::{Change, Disk, Inode, Name, ROOT, Tree};
 use super::trace::{self, Call, Event};
 use crate::Result;
 
-/// The traced calls: all calls that change files or the meaning of a descriptor.
+/// The traced calls, which change files or the meaning of a descriptor.
 pub const TRACED: &str = "openat,open,creat,close,write,pwrite64,writev,pwritev,pwritev2,ftruncate,\
                           truncate,fallocate,fsync,fdatasync,sync_file_range,rename,renameat,\
                           renameat2,unlink,unlinkat,mkdir,mkdirat,rmdir,link,linkat,symlink,\

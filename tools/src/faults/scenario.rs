@@ -190,7 +190,7 @@ const SCHEME: [&str; 6] = ["--scheme", "fbw(q=4)", "--analyzer", "chars", "--fre
 
 const WITHDRAWN: &str = "base3";
 
-/// All documents of one segment, and some documents of other segments.
+/// Every document of one segment, and some documents of further segments.
 const REMOVED: [&str; 6] = ["base1", "base4", "base5", "base6", "base7", "base9"];
 
 pub fn all() -> Vec<Scenario> {
@@ -248,8 +248,8 @@ pub fn all() -> Vec<Scenario> {
     ]
 }
 
-/// Merges two indexes into a third index. Some documents replace others, and one document was
-/// removed.
+/// Merges two indexes into a third index. Some documents replace older versions, and one document
+/// was removed.
 fn merge(name: &'static str, options: &[&'static str]) -> Scenario {
     let base = documents("base", 100, 12);
     let mut shards = [documents("one", 1000, 5), documents("two", 1100, 5)];
@@ -280,7 +280,8 @@ struct Published {
     changed: Contents,
 }
 
-/// Makes an index that was pushed, pulled and changed. One added document replaced another.
+/// Makes an index that was pushed, pulled and changed. One added document replaced an older
+/// version.
 fn published() -> Published {
     let base = documents("base", 100, 12);
     let mut more = documents("more", 400, 3);

@@ -28,7 +28,7 @@ fn is_prose(passage: &str) -> bool {
 }
 
 impl Watches {
-    /// Prints a row for each number of watches. All rows post the same documents.
+    /// Prints a row for each number of watches. Every row posts the same documents.
     pub(super) fn load(&self) -> Result {
         let mut rng = Rng::with_seed(self.seed);
         let mut passages = self.passages()?;
