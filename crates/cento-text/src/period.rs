@@ -102,7 +102,7 @@ fn time_of_day(text: &str) -> Option<(f64, bool)> {
     is_time.then_some((second, zone.is_some()))
 }
 
-/// Returns the period of a year, a month or a day; `None` if the calendar has no such day.
+/// Returns the period of a year, a month or a day, or `None` if the calendar has no such day.
 pub fn period(fields: &[i64]) -> Option<Time> {
     let (year, month, day) = (fields[0], fields.get(1).copied(), fields.get(2).copied());
     let (from, to) = match (month, day) {
