@@ -5,10 +5,9 @@ use super::record::{Engine, Kept, Latencies, Latency, Outcome, Run, Spent};
 use crate::Result;
 use crate::baseline::{CENTO, U64_TERMS};
 
-/// The most lines of the document.
 const LINES_MAX: usize = 250;
 
-/// The document of a run, if there is one, and of the figures of longer ones.
+/// Renders the document from a run, if one is recorded, and from the figures of longer runs.
 pub fn render(run: Option<&Run>, kept: &[Kept]) -> Result<String> {
     let mut out = Markdown { text: String::new() };
     out.text(
@@ -51,7 +50,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// The name of the main corpus, and its megabytes.
+    /// Returns the name and the megabytes of the main corpus.
     fn main(&self) -> Result<(&str, f64)> {
         let main = self.run.corpora.last().ok_or("the run has no corpus")?;
         Ok((&main.name, main.megabytes))
@@ -123,7 +122,7 @@ impl Page<'_> {
         Ok(search.ok_or_else(|| format!("the run has no search `{options}`"))?.latencies)
     }
 
-    /// How many times the processor time of signing.
+    /// Returns the processor time as a multiple of the time of signing.
     fn signings(&self, spent: Spent) -> String {
         times(spent.processor_seconds / self.run.signing_seconds)
     }
@@ -542,7 +541,6 @@ impl Page<'_> {
             Some(row) => format!("{} | {}", row.operation, count(row.instructions)),
             None => " | ".into(),
         };
-        // Two operations a row.
         let half = self.run.counts.len().div_ceil(2);
         let rows: Vec<String> =
             (0..half).map(|at| format!("| {} | {} |", cell(at), cell(at + half))).collect();
@@ -551,7 +549,6 @@ impl Page<'_> {
     }
 }
 
-/// Figures that the default run does not repeat.
 fn longer(out: &mut Markdown, kept: &[Kept]) {
     out.heading("Longer runs");
     out.text(
@@ -574,12 +571,11 @@ fn longer(out: &mut Markdown, kept: &[Kept]) {
     out.table(head, rows);
 }
 
-/// A row without figures.
 fn not_measured(name: &str, why: &str, empty: usize) -> String {
     format!("| {name} | not measured here: {why} |{}", " |".repeat(empty - 1))
 }
 
-/// MB a second by the clock, and of processor time.
+/// Returns MB a second by the clock, and MB a second of processor time.
 fn speeds(megabytes: f64, spent: Spent) -> (String, String) {
     (number(megabytes / spent.seconds), number(megabytes / spent.processor_seconds))
 }
