@@ -43,7 +43,6 @@ pub const PROGRAM_TOKENS_MIN: u32 = 50;
 ///
 /// # Errors
 /// When the document is damaged.
-///
 pub(super) fn is_too_short(searcher: &Searcher, address: DocAddress) -> Result<bool> {
     let snapshot = searcher.snapshot();
     if !snapshot.config().analyzer.is_of_programs() {

@@ -231,7 +231,6 @@ impl<'a> PairSearch<'a> {
     /// When the indexes sign texts differently or store no texts to find passages in, no document
     /// has the field of the scope, scores are wanted for documents without texts, or a file is
     /// damaged.
-    ///
     pub fn new(
         searcher: &'a Searcher,
         texts: &'a PairTexts<'a>,

@@ -47,7 +47,6 @@ impl Preference {
     /// # Errors
     /// When no document has the field, which is then misspelled or elsewhere, or a file is damaged.
     /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
-    ///
     pub fn new(
         snapshot: &Snapshot,
         numbering: &Numbering,

@@ -45,7 +45,6 @@ impl ProgramTexts {
     /// # Errors
     /// When the text cannot be read. [`Error::Cancelled`](cento::Error::Cancelled) soon after
     /// `stop`.
-    ///
     pub fn runs(&self, address: DocAddress, stop: &Stop) -> Result<Arc<ProgramRuns>> {
         self.kept.get(self.owners[address.segment as usize], address.doc, || {
             let (text, tokens, _rooms) = self.read(address, stop)?;

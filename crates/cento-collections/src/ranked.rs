@@ -46,7 +46,6 @@ pub(super) fn best_pairs(
 ///
 /// # Errors
 /// The errors of [`best_pairs`].
-///
 pub(super) fn best_of(
     join: &Join,
     rank: PairRank,

@@ -101,6 +101,7 @@ impl Counts {
     }
 }
 
+/// The categories of reused text, in order from C1 to C6.
 pub const CATEGORIES: [Category; 6] =
     [Category::C1, Category::C2, Category::C3, Category::C4, Category::C5, Category::C6];
 

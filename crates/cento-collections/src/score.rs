@@ -116,6 +116,7 @@ pub(super) struct Scores {
 impl Scores {
     /// Reads the programs to pair, within one index or across two. The first `new` programs of the
     /// first index are sampled apart from the remaining programs.
+    ///
     /// # Errors
     /// When the documents are no programs, their texts are not stored, or a file is damaged.
     /// [`Error::Cancelled`] soon after `stop`.
@@ -166,7 +167,6 @@ impl Scores {
     ///
     /// # Errors
     /// When a file is damaged. [`Error::Cancelled`] soon after `stop`.
-    ///
     pub(super) fn of(&self, (a, b): (DocAddress, DocAddress), stop: &Stop) -> Result<f64> {
         let other = self.b.as_ref().unwrap_or(&self.a);
         let (a, b) = (self.program(&self.a, a, stop)?, self.program(other, b, stop)?);

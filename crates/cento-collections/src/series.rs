@@ -180,7 +180,6 @@ pub fn repeated_passages(
 ///
 /// # Errors
 /// The errors of [`repeated_passages`].
-///
 pub fn repeated_passages_within(
     snapshot: &Snapshot,
     field: &str,

@@ -36,6 +36,8 @@ pub(super) trait PairThresholds {
 
     /// Returns the minimum overlap for a document of this size to find its partners: enough for the
     /// requested resemblance or containment of this document.
+    ///
+    /// At least one document of a pair that meets the thresholds finds the pair.
     fn overlap_min(&self, sampling: Sampling, own: Size) -> u32;
 }
 

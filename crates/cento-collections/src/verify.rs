@@ -76,7 +76,6 @@ impl<'a> Own<'a> {
     ///
     /// # Errors
     /// When the document cannot be read.
-    ///
     pub fn stored(
         (searcher, address): (&'a Searcher, DocAddress),
         keys: &'a [u64],
@@ -109,7 +108,6 @@ impl<'a> Own<'a> {
     /// # Errors
     /// When the text cannot be read. [`Error::Cancelled`](cento::Error::Cancelled) soon after
     /// `stop`.
-    ///
     pub fn runs(&mut self, stop: &Stop) -> Result<Option<Arc<RunSet>>> {
         if self.runs.is_none() {
             self.runs = match &self.source {
@@ -137,7 +135,6 @@ impl<'a> Own<'a> {
     ///
     /// # Errors
     /// The errors of [`runs`](Self::runs).
-    ///
     pub fn shares_words(
         &mut self,
         other: Option<&RunSet>,
@@ -153,7 +150,6 @@ impl<'a> Own<'a> {
     ///
     /// # Errors
     /// The errors of [`runs`](Self::runs).
-    ///
     pub fn repeats_itself(&mut self, stop: &Stop) -> Result<bool> {
         Ok(self.runs(stop)?.is_some_and(|runs| runs.repeats_itself()))
     }
@@ -163,7 +159,6 @@ impl<'a> Own<'a> {
     ///
     /// # Errors
     /// The errors of [`runs`](Self::runs).
-    ///
     pub fn counting_repeats(
         &mut self,
         other: Option<&RunSet>,
@@ -249,7 +244,6 @@ impl<'a> Verification<'a> {
     ///
     /// # Errors
     /// When the document cannot be read.
-    ///
     pub fn size(&self, found: Neighbour) -> Result<Size> {
         let Verifier { searched, sampling, .. } = self.verifier;
         searched.size_by(*sampling, found.address, found.fingerprints)
@@ -259,7 +253,6 @@ impl<'a> Verification<'a> {
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
-    ///
     pub fn runs(&self, address: DocAddress, stop: &Stop) -> Result<Option<Arc<RunSet>>> {
         self.verifier.runs.as_ref().map(|runs| runs.of(address, stop)).transpose()
     }
@@ -271,7 +264,6 @@ impl<'a> Verification<'a> {
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
-    ///
     pub fn is_evident(
         &self,
         own: &mut Own<'_>,
@@ -294,7 +286,6 @@ impl<'a> Verification<'a> {
     /// # Errors
     /// When a document cannot be read. [`Error::Cancelled`](cento::Error::Cancelled) soon after
     /// `stop`.
-    ///
     pub fn with<'b>(
         &mut self,
         own: &mut Own<'b>,
