@@ -117,7 +117,6 @@ impl Best {
         }
     }
 
-    /// Returns the kept pairs, best first.
     pub fn finish(self) -> Vec<Pair> {
         self.pairs.into_sorted_vec().into_iter().map(|ranked| ranked.pair).collect()
     }

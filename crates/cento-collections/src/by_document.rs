@@ -15,7 +15,6 @@ use cento_api::error::{Error, Result};
 use cento_text::runtime::Stop;
 use cento_text::runtime::ordered::Ordered;
 
-/// The inputs of a join.
 #[derive(Debug, Clone)]
 pub(super) struct Join {
     pub searcher: Searcher,
@@ -68,8 +67,7 @@ impl Join {
         self.against.as_ref().unwrap_or(&self.searcher)
     }
 
-    /// Returns the source of memory for the documents of an archive, or `None` if the memory is
-    /// unbounded.
+    /// Returns the source of memory for archived documents, if the memory is bounded.
     pub fn stored_memory(&self) -> Option<StoredMemory> {
         let memory = self.memory.clone()?;
         let numbering = Numbering::new(self.searcher.snapshot());
@@ -102,7 +100,7 @@ impl Join {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DocumentPairs {
-    /// The number of the next document. An interrupted search can resume there
+    /// The number of the next document, where an interrupted search can resume
     /// ([`Pairs::documents`](super::pairs::Pairs::documents)).
     pub next: u64,
     /// The pairs that this document reports. A pair is reported by one document only.
@@ -140,7 +138,7 @@ impl PairsByDocument {
         PairsByDocument { found: Found::Refused(Some(error)), begun: Arc::default() }
     }
 
-    /// Returns the number of the next document, its pairs, and the pairs that are only counted.
+    /// Returns the number of the next document with its pairs, including pairs to count only.
     pub(super) fn next_found(&mut self) -> Option<Result<(u64, Contenders)>> {
         match &mut self.found {
             Found::Refused(error) => error.take().map(Err),
@@ -173,8 +171,8 @@ impl Iterator for PairsByDocument {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JoinSummary {
-    /// Documents without the field of the scope. Such a document is in no series, so it pairs with
-    /// every document across series and with none within a series.
+    /// Documents without the field of the scope. They are in no series, so they pair with every
+    /// document across series and with nothing within a series.
     pub documents_without_field: u64,
     /// Pairs of a new and an archived document that were compared by their fingerprints alone,
     /// because enough archived documents resemble the new document more.

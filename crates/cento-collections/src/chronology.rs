@@ -125,7 +125,6 @@ impl Chronology {
         })
     }
 
-    /// Returns the number of live documents.
     pub fn len(&self) -> usize {
         self.numbers.len()
     }

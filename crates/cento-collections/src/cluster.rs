@@ -1,4 +1,4 @@
-//! Clusters of documents that are versions of one another.
+//! Clusters of similar documents.
 //!
 //! Similarity is not transitive. [`Linkage::Single`] joins everything that is linked, which makes
 //! chains whose first and last document share nothing, and in large collections one cluster of
@@ -283,7 +283,6 @@ impl<'a> Documents<'a> {
         self.searcher.snapshot().id(self.numbering.address(self.order[place]))
     }
 
-    /// Describes a cluster, with 0 as its number.
     fn cluster(&self, representative: usize, others: &[usize]) -> Result<Cluster> {
         let snapshot = self.searcher.snapshot();
         let address = |place: usize| self.numbering.address(self.order[place]);
@@ -503,8 +502,8 @@ mod tests {
         fn components_are_those_of_merging_as_long_as_pairs_connect_two(
             lengths in prop::collection::vec(1u32..6, 1..7), min_size in 0u64..6,
         ) {
-            // Chains of texts in which each text has half of the words of its successor. The first
-            // text of a chain is the longest, so it represents the chain.
+            // Chains of texts with half of the words of the next text. The first text of a chain is
+            // the longest, so it represents the chain.
             let mut documents = Vec::new();
             let mut expected = Vec::new();
             for (chain, &len) in lengths.iter().enumerate() {

@@ -20,7 +20,6 @@ use cento_text::sampling::{Sampling, Size};
 /// The minimum number of archived documents to compare with a new document by text.
 const COMPARED_MIN: usize = 256;
 
-/// Which pairs to keep by rank.
 #[derive(Debug, Clone)]
 pub(super) struct Ranked {
     pub rank: PairRank,
@@ -31,7 +30,7 @@ pub(super) struct Ranked {
 /// What a count of pairs needs to know about a pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen {
-    /// The symmetric similarity.
+    /// The symmetric similarity, by which the histogram counts pairs.
     pub similarity: f64,
     /// Whether the pair meets the thresholds.
     pub is_met: bool,
@@ -46,7 +45,6 @@ impl Seen {
     }
 }
 
-/// The pairs of a document.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Contenders {
     /// Pairs that can be among the best and meet the thresholds.
@@ -111,9 +109,9 @@ pub(super) struct Archive {
 }
 
 impl Archive {
-    /// Describes an archive of which `limit` documents, but at least [`COMPARED_MIN`], are compared
-    /// with a new document by text. `limit` pairs are shown, so no more texts are needed for the
-    /// top of the list.
+    /// Describes an archive. By text, a new document is compared with `limit` archived documents,
+    /// at least [`COMPARED_MIN`]. `limit` pairs are shown, so further texts could not change the
+    /// list.
     pub fn new(first: u64, options: PairOptions, rank: PairRank, limit: usize) -> Archive {
         Archive { first, options, rank, compared: limit.max(COMPARED_MIN) }
     }

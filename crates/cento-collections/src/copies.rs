@@ -5,10 +5,10 @@
 //! more copies than the limit of document frequency. Such copies are found by the digests of their
 //! texts.
 //!
-//! n copies make n (n - 1) / 2 pairs, so 20,000 copies would make 200 million. Therefore each copy
-//! is paired only with the first copy: the first one added or, among copies added at the same time,
+//! n copies make n (n - 1) / 2 pairs, so 20,000 copies would make 200 million. Therefore a copy is
+//! paired only with the first copy: the first one added or, among copies added at the same time,
 //! the copy with the smallest id. With a scope, the partner is the first copy allowed by the scope.
-//! The result does not depend on where documents are stored.
+//! The place of storage does not matter.
 
 use std::collections::HashMap;
 
@@ -28,8 +28,8 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Finds the pairs of copies that `series` keeps, within the index of `searcher` or between the
-    /// indexes of `searcher` and `against`.
+    /// Finds the pairs of copies within `searcher`, or between `searcher` and `against`, as far as
+    /// `series` keeps them.
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -56,8 +56,7 @@ impl Copies {
         Ok(Copies { pairs })
     }
 
-    /// Returns the partners of the document with this number, in the pairs that this document
-    /// reports.
+    /// Returns the partners of this document, in pairs for this document to report.
     pub fn of(&self, number: u64) -> impl Iterator<Item = u64> + '_ {
         let first = self.pairs.partition_point(|pair| pair.0 < number);
         let own = self.pairs[first..].iter().take_while(move |pair| pair.0 == number);
@@ -65,8 +64,8 @@ impl Copies {
     }
 }
 
-/// Groups the documents that have only stop-fingerprints by text. In each group the numbers are in
-/// the order of addition.
+/// Groups the documents with only stop-fingerprints by text. Numbers in a group are in order of
+/// addition.
 ///
 /// # Errors
 /// When a file is damaged; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -131,7 +130,7 @@ fn each_with_first(group: &[u64], series: Option<&Series>, pairs: &mut Vec<(u64,
     }
 }
 
-/// Pairs each document of either group with the first allowed document of the opposite group.
+/// Pairs every document of either group with the first allowed document of the opposite group.
 fn across(own: &[u64], others: &[u64], series: Option<&Series>, pairs: &mut Vec<(u64, u64)>) {
     let (Some(first_own), Some(first_other)) =
         (Firsts::new(own, series, 0), Firsts::new(others, series, 1))
@@ -147,9 +146,9 @@ struct Firsts<'a> {
     series: Option<&'a Series>,
     /// The first document and its series.
     first: (u64, u32),
-    /// The first document that is in a different series than `first`.
+    /// The first document outside the series of `first`.
     other: Option<u64>,
-    /// The first document of each series. Empty unless pairs are kept within a series.
+    /// The first document of each series, if pairs are kept within a series.
     of_series: HashMap<u32, u64>,
 }
 

@@ -20,7 +20,7 @@ pub fn around(round: u32) -> u32 {
 /// A text after cuts, with the places that remain of the original text.
 #[derive(Debug)]
 pub struct Cutting {
-    /// The remaining text.
+    /// The text after the cuts so far.
     pub text: String,
     /// The ranges of the original text that remain, ascending.
     rest: Vec<Range<usize>>,

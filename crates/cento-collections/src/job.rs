@@ -1,8 +1,8 @@
 //! Runs a verb over a whole collection as an iterator.
 //!
-//! Clusters, families and lineage have to look at every document before they can give the first
-//! item. Then the items are described one after the other, on several threads. This module runs
-//! both steps, and a [`Judge`] makes the decisions of each verb.
+//! Clusters, families and lineage depend on every document, so a search comes before the first
+//! item. Then items are described in order, on several threads. This module runs the steps, and a
+//! [`Judge`] makes the decisions of a verb.
 
 use std::sync::{Arc, OnceLock};
 

@@ -60,8 +60,7 @@ pub struct MostSimilar {
     pub histogram: Histogram,
     /// The number of documents that were compared.
     pub compared: u64,
-    /// Live documents with only boilerplate or without tokens, in stored order. They are in no
-    /// pair.
+    /// Live documents without text that counts, in stored order. They form no pairs.
     pub not_compared: Vec<NothingLeft>,
     /// Facts about the collection, such as the number of estimated pairs.
     pub summary: JoinSummary,
@@ -85,15 +84,14 @@ impl Pairs {
     /// Finds the most similar pairs of a small collection, and counts all pairs.
     ///
     /// Without a rank, the preset decides the rank, or else pairs are ranked by similarity. Without
-    /// a limit there are at most [`PairOptions::MOST_SIMILAR`] pairs. Without a threshold, the
-    /// threshold of the preset applies, or else none. Pairs of programs have a score.
+    /// a limit there are at most [`PairOptions::MOST_SIMILAR`]. Without a threshold, the threshold
+    /// of the preset applies, if any. Pairs of programs have a score.
     ///
-    /// A range of [`documents`](Self::documents) that starts at 0 means the new documents, which a
-    /// [union](cento::Snapshot::union) puts first. Then every pair has at least one new document,
-    /// and the documents after the range are an archive. Only the archived documents that resemble
-    /// a new document most by their fingerprints are compared by text: as many as the limit, at
-    /// least 256. The remaining pairs are counted by their fingerprints
-    /// ([`JoinSummary::estimated_pairs`]).
+    /// A range of [`documents`](Self::documents) from 0 on means new documents, which a
+    /// [union](cento::Snapshot::union) puts first. Then every pair has a new document, and the
+    /// documents after the range are an archive. Only archived documents that resemble a new
+    /// document most by fingerprints are compared by text: as many as the limit, at least 256. The
+    /// remaining pairs are counted by their fingerprints ([`JoinSummary::estimated_pairs`]).
     ///
     /// # Errors
     /// The errors of [`pairs`](super::pairs::pairs).

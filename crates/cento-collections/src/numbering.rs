@@ -19,7 +19,6 @@ impl Numbering {
         Numbering { starts }
     }
 
-    /// Returns the number after the last document.
     pub fn end(&self) -> u64 {
         self.starts[self.starts.len() - 1]
     }

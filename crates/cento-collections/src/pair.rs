@@ -53,7 +53,6 @@ pub(super) fn is_too_short(searcher: &Searcher, address: DocAddress) -> Result<b
 }
 
 impl Pair {
-    /// Exchanges `a` and `b`.
     pub(super) fn swapped(self) -> Pair {
         Pair {
             a: self.b,
@@ -102,7 +101,7 @@ impl Pair {
     }
 }
 
-/// Checks that both indexes store the texts that passages are found in.
+/// Checks that both indexes store texts, which a search for passages needs.
 pub fn check_texts(snapshot: &Snapshot, other: &Snapshot) -> Result<()> {
     let Some(without) = [snapshot, other].into_iter().find(|one| !one.config().store_text) else {
         return Ok(());

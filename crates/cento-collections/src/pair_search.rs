@@ -46,10 +46,10 @@ pub(super) struct Wanted {
     pub thresholds: Thresholds,
     /// The minimum symmetric similarity.
     pub min_similarity: f64,
-    /// The conditions for versions, in addition to the thresholds. `None` if any pair will do.
+    /// Further conditions, if only versions are wanted.
     pub versions: Option<Versions>,
     pub scope: Scope,
-    /// The series that the scope distinguishes. `None` leaves reading the series to the search.
+    /// The series of the scope, unless the search is to read them.
     pub series: Option<Arc<Series>>,
     pub max_df: Option<MaxDf>,
     /// Whether to compute scores, which requires the texts of all documents.
@@ -63,11 +63,11 @@ pub(super) struct Wanted {
     pub passages: bool,
     pub min_passage: Option<u32>,
     pub max_expected: f64,
-    /// Which pairs to keep by rank. `None` keeps all pairs.
+    /// The rank and the limit, if only the best pairs are wanted.
     pub ranked: Option<Ranked>,
-    /// The conditions that the best pairs meet, in a search that counts all pairs.
+    /// The conditions of the best pairs, in a search that counts all pairs.
     pub met: Option<PairOptions>,
-    /// The archive, whose documents are not compared with each other. `None` without an archive.
+    /// The archive, whose documents are not compared with each other.
     pub archive: Option<Archive>,
 }
 
@@ -119,7 +119,7 @@ impl Wanted {
         }
     }
 
-    /// Tells whether documents with this overlap may be versions. Always true if any pair will do.
+    /// Tells whether documents with this overlap may be versions, if only versions are wanted.
     fn may_be_versions(
         &self,
         sampling: Sampling,
@@ -137,7 +137,7 @@ impl Wanted {
         })
     }
 
-    /// Tells whether documents of this similarity are versions. Always true if any pair will do.
+    /// Tells whether documents of this similarity are versions, if only versions are wanted.
     fn are_versions(&self, similarity: &Similarity, weights: Option<WeightedOverlap>) -> bool {
         self.versions.is_none_or(|versions| {
             weights.is_some_and(|weights| weights.max_containment() >= versions.min_share)
@@ -146,11 +146,10 @@ impl Wanted {
     }
 }
 
-/// Reads and compares the texts of pairs.
 pub(super) struct PairTexts<'a> {
     against: Option<&'a Searcher>,
-    /// Runs of the searched-for documents in a join of two indexes. `None` if texts do not decide,
-    /// and within one index, where the verifier has the runs already.
+    /// Runs of the first index in a join of two indexes, if texts decide. Within one index, the
+    /// verifier has the runs already.
     own: Option<StoredRuns<'a>>,
     verifier: Verifier<'a>,
     /// The texts of programs, if pairs have scores.
@@ -201,7 +200,6 @@ impl<'a> PairTexts<'a> {
     }
 }
 
-/// Searches for the pairs of each document.
 pub(super) struct PairSearch<'a> {
     searcher: &'a Searcher,
     against: Option<&'a Searcher>,
@@ -216,7 +214,7 @@ pub(super) struct PairSearch<'a> {
     copies: Copies,
     scores: Option<Arc<Scores>>,
     is_of_programs: bool,
-    /// The weights of the documents in the index that is searched, if fingerprints are weighed.
+    /// The weights of documents in the searched index, if fingerprints are weighed.
     weights: Option<Weights<'a>>,
     /// The minimum overlap for a document of `against` to be contained in a searched-for document.
     /// `u32::MAX` within one index.
@@ -303,8 +301,7 @@ impl<'a> PairSearch<'a> {
         }
     }
 
-    /// Returns the documents that share enough fingerprints with the document that has these keys,
-    /// with the weights of both documents.
+    /// Returns the documents that share enough of these keys with `own`, with the weights of both.
     fn candidates(
         &self,
         own: DocAddress,
@@ -322,7 +319,6 @@ impl<'a> PairSearch<'a> {
         candidates(by, keys, least, self.wanted.max_df, except, self.stop)
     }
 
-    /// Returns the number after the last document.
     pub fn end(&self) -> u64 {
         self.numbering.end()
     }
@@ -337,8 +333,8 @@ impl<'a> PairSearch<'a> {
         self.scores.clone()
     }
 
-    /// Returns the pairs of the document with this number. With a rank, pairs that cannot be among
-    /// the best are only counted.
+    /// Returns the pairs of this document. With a rank, pairs without a chance to be among the best
+    /// are only counted.
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`] after the search was stopped.
@@ -388,7 +384,7 @@ impl<'a> PairSearch<'a> {
         Ok(contenders)
     }
 
-    /// Removes the archived candidates that will not be compared by text, and returns their
+    /// Removes archived candidates that will not be compared by text, and returns their
     /// similarities as estimated from fingerprints.
     fn leave_out(&self, number: u64, own: Size, candidates: &mut Vec<Candidate>) -> Vec<Seen> {
         let Some(archive) = &self.wanted.archive else { return Vec::new() };
@@ -404,7 +400,7 @@ impl<'a> PairSearch<'a> {
         seen.collect()
     }
 
-    /// Separates the pairs that can be among the best. Without a rank, keeps all pairs.
+    /// Separates pairs with a chance to be among the best. Without a rank, keeps all pairs.
     fn choose(&self, mut pairs: Vec<Pair>) -> Result<Contenders> {
         let Some(ranked) = &self.wanted.ranked else {
             return Ok(Contenders { pairs, others: Vec::new() });
@@ -451,13 +447,14 @@ impl<'a> PairSearch<'a> {
         Ok(())
     }
 
-    /// Tells whether a program of the pair has fewer than `PROGRAM_TOKENS_MIN` tokens.
+    /// Tells whether `a` or `b` is a program with fewer than `PROGRAM_TOKENS_MIN` tokens.
     fn is_too_short(&self, pair: &Pair) -> Result<bool> {
         let other = self.against.unwrap_or(self.searcher);
         Ok(is_too_short(self.searcher, pair.a)? || is_too_short(other, pair.b)?)
     }
 
-    /// Adds pairs with copies that share only stop-fingerprints, if copies meet the thresholds.
+    /// Adds pairs with exact copies that share only stop-fingerprints, if copies meet the
+    /// thresholds.
     fn add_copies(&self, number: u64, own: &Own<'_>, pairs: &mut Vec<Pair>) -> Result<()> {
         let of = own.size.fingerprints;
         let overlap = Overlap::new(of, of, of);
@@ -479,8 +476,8 @@ impl<'a> PairSearch<'a> {
         Ok(())
     }
 
-    /// Returns the weights of both documents if the document with this number and the neighbor may
-    /// form a pair that this document has to report. Returns `None` otherwise.
+    /// Returns the weights of both documents if this document and the neighbor may form a pair for
+    /// this document to report.
     fn may_pair(
         &self,
         number: u64,

@@ -97,7 +97,6 @@ pub struct Pairs {
     summary: JoinSummary,
 }
 
-/// State of the iteration.
 enum Given {
     /// Before the first call of `next`.
     Nothing,

@@ -27,7 +27,6 @@ pub(super) struct Preference {
 pub(super) enum Held {
     /// The time of addition, or the negated length.
     Own(i64),
-    /// The document lacks the field.
     Nothing,
     Field(Field),
 }

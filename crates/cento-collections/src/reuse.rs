@@ -1,9 +1,9 @@
-//! Measures how much text of a collection is reused, and in which ways.
+//! Measures the share and the kinds of reused text in a collection.
 //!
 //! This is the analysis of Seo and Croft (2008), section 6: the number of documents in a pair of
-//! each category, and the number of their partners (*siblings*). The paper examined 50 pairs of
-//! each category by hand to find the patterns behind the pairs. Here [`Pattern`] examines a sample
-//! of pairs.
+//! each category, and the number of their partners (*siblings*). The paper found the patterns
+//! behind the pairs by reading 50 pairs of each category. Here [`Pattern`] examines a sample of
+//! pairs.
 
 mod pattern;
 
@@ -35,8 +35,7 @@ pub struct ReuseStatistics {
     /// All categories together. The pairs of a pattern are extrapolated from the examined pairs of
     /// each category.
     pub total: CategoryStatistics,
-    /// Whether the patterns in `total` are extrapolated, because some category has pairs that were
-    /// not examined.
+    /// Whether patterns in `total` are extrapolated, because not all pairs were examined.
     pub estimated: bool,
     /// Whether categories are estimated, because the texts of some pairs are not at hand or their
     /// fingerprints are not runs of words.
@@ -49,7 +48,7 @@ pub struct ReuseStatistics {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CategoryStatistics {
-    /// The category, or `None` for all categories together.
+    /// The category. `None` means all categories together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
     /// The number of pairs of documents. n copies that have only stop-fingerprints count as n - 1
@@ -187,8 +186,8 @@ pub fn reuse_statistics(
     Ok(statistics)
 }
 
-/// Extrapolates the examined pairs of each category to all its pairs. Returns the pairs by pattern,
-/// and the pairs without a pattern. The numbers add up to the number of all pairs.
+/// Extrapolates the examined pairs of a category to its other pairs. Returns the pairs by pattern
+/// and the pairs without a pattern. The numbers add up to the number of pairs.
 fn all_kinds(categories: &[CategoryStatistics]) -> (Vec<(Pattern, u64)>, u64) {
     let mut shares: BTreeMap<Option<Pattern>, f64> = BTreeMap::new();
     let mut pairs = 0;

@@ -106,7 +106,6 @@ fn reused_in(pairs: &[SymmetricPair]) -> BTreeMap<&str, Reused> {
     all
 }
 
-/// The search for the sources of new documents.
 struct SourceSearch<'a> {
     join: &'a Join,
     numbering: Numbering,

@@ -58,7 +58,6 @@ pub(super) fn check_all_words(searcher: &Searcher, are_at_hand: bool) -> Result<
 /// A document that is compared with documents of an index.
 pub(super) struct Own<'a> {
     source: Source<'a>,
-    /// The distinct fingerprints of the document, ascending.
     keys: &'a [u64],
     pub size: Size,
     /// The runs of the text, read when first needed.
@@ -211,7 +210,6 @@ impl<'a> Verifier<'a> {
         Verifier { searched, sampling, runs }
     }
 
-    /// Returns the searcher over the index.
     pub fn searched(&self) -> &'a Searcher {
         self.searched
     }

@@ -82,7 +82,6 @@ pub struct Benchmarks {
     text_of: Vec<std::result::Result<u32, Unusable>>,
     answers: Vec<Option<Wanted>>,
     finders: Finders,
-    /// The runs of all texts.
     runs: HashSet<u64, BuildKeyHasher>,
 }
 
@@ -146,7 +145,6 @@ impl Finders {
         finders
     }
 
-    /// Returns the texts that this run brings up.
     #[inline]
     fn texts(&self, run: u64) -> &[u32] {
         let bit = run >> self.shift;

@@ -17,7 +17,6 @@ use super::finding::Finding;
 /// Counts the documents that have words of questions.
 #[derive(Debug, Clone)]
 pub struct WordCarriers {
-    /// The number of tokens of each question.
     tokens: Vec<usize>,
     counts: Vec<Count>,
     documents: u64,
@@ -90,7 +89,6 @@ impl WordCarriers {
     }
 }
 
-/// Returns the tokens in some ranges.
 fn tokens(ranges: &[(u32, u32)]) -> impl Iterator<Item = usize> {
     ranges.iter().flat_map(|&(start, end)| start as usize..end as usize)
 }
@@ -101,7 +99,6 @@ pub struct CommonWords<'a> {
     pub(super) benchmarks: &'a Benchmarks,
     /// By question and token, the number of unrelated documents that have the token.
     carriers: Vec<Vec<u32>>,
-    /// Whether each question is a common phrase.
     pub(super) phrases: Vec<bool>,
     min_share: f64,
 }

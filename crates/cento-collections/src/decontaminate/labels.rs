@@ -21,7 +21,6 @@ enum Alphabet {
     Digits,
 }
 
-/// A list of options.
 struct List {
     style: Style,
     /// The number of the last label, from 1 on, and the token.
@@ -47,7 +46,6 @@ pub(super) fn remove(text: &str, tokens: &mut Tokens) -> Vec<usize> {
     (0..).zip(labels).map(|(before, label): (usize, usize)| label - before).collect()
 }
 
-/// Removes the values at these ascending places.
 fn leave_out<T>(values: &mut Vec<T>, numbers: &[usize]) {
     let (mut all, mut left_out) = (0.., numbers.iter().peekable());
     values.retain(|_| {

@@ -98,10 +98,10 @@ impl Cover<'_> {
 /// A place of a region with a run of the text, and the number of the run.
 type Common = (usize, usize);
 
-/// Returns stretches of a region where the text occurs, without overlaps. No stretch where the text
-/// occurs is missing, unless it overlaps a returned stretch. The first stretch has most tokens,
+/// Returns stretches of a region where the text occurs, without overlaps. A stretch where the text
+/// occurs is missing only if it overlaps a returned stretch. The first stretch has most tokens,
 /// then most weight, then is the shortest, so that it does not begin in one copy of the text and
-/// end in the next copy. Among equals it is the first in the region.
+/// end in the next copy. Among equals the first in the region wins.
 ///
 /// # Errors
 /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -203,7 +203,6 @@ fn strongest(
 /// The number and the weight of covered tokens, and the length of a stretch.
 type Strength = ((u32, u64), Reverse<usize>);
 
-/// Makes a stretch of these common runs.
 fn of_runs(wanted: &Wanted, common: &[Common], k: usize, matched: (u32, u64)) -> Stretch {
     let mut cover = Cover::new(wanted, k);
     common.iter().for_each(|&(_, run)| cover.add(run));

@@ -17,7 +17,6 @@ use cento_text::text::is_white_space;
 pub struct Tally {
     digest: Digest,
     carriers: WordCarriers,
-    /// The counts by question.
     counts: Vec<Count>,
 }
 
@@ -268,7 +267,6 @@ impl Tally {
     }
 }
 
-/// Returns the hexadecimal digits of a digest.
 fn shown(digest: Digest) -> String {
     format!("{:016x}{:016x}", digest.high, digest.low)
 }

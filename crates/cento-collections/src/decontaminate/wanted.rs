@@ -50,7 +50,6 @@ impl Wanted {
         self.weights = weights;
     }
 
-    /// Returns the distinct runs, ascending.
     pub fn runs(&self) -> &[u64] {
         &self.runs
     }
@@ -65,12 +64,10 @@ impl Wanted {
         &self.places[self.starts[run] as usize..self.starts[run + 1] as usize]
     }
 
-    /// Returns the weight of each token.
     pub fn weights(&self) -> &[u32] {
         &self.weights
     }
 
-    /// Returns the sum of the weights.
     pub fn weight(&self) -> u64 {
         self.weight
     }

@@ -9,7 +9,7 @@ use cento::index::{Index, digest_of_hex, hex_of};
 use cento_api::error::Result;
 use cento_text::hash::Digest;
 
-/// The note of a commit: the progress, and further state that a resumed run needs.
+/// The note of a commit: the progress, and state for resuming the run.
 #[derive(Serialize)]
 pub(super) struct CommitNote {
     #[serde(flatten)]
@@ -34,7 +34,7 @@ impl Wholes {
         Ok(wholes.filter_map(|(digest, id)| Some((digest_of_hex(&digest)?, id))).collect())
     }
 
-    /// Lists the digests in sorted order, so that equal runs write equal notes.
+    /// Sorts the digests, so that equal runs write equal notes.
     pub fn listing(wholes: &HashMap<Digest, String>) -> Wholes {
         let mut wholes: Vec<_> =
             wholes.iter().map(|(digest, id)| (hex_of(*digest), id.clone())).collect();

@@ -131,7 +131,7 @@ impl Stored {
     }
 }
 
-/// A committed document.
+/// A committed document that may have passages of the incoming document.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
     /// The number of the searcher, 0 for the index of the run.

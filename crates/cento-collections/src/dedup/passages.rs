@@ -32,7 +32,7 @@ pub enum CutExtent {
     Nothing,
     /// Passages were cut, and text remains.
     Part,
-    /// No word remains.
+    /// Passages were cut, and no word remains.
     All,
 }
 

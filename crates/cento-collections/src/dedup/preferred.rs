@@ -28,7 +28,7 @@ pub struct Preferred<R> {
     records: R,
     /// `None` keeps the original order.
     prefer: Option<Prefer>,
-    /// Records that are no documents. They come before all documents.
+    /// Records that are no documents, which come first.
     others: VecDeque<Record>,
     spool: Spool,
     /// The documents in order, once all records have been read.
@@ -53,7 +53,7 @@ impl<R: Iterator<Item = Result<Record>>> Preferred<R> {
         Preferred { records, prefer, others: VecDeque::new(), spool: Spool::default(), order: None }
     }
 
-    /// Reads and sorts all records, if there is a preference.
+    /// Reads and sorts the records, if there is a preference.
     ///
     /// # Errors
     /// The first error of the records, or that no document has the field that decides.

@@ -1,11 +1,11 @@
 //! Finds recently kept documents that share fingerprints with a document.
 //!
-//! This is an index of uncommitted documents, in memory, for a few thousand documents at a time.
-//! Suppose that sets of m and n elements share t elements, and all sets are sorted alike. Then the
-//! first m - t + l elements of one set and the first n - t + l of the other have l in common
-//! (prefix filtering; Wang, Li and Feng 2012). Here keys are sorted by value, and keys are hashes.
-//! So half of the fingerprints are not looked up, and the l - 1 most frequent of the remaining
-//! lists are not read. The keys of the documents found then give the exact overlap.
+//! This is an index of uncommitted documents, in memory, for a few thousand documents. Let sets of
+//! m and n elements share t elements, in any common order. Then the first m - t + l elements of the
+//! first set and the first n - t + l of the second share l (prefix filtering; Wang, Li and Feng
+//! 2012). Here keys are sorted by value, and keys are hashes. So half of the fingerprints are not
+//! looked up, and the l - 1 most frequent of the remaining lists are not read. The keys of found
+//! documents then give the exact overlap.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,10 +15,9 @@ use cento_text::hash::{BuildKeyHasher, Digest};
 use cento_text::sampling::Size;
 use cento_text::scheme::Fingerprint;
 
-/// A kept document.
+/// A document that was kept since the last commit.
 #[derive(Debug)]
 pub struct Recent {
-    /// The id of the document in the index.
     pub id: String,
     /// The distinct fingerprints of the document, ascending.
     pub keys: Vec<u64>,
@@ -34,7 +33,6 @@ pub struct Recent {
     pub indexed: usize,
     /// The text, if passages are searched for.
     pub text: Option<String>,
-    /// The group, if groups decide.
     pub group: Group,
 }
 
@@ -125,11 +123,10 @@ impl RecentDocuments {
         self.digests.get(&digest).map(|&doc| &self.documents[doc as usize])
     }
 
-    /// Finds documents with a number of at least `from` that share at least `overlap_min` of the
-    /// ascending `keys`, in the order of addition, each with its number and its overlap. Finds
-    /// every such document that has `needed` (at least 1) of the first `probed` keys among its
-    /// indexed keys, and possibly further documents with the overlap. Skips documents of a size
-    /// that is not `admitted`.
+    /// Finds documents from number `from` on that share at least `overlap_min` of the ascending
+    /// `keys`, in the order of addition, with numbers and overlaps. Finds every document that has
+    /// `needed` (at least 1) of the first `probed` keys among its indexed keys, and possibly more.
+    /// Skips sizes that are not `admitted`.
     pub fn neighbours(
         &self,
         from: usize,

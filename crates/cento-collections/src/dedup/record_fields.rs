@@ -9,10 +9,9 @@ use serde_json::value::RawValue;
 use cento::index::Document;
 use cento_text::field_date::field_of;
 
-/// Returns the value of a field from the document's meta object, or else from its record. The
-/// members of a record are not in the meta object unless the options of the reader name them.
-/// Tables have only strings, so a string that is a number counts as a number, and an empty string
-/// as no value.
+/// Returns the value of a field from the document's meta object, or else from its record. Members
+/// of a record enter the meta object only if the options of the reader name them. Tables have only
+/// strings, so a numeric string counts as a number, and an empty string as no value.
 pub fn field_of_document<'a>(document: &'a Document, field: &str) -> Option<Cow<'a, Value>> {
     if let Some(value) = field_of(&document.meta, field) {
         return Some(Cow::Borrowed(value));

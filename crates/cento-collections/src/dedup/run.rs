@@ -78,7 +78,6 @@ pub(super) struct Run {
     /// The uncommitted documents of a temporary index.
     unwritten: Unwritten,
     batch: Vec<Record>,
-    /// The bytes of text in the batch.
     batch_bytes: usize,
     progress: Progress,
     read: u64,
@@ -94,7 +93,6 @@ pub(super) struct Run {
     from: Progress,
     /// Events that have not been given yet.
     events: VecDeque<Event>,
-    /// The error to give after the events.
     failure: Option<Error>,
     /// Whether the last event announced a commit that is still to be made.
     commits: bool,

@@ -64,7 +64,6 @@ impl GroupScope {
         value.map(|value| hash_bytes(value.as_bytes()))
     }
 
-    /// Returns the group of a stored document.
     fn of_stored(&self, snapshot: &Snapshot, address: DocAddress) -> Result<Group> {
         let value = match self.key.is_of_ids() {
             true => self.key.of_id(&snapshot.id(address)?),

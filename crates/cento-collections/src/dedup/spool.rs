@@ -20,7 +20,6 @@ pub struct Spool(Mutex<Texts>);
 struct Texts {
     /// `None` until the first bytes are written.
     file: Option<File>,
-    /// The length of the file.
     written: u64,
     /// The bytes that follow the file.
     tail: Vec<u8>,

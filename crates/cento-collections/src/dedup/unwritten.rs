@@ -18,7 +18,6 @@ pub struct Unwritten {
     documents: Vec<SignedDocument>,
     /// The place of each text in the spool, if spooled.
     places: Vec<Option<u64>>,
-    /// Digests of the documents' ids.
     ids: HashSet<Digest, BuildKeyHasher>,
     bytes: usize,
 }

@@ -2,7 +2,6 @@
 
 use similar::DiffOp;
 
-/// The two sides of a place.
 pub const SIDES: [Side; 2] = [Side::Before, Side::After];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -73,7 +73,6 @@ impl Excerpt {
         }
     }
 
-    /// Returns the text of the place.
     pub fn text(&self) -> &str {
         self.text.get(self.range()).unwrap_or_default()
     }

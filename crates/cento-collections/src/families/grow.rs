@@ -114,7 +114,6 @@ pub fn grow(
 /// tree, and the entries before and after the root are its branches.
 struct Graph<'a> {
     links: &'a [Link],
-    /// Where the entries of each document begin.
     starts: Vec<u32>,
     entries: Vec<Entry>,
 }
@@ -172,7 +171,6 @@ impl<'a> Graph<'a> {
         found.sort_unstable_by_key(|entry| entry.link);
     }
 
-    /// Grows a family from a link.
     fn family(&self, founder: &Link, texts: &mut dyn Texts, stop: &Stop) -> Result<Growing> {
         let mut family = Growing::new(founder);
         let (mut next, mut steps, mut around) = (0, 0, Vec::new());
@@ -246,7 +244,6 @@ fn add_around(tree: &[Entry], place: Place, found: &mut Vec<Entry>) {
 
 /// A family that is still growing.
 struct Growing {
-    /// The founder's document and place.
     founder: (u32, Place),
     claims: Vec<Claim>,
     /// The places of the claims, with the numbers of the claims.

@@ -72,7 +72,6 @@ struct Carriers {
     starts: Vec<usize>,
     /// The ranks of the carriers of each fingerprint, ascending.
     ranks: Vec<u32>,
-    /// Where the fingerprints of each document begin.
     starts_of_documents: Vec<usize>,
     /// The numbers of the fingerprints of each document.
     keys: Vec<u32>,
@@ -160,13 +159,11 @@ impl Carriers {
         self.starts_of_documents.len() - 1
     }
 
-    /// Returns the fingerprints of a document.
     fn keys(&self, rank: u32) -> &[u32] {
         let rank = rank as usize;
         &self.keys[self.starts_of_documents[rank]..self.starts_of_documents[rank + 1]]
     }
 
-    /// Returns the documents that have a fingerprint.
     fn of(&self, key: u32) -> &[u32] {
         &self.ranks[self.starts[key as usize]..self.starts[key as usize + 1]]
     }

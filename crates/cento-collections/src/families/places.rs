@@ -12,7 +12,6 @@ pub const SHARE_MIN: f64 = 0.5;
 pub struct Places {
     /// The places of each document, ascending.
     of: HashMap<u32, Vec<(Place, usize)>>,
-    /// The length of the longest place.
     longest: u32,
 }
 

@@ -27,7 +27,6 @@ impl Default for Tuning {
     }
 }
 
-/// How links are searched for.
 pub struct Request<'a> {
     pub searcher: &'a Searcher,
     pub options: &'a FamilyOptions,

@@ -119,7 +119,6 @@ pub fn tokens(analyzer: &Analyzer, text: &str, stop: &Stop) -> Result<Tokens> {
     Ok(tokens)
 }
 
-/// Returns the text of a place.
 pub fn cut(text: &str, place: Place) -> &str {
     text.get(place.0 as usize..place.1 as usize).unwrap_or_default()
 }

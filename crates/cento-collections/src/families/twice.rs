@@ -210,7 +210,6 @@ fn of_links(
     Ok((divided, cut))
 }
 
-/// Returns the tokens of a place.
 fn part_of(tokens: &Tokens, place: Place) -> Tokens {
     let range = tokens_in(tokens, place);
     let range = range.start as usize..range.end as usize;

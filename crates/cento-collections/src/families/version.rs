@@ -69,7 +69,6 @@ impl Previous<'_> {
     }
 }
 
-/// The words of a text.
 pub struct Words {
     tokens: Tokens,
     /// The hashes of the words, ascending.

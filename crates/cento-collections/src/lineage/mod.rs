@@ -113,7 +113,6 @@ pub struct LineageJudge {
 /// A document that may be the ancestor of another document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Candidate {
-    /// The ranks of both documents.
     ancestor: u32,
     document: u32,
     by: DirectionBy,
@@ -150,7 +149,6 @@ impl Candidate {
     }
 }
 
-/// The best candidates of each document.
 struct Kept {
     key: fn(&Candidate) -> Key,
     of_documents: BTreeMap<u32, Vec<Candidate>>,

@@ -1,9 +1,9 @@
 //! The kind of text that two documents share.
 //!
-//! Seo and Croft (2008), tables 5 and 7, told these kinds apart by reading. Here the evidence is
-//! whether all tokens are equal, which tokens differ within shared passages, where in the documents
-//! the passages are, how long they are, and how many documents have their fingerprints. The limits
-//! are not from the paper. They were chosen on revisions, licenses and RFCs.
+//! Seo and Croft (2008), tables 5 and 7, distinguished these kinds by reading. Here the evidence is
+//! whether all tokens are equal, which tokens differ within shared passages, where the passages are
+//! and how long, and how many documents have their fingerprints. The limits are not from the paper.
+//! They were chosen on revisions, licenses and RFCs.
 
 use serde::Serialize;
 use similar::DiffOp;
@@ -23,12 +23,11 @@ pub enum Pattern {
     ExactAlias,
     /// The same text except for a few words here and there, in places that are made to be filled.
     Template,
-    /// Headers and footers: the shared passages begin or end both documents, and many other
-    /// documents.
+    /// Headers and footers: the shared passages begin or end the documents, and many others.
     Frame,
     /// Phrases and boilerplate that many documents have, a few words at a time.
     CommonPhrase,
-    /// Text that one document took from the other, or both from a third.
+    /// Text that a document took from its partner, or both documents from a third.
     TextReuse,
 }
 
@@ -49,12 +48,11 @@ const FRAME_SHARE: f64 = 0.15;
 /// Passages of common phrases are shorter than this number of tokens.
 const PHRASE_TOKENS_MAX: usize = 40;
 
-/// Passages are common if the median document frequency of shared fingerprints is at least this.
+/// The minimum median document frequency of shared fingerprints for common passages.
 const COMMON_DF_MIN: u64 = 8;
 
-/// The maximum number of token comparisons when looking for differences within the passages of a
-/// pair, which takes about a second. The number is tokens times differences, so without a bound two
-/// texts of a megabyte might take hours.
+/// The maximum number of token comparisons in a search for differences, about a second. Tokens
+/// times differences are compared, so without a bound two texts of a megabyte might take hours.
 const COMPARISONS_MAX: u64 = 1 << 27;
 
 /// Returns the pattern of the text that two stored documents share, or `None` if there are too many

@@ -39,7 +39,7 @@ pub const UNRELATED: &str = "unrelated";
 pub struct Cases {
     /// The documents to index.
     pub documents: Vec<Document>,
-    /// The queries.
+    /// The queries in the order of their trial.
     pub cases: Vec<Case>,
     /// Whether some label calls a document different. If not, texts are compared to find false
     /// hits.
@@ -77,7 +77,6 @@ pub fn edits(purpose: Option<Preset>) -> Vec<Edit> {
     }
 }
 
-/// The maximum number of planted queries.
 const PLANTED_MAX: usize = 400;
 
 /// One in this many documents is not indexed. It becomes a query without an original, and its text

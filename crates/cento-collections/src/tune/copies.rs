@@ -20,7 +20,6 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Numbers the texts of the documents.
     pub fn of(documents: &[Document]) -> Texts {
         let mut found = Texts::default();
         let mut known: HashMap<Digest, usize> = HashMap::new();

@@ -34,7 +34,7 @@ pub enum Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Extent {
-    /// The whole document.
+    /// The whole document is copied.
     Copy,
     /// Sixty words of the document, between words of a document that is not indexed.
     Passage,
@@ -109,7 +109,6 @@ const CONFUSED: [(&str, &str); 16] = [
 /// One in this many edited words is joined with the next word.
 const JOINED: usize = 8;
 
-/// How many words are shuffled together.
 const SHUFFLED: usize = 5;
 
 impl Editor<'_> {
@@ -167,7 +166,6 @@ impl Editor<'_> {
         Ok(out.concat())
     }
 
-    /// Returns a word of another document.
     fn other(&self, random: &mut Random) -> String {
         match self.others.len() {
             0 => String::new(),
@@ -255,7 +253,6 @@ fn misread(word: &str, random: &mut Random) -> String {
     }
 }
 
-/// The number of words of a passage.
 pub(super) const PASSAGE_WORDS: usize = 60;
 
 /// The minimum number of words of a passage. Shorter texts have no passage to copy.

@@ -57,7 +57,7 @@ pub enum LabelFault {
         first: usize,
         /// The number of the first later pair with the opposite label.
         second: usize,
-        /// The two texts.
+        /// The texts of both pairs.
         texts: [PairText; 2],
     },
 }

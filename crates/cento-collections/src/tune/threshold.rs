@@ -44,7 +44,6 @@ pub(super) fn f1(right: u64, wrong: u64, wanted: u64) -> f64 {
     }
 }
 
-/// Returns the effect of each threshold.
 pub(super) fn points(scores: &[Scores]) -> Vec<Point> {
     let wanted: u64 = scores.iter().map(|scores| scores.wanted).sum();
     let count = |of: fn(&Scores) -> &Vec<f64>, least: f64| {

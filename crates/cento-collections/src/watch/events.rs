@@ -135,7 +135,7 @@ fn last_batch(path: &Path) -> Result<(u64, Option<Marker>)> {
         let marker = serde_json::from_slice::<Marker>(&line).ok();
         let marker = marker.filter(|marker| {
             let own = std::mem::take(&mut lines);
-            // Cursors begin at 1.
+            // Cursors begin at 1, so a marker with 0 is damaged.
             marker.next > 0
                 && line.ends_with(b"\n")
                 && Marker::new(marker.matched, marker.next, own) == *marker
