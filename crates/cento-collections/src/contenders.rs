@@ -30,7 +30,7 @@ pub(super) struct Ranked {
 /// What a count of pairs needs to know about a pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen {
-    /// The symmetric similarity, by which the histogram counts pairs.
+    /// The symmetric similarity. The histogram counts pairs by this value.
     pub similarity: f64,
     /// Whether the pair meets the thresholds.
     pub is_met: bool,

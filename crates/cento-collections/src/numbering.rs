@@ -1,4 +1,3 @@
-
 use cento::index::{DocAddress, Snapshot};
 
 /// Numbers the documents of a snapshot from 0 in stored order, including deleted documents.

@@ -6,9 +6,10 @@
 //! new documents counts as known.
 //!
 //! Any two programs share short passages, and the short passages of many programs cover nearly all
-//! of an honest program. Passages explained by chance do not count, so many sources find no more
-//! than a few do. A cover leaves out documents that add little to their predecessors, so a program
-//! is compared with the programs that share its rarest fingerprints instead.
+//! of an honest program. Passages explained by chance do not count, so a large number of sources
+//! finds no more than a small number. A cover leaves out documents that add little to their
+//! predecessors, so a program is compared with the programs that share its rarest fingerprints
+//! instead.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -15,8 +15,7 @@ pub fn give_back() {
     }
 }
 
-/// A tenth of the memory of a search for passages. Smaller pieces are freed and reused without the
-/// system.
+/// A tenth of the memory of a search for passages. Smaller pieces are reused by the allocator.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const KEPT_BYTES_MAX: libc::c_int = 1 << 20;
 

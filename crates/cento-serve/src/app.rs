@@ -32,8 +32,7 @@ pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// How long to read the remaining body of a refused request.
 const FORGET_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The number of places of other requests for one place of a request that writes. The places are
-/// separate.
+/// The number of places of other requests for each separate place of a request that writes.
 const WRITE_SHARE: usize = 4;
 
 pub struct App {

@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Calls `work` for every number below `count`, in any order, until a call returns false. The calls
-/// run on this thread and on at most `others_max` further threads at a time, with a permit per
-/// thread.
+/// run on this thread and at most `others_max` further threads at a time, with a permit per thread.
 ///
 /// A thread returns its permit after a call and requests a new permit. So waiting requests get
 /// permits first, and a long list delays a request by a single call at most.

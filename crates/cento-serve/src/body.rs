@@ -129,8 +129,7 @@ impl Body {
     /// Returns the parts of a body, and the room for the parts.
     ///
     /// # Errors
-    /// When the body is not in parts, has more than `parts_max` parts, or there is no room for a
-    /// copy.
+    /// When the body is not in parts, has more than `parts_max` parts, or a copy finds no room.
     pub async fn into_files(self, parts_max: usize) -> Result<(Vec<Part>, Permit), Failure> {
         let Body { bytes, boundary, mut permit, .. } = self;
         // The parts are cut out of a copy, so twice the room is needed.

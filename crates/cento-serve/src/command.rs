@@ -152,8 +152,7 @@ pub enum Command {
     Stop,
 }
 
-/// The room of documents in the queue. Only the writer returns the room, even if the client has
-/// gone.
+/// The room of documents in the queue. Only the writer returns it, even if the client has gone.
 pub struct QueueReservation {
     bytes: i64,
     /// The metrics that count the room.

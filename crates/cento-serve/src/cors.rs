@@ -57,8 +57,7 @@ impl Origins {
     }
 }
 
-/// Checks an origin: a scheme, a host in lower case, and a port unless it is the default of the
-/// scheme.
+/// Checks an origin: a scheme, a host in lower case, and a port unless it is the default.
 fn parse(text: &str) -> Result<HeaderValue, String> {
     let refused = || {
         format!(

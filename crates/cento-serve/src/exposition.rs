@@ -16,8 +16,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the format that a client prefers in its header `Accept`, or OpenMetrics without a
-    /// preference.
+    /// Returns the format that a client prefers in its header `Accept`, by default OpenMetrics.
     pub fn accepted(headers: &HeaderMap) -> Format {
         let (mut open, mut classic) = (None, None);
         for value in headers.get_all(header::ACCEPT) {

@@ -65,8 +65,8 @@ impl Files {
     /// Reads the files of a request from the parts with these names.
     ///
     /// # Errors
-    /// When there is no file, a part has another name, the JSON part is repeated, or the texts are
-    /// too large.
+    /// When there is no file, a part is unknown, the JSON part is repeated, or the texts are too
+    /// large.
     pub async fn read(
         app: &Arc<App>,
         body: Body,
@@ -177,7 +177,7 @@ impl FilesRead {
             match chunk {
                 Ok(chunk) => {
                     // Wait for a turn before each file, so that a large archive does not block
-                    // other clients.
+                    // clients.
                     job.wait(stop)?;
                     let list = (!chunk.kind.is_whole_file()).then(|| chunk.path.clone());
                     for document in chunk.documents(options) {

@@ -117,8 +117,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// Refuses requests while the service stops, and requests from pages of other sites with an
-/// unlisted origin.
+/// Refuses requests while the service stops, and from pages of other sites with unlisted origins.
 fn admit(app: &App, request: &Request, is_listed: bool) -> Result<(), Failure> {
     let headers = request.headers();
     check_head(request)?;
@@ -128,8 +127,7 @@ fn admit(app: &App, request: &Request, is_listed: bool) -> Result<(), Failure> {
     let refused = |message: &str| Failure::new(StatusCode::FORBIDDEN, "foreign_site", message);
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     let is_foreign = site.is_some_and(|site| site != b"same-origin" && site != b"none");
-    // A visitor who follows a link sees the page of this service. The page with the link cannot
-    // read the answer.
+    // A visitor who follows a link sees this service's page, but the page with the link does not.
     let mode = headers.get("sec-fetch-mode").map(HeaderValue::as_bytes);
     let is_link = request.method() == Method::GET && mode == Some(b"navigate");
     // Behind a proxy the host name may differ, but the browser knows the site of the page.

@@ -98,8 +98,7 @@ fn sign_all(
         match signed {
             Ok((documents, response)) => {
                 let command = Command::Add { documents, response, commit, started, room, reply };
-                // If the writer has ended, the reply is dropped with the command, and the waiting
-                // request notices.
+                // If the writer has ended, the reply is dropped, and the waiting request notices.
                 let _ = commands.send(command);
             }
             Err(failure) => reply.send(Err(failure)),

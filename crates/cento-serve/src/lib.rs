@@ -354,8 +354,7 @@ impl Service {
         match changes {
             Changes::Written { index, commands, signers, writer, matching, webhooks } => {
                 signers.join();
-                // Remove the file before releasing the lock, because another process may own the
-                // file afterwards.
+                // Remove the file before releasing the lock. Another process may own it afterwards.
                 drop(here);
                 let _ = commands.send(Command::Stop);
                 let committed = writer.join(&index, shutdown_timeout);

@@ -117,8 +117,7 @@ fn of_searches(
     Ok(of(texts, token_bytes)?.saturating_add(of(boilerplate, BOILERPLATE_TOKEN_BYTES)?))
 }
 
-/// The maximum memory of a report: texts of sources, values computed from these texts, and the
-/// file.
+/// The maximum memory of a report: texts of sources, values computed from them, and the file.
 const REPORT_BYTES: usize = 64 << 20;
 
 /// Reserves the memory for a report on a text of `text_bytes` bytes. Also returns the maximum total
@@ -174,12 +173,11 @@ pub fn for_collection(
 }
 
 /// The memory, in bytes, of a file name while documents are made of files, besides the letters: the
-/// name, its input, its document, and the answer. Measured: 1,060 bytes for short names (one to
-/// five letters), each an input.
+/// name, its input, its document, and the answer. Measured: 1,060 bytes for names of up to five
+/// letters, all inputs.
 const NAME_BYTES: usize = 1280;
 
-/// The number of copies of a name's letters: in the request, its values, the documents, and the
-/// growing answer.
+/// The number of copies of a name's letters: in request, values, documents, and growing answer.
 const NAME_COPIES: usize = 10;
 
 /// Reserves the memory for making documents of the files named in the JSON of `body`. This comes

@@ -63,8 +63,7 @@ impl Shards {
         if is_here && Index::exists(&path) { Ok(path) } else { Err(missing()) }
     }
 
-    /// Returns the answer for shards that could not be merged into `index`, without any path of
-    /// this machine.
+    /// Returns the answer for shards that could not be merged into `index`, without any path.
     pub fn failure(&self, index: &Path, error: &Error) -> Failure {
         let is_about_shards = match error {
             Error::Index { .. } | Error::Locked { .. } => true,

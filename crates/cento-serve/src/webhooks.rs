@@ -61,8 +61,7 @@ const POSTS_MAX: usize = 64;
 /// whatever its number of watches.
 const POSTS_OF_HOST_MAX: usize = 8;
 
-/// The maximum number of posts to failing receivers at a time. Other receivers need not wait for
-/// their timeouts.
+/// The maximum number of posts to failing receivers at a time, so that good receivers get places.
 const POSTS_AGAIN_MAX: usize = POSTS_MAX / 2;
 
 /// The maximum time between two checks for due posts, and the minimum time between two records of

@@ -59,8 +59,7 @@ pub async fn compare(
         let by: Vec<Measure> = by.into_iter().map(|by| by.within(STEPS_MAX)).collect();
         let ((a, a_text), (b, b_text)) = (text_of(snapshot, a)?, text_of(snapshot, b)?);
         for (id, text) in [(&a, &a_text), (&b, &b_text)] {
-            // An empty text has nothing in common with any text, so the answer would look like a
-            // result.
+            // An empty text has nothing in common with any text, so an answer would mislead.
             if text.chars().all(is_white_space) {
                 let what = match id {
                     Some(id) => format!("the text of the document `{id}` is empty; name another"),

@@ -165,8 +165,7 @@ pub async fn list(
             let document = snapshot.document(address)?;
             let last = documents.last().map(|last| &last.id);
             let is_full = documents.len() >= limit || metas_bytes > PAGE_METAS_BYTES;
-            // Documents with the same id, from several indexes, stay on a single page, because the
-            // cursor is an id.
+            // Documents with the same id stay on a page, because the cursor is an id.
             if is_full && last.is_some_and(|last| *last != document.id) {
                 cursor = last.cloned();
                 break;

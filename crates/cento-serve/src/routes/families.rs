@@ -129,8 +129,7 @@ pub async fn of_documents(
         let summary = found.summary();
         lines.write(&LineageSummary {
             trees: summary.trees,
-            // A tree has a single document without an ancestor, so documents are versions plus
-            // trees.
+            // A tree has a single document without an ancestor.
             lines: summary.versions + summary.trees,
             versions: summary.versions,
             dated: summary.dated,

@@ -77,8 +77,7 @@ pub struct WriterLoop {
     commit_due: Option<Instant>,
     /// The changes since the last commit.
     kept: Changes,
-    /// Acknowledged but unwritten changes. New changes are refused until these changes are
-    /// committed.
+    /// Acknowledged but unwritten changes. Until they are committed, new changes are refused.
     owed: Changes,
     /// The refused changes of unanswered commands, by number of the command.
     refused: HashMap<u64, Vec<Refused>>,
@@ -197,8 +196,7 @@ impl WriterLoop {
                 response.report.took_us = started.elapsed().as_micros() as u64;
                 self.answer(commit, reply, move |is_committed, refused| {
                     take_out_refused(&mut response, refused)?;
-                    // An unchanged document is usually committed already, unless added a moment
-                    // ago.
+                    // An unchanged document is usually committed, unless added a moment ago.
                     if is_committed {
                         response.committed = true;
                         response.report.took_us = started.elapsed().as_micros() as u64;
@@ -333,8 +331,7 @@ impl WriterLoop {
                 continue;
             }
             let made = match self.change(kept) {
-                // A document with a taken or withdrawn id does not stop the other documents of the
-                // request.
+                // A document with a taken or withdrawn id does not stop the remaining documents.
                 Err(failure) if ["id_taken", "withdrawn"].contains(&failure.code) => {
                     take_out(response, line, size, failure)?;
                     None
@@ -483,8 +480,7 @@ impl WriterLoop {
     /// Handles finished merges, and starts a due compaction.
     fn tick(&mut self) {
         self.metrics.merged(self.index.merges());
-        // Retry here. A client can then learn from the status whether writing works, without
-        // writing.
+        // Retry here, so that a client learns from the status whether writing works.
         if self.is_failing() {
             self.settle();
         }

@@ -63,8 +63,7 @@ fn a_client_gets_the_reason_back() {
 
 #[test]
 fn an_unknown_measure_is_an_invalid_specification() {
-    // A measure is a specification, like a scheme, both in a body and in the JSON part beside
-    // files.
+    // A measure is a specification, like a scheme, in a body and beside files.
     let dir = indexed();
     let service = Routes::of(&dir);
     let measure = json!({"text": "a", "verify": "jacard"}).to_string();

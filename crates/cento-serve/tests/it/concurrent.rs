@@ -38,8 +38,7 @@ fn a_request_in_flight_is_answered_before_the_service_ends() {
 
 #[test]
 fn readers_see_one_commit_whole_while_others_write_and_compact() {
-    // The documents of a batch have the same number. A search with two numbers would have seen two
-    // commits.
+    // The documents of a batch have the same number. A search must not see two numbers.
     const DOCUMENTS: usize = 12;
     let dir = created();
     let service = Service::start(&dir);

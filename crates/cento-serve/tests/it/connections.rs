@@ -130,11 +130,9 @@ fn the_room_for_bodies_is_bounded() {
 
 #[test]
 fn a_connection_is_used_again_after_having_been_idle_for_longer_than_a_head_may_take() {
-    // Load balancers keep connections open. A request on a connection that has just been closed
-    // would fail.
+    // Load balancers keep connections. A request on a connection just closed would fail.
     let dir = indexed();
-    // The limit for a head is the time limit of a request, and the limit for idle connections is
-    // longer.
+    // Connections may be idle for longer than the head of a request may take.
     let service = Service::with(&dir, |settings| {
         settings.timeout = Duration::from_millis(200);
         settings.idle_timeout = Duration::from_secs(3600);

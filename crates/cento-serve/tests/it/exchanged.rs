@@ -28,8 +28,7 @@ fn a_service_acknowledges_nothing_when_a_link_is_switched() {
     assert_eq!(service.ask("GET", "/readyz", "", "").status, 503);
     assert_eq!(fs::read(dir.path("v2/meta.json")).unwrap(), before);
     assert_eq!(documents(&dir, "v2"), 3);
-    // After the link is restored, the service writes the accepted documents and accepts further
-    // documents.
+    // After the link is restored, accepted documents are written, and writes succeed again.
     switch(&dir, "v1");
     wait_until("the service writes again", || service.ask("GET", "/readyz", "", "").status == 200);
     assert_eq!(add("after").status, 200);

@@ -189,8 +189,7 @@ fn names_of_files_become_documents() {
 
 #[test]
 fn names_that_take_more_memory_than_there_is_are_refused_before_they_are_read() {
-    // Once a body of 4.9 MB took 1,594 MB, where 64 MiB were permitted. Three such bodies ended the
-    // service.
+    // Once a body of 4.9 MB took 1,594 MB instead of 64 MiB. Three bodies ended the service.
     let dir = created();
     let service = Service::with(&dir, |settings| settings.memory_bytes = 32 << 20);
     let client = service.client();

@@ -39,8 +39,7 @@ fn an_index_is_compacted_while_one_document_is_replaced_again_and_again() {
 
 #[test]
 fn a_compaction_that_was_begun_is_seen_to_go_on() {
-    // Once the answer came before the flag was set, so a client believed that the compaction was
-    // over.
+    // Once the answer came before the flag was set, so the compaction seemed to be over.
     let dir = indexed();
     let service = Service::start(&dir);
     let client = service.client();
@@ -83,8 +82,7 @@ fn made_up_methods_are_not_counted_by_themselves() {
 
 #[test]
 fn a_client_that_adds_much_blocks_no_commit_or_removal() {
-    // Once commits and removals shared a queue with additions, which filled the queue again at
-    // once.
+    // Once commits and removals shared a queue with additions, which filled it again at once.
     let dir = created();
     let service = Service::start(&dir);
     let is_done = AtomicBool::new(false);
@@ -129,8 +127,7 @@ fn a_measure_that_would_outlast_the_time_limit_is_not_begun() {
 
 #[test]
 fn a_request_that_names_two_hosts_is_refused() {
-    // Once the service looked at the first host, while a proxy in front may have looked at the
-    // last.
+    // Once the service looked at the first host. A proxy may have looked at the last.
     let dir = indexed();
     let service = Service::start(&dir);
     let own = service.address().to_owned();

@@ -51,8 +51,7 @@ fn metrics_come_in_the_format_that_is_accepted() {
     let classic = ask("Accept: text/plain\r\n");
     assert!(classic.head.contains("content-type: text/plain; version=0.0.4"), "{}", classic.head);
     assert!(!classic.body.contains("# EOF") && !classic.body.contains("# UNIT"));
-    // A sample belongs to a metric with help and a type, and its name begins with the metric's
-    // name.
+    // A sample's name begins with the name of a metric that has help and a type.
     let mut known = Vec::new();
     for line in classic.body.lines() {
         if let Some(name) = line.strip_prefix("# TYPE ").and_then(|rest| rest.split(' ').next()) {

@@ -11,8 +11,7 @@ fn routes(dir: &Dir) -> Routes {
     Routes::with(dir, |settings| settings.body_bytes_max = 64 << 10)
 }
 
-/// Checks the answers to requests. A request is method, path, headers and body, with the expected
-/// status and code.
+/// Checks answers to requests: method, path, headers and body, then expected status and code.
 fn check(service: &impl Ask, requests: &[(&str, &str, &str, &str, u16, &str)]) {
     for (method, path, headers, body, status, code) in requests {
         let reply = service.ask(method, path, headers, body);

@@ -38,8 +38,7 @@ fn a_service_hands_out_a_report_that_is_a_file() {
 #[test]
 fn a_service_hands_out_a_report_of_pairs() {
     let dir = Dir::new();
-    // The index of the service keeps no texts, which must not matter for the documents of a
-    // request.
+    // The index of the service keeps no texts, unlike the documents of a request.
     let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
     Index::create(dir.path("idx"), config).unwrap();
     let service = Service::start(&dir);

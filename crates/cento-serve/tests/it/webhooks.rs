@@ -202,8 +202,7 @@ fn accepted_events_are_not_posted_again_by_the_next_service() {
     let [one, two] = [0, 1].map(|at| posts()[at].clone());
     assert!(one.len() == 1 && two.len() == 1 && one < two, "{one:?}, {two:?}");
     service.stop();
-    // Simulate a crash before the acceptance was recorded. The service posts the accepted events
-    // again, in order.
+    // Simulate a crash before the record of the acceptance. The events are posted again, in order.
     std::fs::remove_file(dir.path("idx").join(".watches/delivered.json")).unwrap();
     let service = serve(&dir, &receivers);
     let both = [one.clone(), two.clone()].concat();

@@ -41,8 +41,7 @@ const PROBE_BYTES: RangeInclusive<usize> = 128 << 10..=1 << 20;
 const PROBE_PART_BYTES: usize = 64 << 10;
 
 impl WriterLoop {
-    /// Refuses a change and reports the refusal to the sender. An acknowledged change counts as
-    /// lost.
+    /// Refuses a change and tells the sender. An acknowledged change counts as lost.
     pub(super) fn refuse(&mut self, kept: &mut PendingChange) {
         kept.state = State::Refused;
         tracing::error!(id = kept.id(), "a document triggers a defect; please report it");
