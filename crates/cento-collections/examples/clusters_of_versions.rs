@@ -1,4 +1,4 @@
-//! Finds clusters of documents that are versions of the same text.
+//! You have a license with other names in each copy, and want each group of versions as a cluster.
 //!
 //! `cargo run --example clusters_of_versions`
 
