@@ -7,7 +7,7 @@ use std::path::Path;
 use cento::{Config, Document, Index, Result, Searcher, WriterOptions};
 use cento_collections::cluster::{self, Cluster, ClusterOptions};
 
-/// A licence, two copies with another name in them, and a text of its own.
+/// A license, two copies with a different name, and an unrelated text.
 fn documents() -> Vec<(String, String)> {
     let licence = |holder: &str| {
         format!(
