@@ -315,11 +315,17 @@ impl Dedup {
         let keeps_places = self.writes_tables();
         let filter = self.filter.filter().expect("each pattern was checked");
         let options = self.source.options_within(self.memory()).expect("it was checked");
+        // Fields decide by the record itself, which is written as it was; an index keeps them.
+        let meta_fields = match self.index {
+            Some(_) => options.meta_fields,
+            None => options.meta_fields.or_object(),
+        };
         SourceOptions {
             keeps_records: !keeps_places,
             keeps_places,
             needs_text_only: true,
             filter,
+            meta_fields,
             ..options
         }
     }
@@ -510,7 +516,7 @@ impl Dedup {
             ("resumable", self.is_resumable().to_string()),
             ("id_field", id_field.clone()),
             ("text_field", listed(text_field.names())),
-            ("meta_fields", listed(meta_fields)),
+            ("meta_fields", format!("{meta_fields:?}")),
             ("encoding", listed(encoding)),
             ("record_bytes_max", record_bytes_max.to_string()),
             ("read_hidden", read_hidden.to_string()),
