@@ -35,6 +35,9 @@
 //! same preference. With `within` and `group_by`, only documents of one group, or of different
 //! groups, are compared.
 //!
+//! With `none` for `prefer`, no document of a group is kept: the documents are compared with all
+//! before them and with all after them, also with those that are dropped.
+//!
 //! With `only_against`, documents are compared with other indexes alone and not with each other,
 //! and none is itself. So a stream loses what those indexes have, such as withdrawn texts and the
 //! passages quoted from them.
@@ -45,6 +48,7 @@
 mod commit_note;
 mod committed;
 mod identity;
+mod none_kept;
 mod passages;
 mod preferred;
 mod recent;
@@ -65,12 +69,14 @@ use serde_json::Value;
 pub use super::DedupOptions;
 pub use verdict::{Cut, Decision, Evidence, Verdict};
 
+use super::Prefer;
 use super::defaults::EffectiveOptions;
 use cento_api::error::{Error, Result};
 
 use cento::index::{Config, Index, PresetDefaults, SignedDocument};
 use cento::search::{Boilerplate, Searcher};
 use cento_text::runtime::Stop;
+use none_kept::NoneKept;
 use preferred::Preferred;
 use run::Run;
 use scope::GroupScope;
@@ -92,6 +98,8 @@ struct Settings {
     resumable: bool,
     temporary: bool,
     strict: bool,
+    /// Later documents are also compared with those that are dropped.
+    keeps_none: bool,
 }
 
 /// An event of the input, in its order.
@@ -202,6 +210,8 @@ pub struct Dedup<R: Iterator> {
     stop: Stop,
     records: Preferred<Fuse<R>>,
     run: Option<Run>,
+    /// The events of a run that keeps no document of a group.
+    none_kept: Option<NoneKept>,
     is_over: bool,
 }
 
@@ -278,6 +288,7 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
             resumable: false,
             temporary: false,
             strict: false,
+            keeps_none: options.prefer == Some(Prefer::None),
         };
         Dedup {
             index: index.clone(),
@@ -289,6 +300,7 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
             from: Progress::default(),
             stop: Stop::default(),
             run: None,
+            none_kept: None,
             is_over: false,
         }
     }
@@ -366,11 +378,20 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
     }
 
     fn step(&mut self) -> Result<Option<Event>> {
+        if let Some(none_kept) = &mut self.none_kept {
+            return none_kept.next_event(&mut self.records);
+        }
         if self.run.is_none() {
             self.options.check()?;
             // A field that no document has is refused before anything is written.
             self.records.prepare()?;
             self.settings.scope = GroupScope::new(&self.options.scope()?)?;
+            if self.settings.keeps_none {
+                let (config, against) = (self.index.config(), &self.against);
+                let decided =
+                    NoneKept::new(&self.records, config, against, &self.settings, &self.stop)?;
+                return Ok(Some(self.none_kept.insert(decided).first_event()));
+            }
             let (settings, from) = (self.settings.clone(), std::mem::take(&mut self.from));
             let against = std::mem::take(&mut self.against);
             self.run = Some(Run::new(&self.index, against, settings, from, &self.stop)?);
