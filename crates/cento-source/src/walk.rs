@@ -1,6 +1,7 @@
 //! The files that inputs name, and their contents.
 
 mod archives;
+mod includes;
 mod mails;
 
 #[cfg(feature = "archives")]
@@ -37,6 +38,7 @@ use super::{PACKAGE, too_long, unread};
 use cento::hash::Digest;
 use cento::index::IdSource;
 use cento::{Error, Refusal};
+use includes::{INCLUDED, Includes};
 
 /// The maximum number of bytes allocated for a file before it is read.
 const ROOM_BYTES_MAX: usize = 64 << 20;
@@ -61,6 +63,11 @@ fn read_with(mut reader: Reader<'_>, inputs: &[impl AsRef<Path>]) {
             reader.file(input)
         };
         if flow.is_break() {
+            return;
+        }
+    }
+    for place in reader.includes.missing() {
+        if reader.skip(&place, INCLUDED).is_break() {
             return;
         }
     }
@@ -132,6 +139,7 @@ struct Reader<'a> {
     emitted: u64,
     /// The number of chunks among them.
     chunks: u64,
+    includes: Includes,
 }
 
 /// An archive that is open.
@@ -168,6 +176,7 @@ impl<'a> Reader<'a> {
             id_source: IdSource::STREAM,
             emitted: 0,
             chunks: 0,
+            includes: Includes::default(),
         }
     }
 
@@ -517,6 +526,7 @@ impl<'a> Reader<'a> {
             }
             Ok(bytes) => {
                 let (path, id_source) = (place.clone(), self.id_source);
+                self.includes.add(place, &bytes);
                 self.emit(Ok(Chunk { path, bytes, kind, id_source, parts: None }))
             }
         }
