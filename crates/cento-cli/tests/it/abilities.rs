@@ -23,8 +23,11 @@ enum Ability {
 
 use Ability::{Absent, Text, Yes};
 
-/// The abilities, each with the test of a text of the sample below.
-const ABILITIES: [(&str, fn(&str) -> bool); 8] = [
+/// Tells whether a text shows that its format has an ability.
+type Test = fn(&str) -> bool;
+
+/// The abilities, each with the test of a text of the samples below.
+const ABILITIES: [(&str, Test); 8] = [
     ("joined words", |text| text.contains("har\u{ad}bour") || text.contains("harbour")),
     ("notes", |text| text.contains("steamer reached") && text.contains("A note about it.")),
     ("captions", |text| text.contains("A picture of it")),
