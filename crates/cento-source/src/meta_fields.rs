@@ -47,7 +47,7 @@ impl MetaFields {
         }
     }
 
-    /// Returns whether fields are kept that nobody named.
+    /// Returns whether fields are kept without being named.
     #[must_use]
     pub fn are_all(&self) -> bool {
         *self == MetaFields::All
@@ -306,7 +306,7 @@ mod tests {
         };
         check(r#"{"a":1,"a":2,"a":1,"b":3}"#, json!({"b": 3}), &["a"]);
         check(r#"{"a":{"x":1,"x":2},"b":3}"#, json!({"b": 3}), &["a"]);
-        // The object `meta` says itself what it is.
+        // The object `meta` counts more than a field beside it.
         check(r#"{"a":1,"b":3,"meta":{"a":2,"b":3}}"#, json!({"a": 2, "b": 3}), &["a"]);
         let deep = format!(r#"{{"a":{}{},"b":3}}"#, "[".repeat(1000), "]".repeat(1000));
         check(&deep, json!({"b": 3}), &["a"]);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::format::has_ending;
 
-/// Why a file is named that nobody gave.
+/// Why an included file is listed that is not among the inputs.
 pub const INCLUDED: &str = "a LaTeX file includes it, and it is read only if you name it";
 
 /// The maximum number of inclusions of one file that are looked for: a book has fewer chapters.
