@@ -63,7 +63,9 @@ pub struct DedupOptions {
     pub only_against: bool,
     /// The duplicate to keep instead of the first: `longest`; `FIELD`, the one with the least value
     /// of this field, such as a date; `-FIELD`, the greatest; as in `cento cluster`. The documents
-    /// are then read to the end first, and written with the most preferred first.
+    /// are then read to the end first, and written with the most preferred first. `none` keeps no
+    /// duplicate: a document that has one before or after it is dropped, and the rest is written in
+    /// its order.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHICH", allow_hyphen_values = true))]
     pub prefer: Option<Prefer>,
@@ -114,6 +116,12 @@ impl DedupOptions {
             return Err(Error::argument("cut_passages", what));
         }
         self.scope()?.check()?;
+        let is_one_sided = self.only_against || self.cut_passages.is_some();
+        if self.prefer == Some(Prefer::None) && is_one_sided {
+            let what = "with `none`, `prefer` drops whole documents for others of the stream; it \
+                        cannot be combined with `cut_passages` or `only_against`";
+            return Err(Error::argument("prefer", what));
+        }
         if self.min_left.is_some() && self.cut_passages.is_none() {
             let what = "`min_left` is about what `cut_passages` leaves; give both";
             return Err(Error::argument("min_left", what));
@@ -154,6 +162,7 @@ mod tests {
         check(plain().within("a").group_by("b"), "within");
         assert!(plain().within("{*}").check().is_err(), "the pattern names no field");
         check(plain().min_left(4u32), "min_left");
+        check(plain().prefer(Prefer::None).cut_passages(9u32), "prefer");
         check(plain().min_containment(-0.1), "min_containment");
     }
 }

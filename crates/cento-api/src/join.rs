@@ -321,6 +321,11 @@ impl ClusterOptions {
     /// # Errors
     /// [`Error::InvalidArgument`], which names the field.
     pub fn check(&self) -> Result<()> {
+        if self.prefer == Prefer::None {
+            let what = "each cluster has a representative; `none` is for `dedup`, which drops all \
+                        documents of a group";
+            return Err(Error::argument("prefer", what));
+        }
         self.thresholds.check()
     }
 
@@ -345,7 +350,8 @@ pub enum Linkage {
 }
 
 /// The choice of the document that represents a cluster. To programs it is a text: `oldest`,
-/// `longest`, or the name of a field, with `-` before it if the greatest value is preferred.
+/// `longest`, or the name of a field, with `-` before it if the greatest value is preferred; in
+/// deduplication also `none`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Prefer {
@@ -360,6 +366,8 @@ pub enum Prefer {
     /// The document with the greatest value of this field of `meta`, in the reverse of that order;
     /// documents without the field come last again.
     Greatest(String),
+    /// No document: all that have a duplicate are dropped.
+    None,
 }
 
 impl From<String> for Prefer {
@@ -367,6 +375,7 @@ impl From<String> for Prefer {
         match text.as_str() {
             "oldest" => Prefer::Oldest,
             "longest" => Prefer::Longest,
+            "none" => Prefer::None,
             field => match field.strip_prefix('-') {
                 Some(field) => Prefer::Greatest(field.to_owned()),
                 None => Prefer::Least(text),
@@ -396,6 +405,7 @@ impl fmt::Display for Prefer {
             Prefer::Longest => f.write_str("longest"),
             Prefer::Least(field) => f.write_str(field),
             Prefer::Greatest(field) => write!(f, "-{field}"),
+            Prefer::None => f.write_str("none"),
         }
     }
 }

@@ -24,7 +24,7 @@ use cento::Stop;
 use cento::index::{Index, Preset};
 use cento::text::code::language_in;
 use cento_client::Client;
-use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there};
+use cento_source::{self, AddOptions, AddReport, Html, MetaFields, SourceOptions, check_there};
 
 /// Add documents, replacing those with the same id.
 ///
@@ -94,8 +94,9 @@ pub struct SourceArgs {
     /// texts are joined.
     #[arg(long, value_name = "FIELD", default_value = "text")]
     text_field: Vec<String>,
-    /// JSON field or column that filters can query: an object with all of its members, or another
-    /// value under the name of the field. Can be repeated. NONE reads no field. Default: meta.
+    /// JSON field or column to keep in the meta object, which filters can query: an object with all
+    /// of its members, or another value under the name of the field. Can be repeated. NONE keeps no
+    /// field. Default: the members of `meta`, and all other fields that fit.
     #[arg(long, value_name = "FIELD")]
     meta_field: Vec<String>,
     /// Encoding of text files. Default: detected for each file.
@@ -167,12 +168,14 @@ impl SourceArgs {
     pub fn tell_fields(&self, source: &SourceOptions) -> bool {
         let Some(fields) = &source.field_use else { return false };
         if let Some(names) = fields.left_out() {
-            note!("cento: fields not kept: {names} (--meta-field NAME keeps one)");
+            let advice = match source.meta_fields {
+                MetaFields::Named(_) => "--meta-field NAME keeps one",
+                MetaFields::All if names == "added" => "each document gets a new time",
+                MetaFields::All => "in a record too long, twice, or bytes",
+            };
+            note!("cento: fields not kept: {names} ({advice})");
         }
-        let missing = match self.meta_field.is_empty() {
-            true => None,
-            false => fields.missing(&source.meta_fields),
-        };
+        let missing = fields.missing(&source.meta_fields);
         if let Some(missing) = &missing {
             tell!(
                 "cento: {missing}. The documents were added without it: repeat the command with \
@@ -189,9 +192,9 @@ impl SourceArgs {
             id_field: self.id_field.clone(),
             text_field: self.text_field.clone().into(),
             meta_fields: match &self.meta_field[..] {
-                [] => defaults.meta_fields,
-                [none] if none == NO_FIELD => Vec::new(),
-                fields => fields.to_vec(),
+                [] => MetaFields::All,
+                [none] if none == NO_FIELD => MetaFields::Named(Vec::new()),
+                fields => MetaFields::Named(fields.to_vec()),
             },
             encoding: self.encoding.clone(),
             record_bytes_max: self.max_record_bytes.unwrap_or(defaults.record_bytes_max),

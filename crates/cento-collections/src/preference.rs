@@ -161,7 +161,7 @@ impl Held {
 fn held(snapshot: &Snapshot, address: DocAddress, prefer: &Prefer) -> Result<Held> {
     let segment = snapshot.segment(address);
     Ok(match prefer {
-        Prefer::Oldest => Held::Own(segment.added_micros(address.doc)?),
+        Prefer::Oldest | Prefer::None => Held::Own(segment.added_micros(address.doc)?),
         Prefer::Longest => Held::longest(segment.signatures.document(address.doc)?.tokens),
         Prefer::Least(field) | Prefer::Greatest(field) => {
             Held::value(field_of(&snapshot.meta(address)?, field))

@@ -19,7 +19,7 @@ use cento::index::{Document, DocumentSigner, Index};
 use cento::runtime::{ByteBudget, Permit};
 use cento::search::memory::RESERVED_BYTES_MIN;
 use cento_api::http::{AddResponse, RecordError};
-use cento_source::{SourceOptions, parse_record, records};
+use cento_source::{MetaFields, SourceOptions, parse_record, records};
 
 /// The threads that parse and sign documents.
 pub struct Signers {
@@ -158,6 +158,7 @@ fn sign(
 ) -> Result<Result<Added, usize>, Failure> {
     let options = SourceOptions {
         requires_id: true,
+        meta_fields: MetaFields::object(),
         record_bytes_max: usize::MAX,
         ..SourceOptions::default()
     };

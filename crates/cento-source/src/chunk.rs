@@ -89,6 +89,8 @@ pub enum ChunkKind {
     Lines {
         /// The number of the first line in its file, counted from 1.
         first_line: u64,
+        /// They were rows of a table, whose cells are texts.
+        are_rows: bool,
     },
     /// A whole file of text.
     File,
@@ -157,12 +159,13 @@ impl Chunk {
         &'a self,
         options: &'a SourceOptions,
     ) -> impl Iterator<Item = Result<(Document, InFile)>> + 'a {
-        let first_line = match self.kind {
-            ChunkKind::Lines { first_line } => Some(first_line),
+        let lines = match self.kind {
+            ChunkKind::Lines { first_line, are_rows } => Some((first_line, are_rows)),
             _ => None,
         };
         let whole = std::iter::once_with(|| self.whole(options));
-        let records = first_line.map(|first_line| self.records(first_line, options));
+        let records =
+            lines.map(|(first_line, are_rows)| self.records(first_line, are_rows, options));
         let is_whole = usize::from(records.is_none());
         let all = records.into_iter().flatten().chain(whole.take(is_whole).flatten());
         all.map(|read| {
@@ -208,11 +211,12 @@ impl Chunk {
     fn records<'a>(
         &'a self,
         first_line: u64,
+        are_rows: bool,
         options: &'a SourceOptions,
     ) -> impl Iterator<Item = Result<(Document, InFile)>> + 'a {
         let place = |number| format!("{}:{number}", self.path);
         let partitions = partition::values(&self.path);
-        records_in_file(&self.bytes, first_line, options, place).map(move |(_, read)| {
+        records_in_file(&self.bytes, first_line, are_rows, options, place).map(move |(_, read)| {
             let (mut document, in_file) = read?;
             if !in_file.is_meta_only {
                 partition::add(&partitions, &mut document.meta);

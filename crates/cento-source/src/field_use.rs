@@ -6,6 +6,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::MetaFields;
 use crate::fields::{SHOWN_MAX, missing_in_all, short};
 
 /// The maximum number of names that are kept. Each has a bit in a number.
@@ -88,16 +89,16 @@ impl FieldUse {
     }
 
     /// Adds the columns of a table; `meta_fields` are those of the options, and the other ones that
-    /// are `used` are read, too.
+    /// are `used` are read, too, or kept.
     pub(crate) fn add_columns<'a>(
         &self,
         columns: impl IntoIterator<Item = &'a str>,
-        meta_fields: &[String],
+        meta_fields: &MetaFields,
         used: impl Fn(&str) -> bool,
     ) {
         let mut table = RecordFields::default();
         for name in columns {
-            match meta_fields.iter().position(|field| field == name) {
+            match meta_fields.number_of(name) {
                 Some(number) => table.meet(number),
                 None if used(name) => {}
                 None => table.leave_out(self, name),
@@ -133,12 +134,12 @@ impl FieldUse {
     /// Describes the first of these fields of the meta object that no record had, if there were
     /// records.
     #[must_use]
-    pub fn missing(&self, meta_fields: &[String]) -> Option<String> {
+    pub fn missing(&self, meta_fields: &MetaFields) -> Option<String> {
         if !self.is_any.load(Ordering::Relaxed) {
             return None;
         }
         let met = self.met.load(Ordering::Relaxed);
-        let mut fields = meta_fields.iter().enumerate();
+        let mut fields = meta_fields.named().iter().enumerate();
         let (_, missing) = fields.find(|(number, _)| met & bit(*number) == 0)?;
         Some(missing_in_all(missing, &self.left_out_names()))
     }
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_field_that_no_record_has_is_missing() {
-        let meta_fields = ["date", "sourec"].map(String::from);
+        let meta_fields = MetaFields::Named(["date", "sourec"].map(String::from).to_vec());
         let fields = FieldUse::default();
         assert_eq!(fields.missing(&meta_fields), None, "there are no records");
         fields.add_columns(["id", "text", "date", "source"], &meta_fields, |name| {

@@ -37,8 +37,8 @@ static FORMATS: &[&FileFormat] = &[
     &crate::xml::FORMAT,
     &format(
         "mail",
-        &[".eml"],
-        "the mail, and each of its attachments",
+        &[".eml", ".mht", ".mhtml"],
+        "the mail, and each of its attachments; the page that a browser saved as one",
         MAIL,
         b"From: x\nTo: y\n\nz",
     ),

@@ -178,7 +178,7 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
                 sight.start(&tag);
                 places.start(&tag, pieces.len());
                 pieces.push(Piece::tag(&tag.name, preformatted));
-                if marks.start(&tag.name) {
+                if marks.start(&tag) {
                     pieces.push(Piece::Tag { place: Place::WordEnd, cost: 0 });
                 }
                 preformatted += usize::from(tag.name.as_slice() == b"pre");

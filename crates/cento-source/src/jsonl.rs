@@ -8,36 +8,41 @@ use std::mem;
 use std::ops::{ControlFlow, Range};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Map;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::field_use::RecordFields;
 use super::fields::twice;
+use super::meta_fields::{OtherFields, meta_of};
 use super::text_field::{FieldText, no_string};
 use super::{Document, SourceOptions, charset, fields};
 use cento::index::{IdSource, META_WRITTEN_BYTES_MAX};
-use cento::index::{id_of_json, id_problem, meta_of_json, meta_problem};
+use cento::index::{id_of_json, id_problem};
 use cento::{Part, PartText, Reason, Refusal};
 use cento_api::json;
 use cento_api::part::{exchanged_parts, parts_problem};
-use repair::repaired;
+pub(crate) use repair::repaired;
 
 /// The approximate size of the chunks of lines that are passed on, in bytes.
 pub const CHUNK_BYTES: u64 = 256 << 10;
 
 /// Returns the document in a line, or its defect as a clause. Invalid JSON that other programs
 /// write is read as they mean it ([`repaired`]). An id that is made is marked as made for a stream.
+/// The values of a `row` are the cells of a table, which are texts.
 pub fn parse(
     line: &[u8],
+    is_row: bool,
     options: &SourceOptions,
     place: impl Fn() -> String,
 ) -> Result<Document, Refusal> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    let parsed = strictly_parsed(line, options, &place, false);
+    let reading = RecordReading { options, is_row, is_repaired: false };
+    let parsed = strictly_parsed(line, reading, &place);
     let document = parsed.or_else(|Fault { what, is_json }| {
         // Valid JSON that is not a document stays refused, and a copy of it may be large.
         let repaired = if is_json { None } else { repaired(line) };
-        let again = repaired.map(|line| strictly_parsed(line.as_bytes(), options, &place, true));
+        let reading = RecordReading { is_repaired: true, ..reading };
+        let again = repaired.map(|line| strictly_parsed(line.as_bytes(), reading, &place));
         match again {
             Some(Err(Fault { what, is_json: true })) if what.reason == UNUSABLE_IDS => Err(what),
             again => again.and_then(Result::ok).ok_or(what),
@@ -67,24 +72,23 @@ impl<R: Into<Refusal>> From<R> for Fault {
     }
 }
 
+/// How a line is read.
+#[derive(Clone, Copy)]
+struct RecordReading<'a> {
+    options: &'a SourceOptions,
+    /// It is a row of a table.
+    is_row: bool,
+    /// It was invalid JSON.
+    is_repaired: bool,
+}
+
 fn strictly_parsed(
     line: &[u8],
-    options: &SourceOptions,
+    reading: RecordReading<'_>,
     place: &impl Fn() -> String,
-    is_repaired: bool,
 ) -> Result<Document, Fault> {
-    let mut deserializer = serde_json::Deserializer::from_slice(line);
-    let no_json = |e: serde_json::Error| {
-        let what = json::problem(&e);
-        let what = match e.is_data() {
-            true => what,
-            false => format!("it is not JSON: {what}, at column {}", e.column()),
-        };
-        Fault { what: what.into(), is_json: false }
-    };
-    let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
-    deserializer.end().map_err(no_json)?;
-    let record = record.once(options)?;
+    let RecordReading { options, is_row, is_repaired } = reading;
+    let record = fields_of(line, options)?.once(options)?;
     let field = &options.text_field;
     let text = match (record.text, field.plain()) {
         (Some(text), _) => Ok(text),
@@ -121,7 +125,12 @@ fn strictly_parsed(
     let id_source = record.id_place.map_or(id_source, IdSource::made);
     // A string of either field may hold the invalid JSON.
     let is_long = record.meta.iter().any(|(_, meta)| meta.get().len() > META_WRITTEN_BYTES_MAX);
-    let meta = match meta_of(&record.meta, options) {
+    let mut fields = record.fields;
+    let others = OtherFields { fields: &record.others, is_row };
+    let meta = meta_of(&options.meta_fields, &record.meta, others, |name| {
+        options.field_use.iter().for_each(|all| fields.leave_out(all, name));
+    });
+    let meta = match meta {
         Err(_) if options.needs_text_only => Map::new(),
         Err(what) => {
             let what = Refusal::new(Reason::UnusableMeta, what);
@@ -130,13 +139,28 @@ fn strictly_parsed(
         Ok(meta) => meta,
     };
     if let Some(all) = &options.field_use {
-        let mut fields = record.fields;
         if record.parts.is_some() && parts.is_empty() {
             fields.leave_out(all, PARTS);
         }
         all.add(fields);
     }
     Ok(Document { id, text, parts, meta, record: None, id_source })
+}
+
+/// Reads the fields of a line.
+fn fields_of<'a>(line: &'a [u8], options: &SourceOptions) -> Result<Record<'a>, Fault> {
+    let mut deserializer = serde_json::Deserializer::from_slice(line);
+    let no_json = |e: serde_json::Error| {
+        let what = json::problem(&e);
+        let what = match e.is_data() {
+            true => what,
+            false => format!("it is not JSON: {what}, at column {}", e.column()),
+        };
+        Fault { what: what.into(), is_json: false }
+    };
+    let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
+    deserializer.end().map_err(no_json)?;
+    Ok(record)
 }
 
 /// Returns the id and the meta object of a line that has these alone, as a document without a text.
@@ -149,36 +173,18 @@ pub fn meta_change(line: &[u8], options: &SourceOptions) -> Option<Document> {
         || record.parts.is_some()
         || record.id_place.is_some()
         || !record.within.is_empty()
+        || !record.others.is_empty()
         || !record.twice.is_empty();
     if has_others || record.meta.is_empty() {
         return None;
     }
     let (id, id_source) = id_of(record.id, line, options, &String::new).ok()?;
-    let meta = meta_of(&record.meta, options).ok()?;
+    let others = OtherFields::default();
+    let meta = meta_of(&options.meta_fields, &record.meta, others, |_| {}).ok()?;
     if let Some(all) = &options.field_use {
         all.add(record.fields);
     }
     (id_source == IdSource::GIVEN).then(|| Document::new(id, "").with_meta(meta))
-}
-
-/// Returns the meta object of the fields of a record that have these numbers in the options.
-fn meta_of(
-    fields: &[(usize, &RawValue)],
-    options: &SourceOptions,
-) -> Result<Map<String, Value>, String> {
-    let mut meta = Map::new();
-    for &(number, json) in fields {
-        let name = &options.meta_fields[number];
-        let members = meta_of_json(name, json)?;
-        if let Some(member) = members.keys().find(|member| meta.contains_key(*member)) {
-            return Err(format!("`{name}` and another field make `{member}` of the meta object"));
-        }
-        match meta.is_empty() {
-            true => meta = members,
-            false => meta.extend(members),
-        }
-    }
-    meta_problem(&meta).map_or(Ok(meta), Err)
 }
 
 /// Returns a document of the parts in this field, which has no text.
@@ -339,6 +345,8 @@ struct Record<'de> {
     parts: Option<&'de RawValue>,
     /// With the numbers of the fields in the options.
     meta: Vec<(usize, &'de RawValue)>,
+    /// The fields that are kept although no option names them.
+    others: Vec<(String, &'de RawValue)>,
     id_place: Option<u64>,
     /// The first field of another name, if that matters.
     unknown: Option<String>,
@@ -361,7 +369,7 @@ impl Record<'_> {
                     return Err(twice("fields", &name));
                 }
                 () if name == options.id_field => self.id = None,
-                () if options.meta_fields.contains(&name) => self.meta.clear(),
+                () if options.meta_fields.number_of(&name).is_some() => self.meta.clear(),
                 () => self.id_place = None,
             }
         }
@@ -376,9 +384,9 @@ pub const PARTS: &str = "parts";
 const ID_PLACE: &str = "id_place";
 
 /// The field of exports with the time of addition, which a document that is added gets anew.
-const ADDED: &str = "added";
+pub const ADDED: &str = "added";
 
-/// Reads the fields that the options name and passes over all others.
+/// Reads the fields that the options name, and all others or none of them.
 struct Fields<'a>(&'a SourceOptions);
 
 impl<'de> DeserializeSeed<'de> for Fields<'_> {
@@ -399,6 +407,7 @@ impl<'de> Visitor<'de> for Fields<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record<'de>, A::Error> {
         let mut record = Record::default();
         let text_field = self.0.text_field.plain();
+        let keeps_all = self.0.meta_fields.are_all();
         while let Some(key) = map.next_key::<String>()? {
             let is_again = if text_field == Some(key.as_str()) {
                 record.text.replace(map.next_value()?).is_some()
@@ -408,7 +417,7 @@ impl<'de> Visitor<'de> for Fields<'_> {
                 is_again
             } else if key == self.0.id_field {
                 record.id.replace(map.next_value()?).is_some()
-            } else if let Some(number) = self.0.meta_fields.iter().position(|own| *own == key) {
+            } else if let Some(number) = self.0.meta_fields.number_of(&key) {
                 record.fields.meet(number);
                 record.meta.push((number, map.next_value()?));
                 record.meta[..record.meta.len() - 1].iter().any(|(other, _)| *other == number)
@@ -420,6 +429,9 @@ impl<'de> Visitor<'de> for Fields<'_> {
                 // As `export` writes it; in a foreign record it may be anything.
                 record.id_place = map.next_value::<&RawValue>()?.get().parse().ok();
                 false
+            } else if keeps_all && key != ADDED {
+                record.others.push((key, map.next_value()?));
+                continue;
             } else {
                 map.next_value::<IgnoredAny>()?;
                 if let Some(all) = &self.0.field_use {

@@ -49,6 +49,11 @@ mod tests {
         check(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "PDF");
         check(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "old Office");
         check(b"{\\rtf1\\ansi Text}", "RTF");
+        check(b"\xffWPC\x10\0\0\0\x01\x0a", "WordPerfect");
+        check(b"\xdb\xa5\x2d\0\0\0\x09\x04", "Word before version 6");
+        check(b"\xfe\x37\0\x23\0\0", "Word before version 6");
+        check(b"\x31\xbe\0\0\0\xab", "Word before version 6");
+        check(b"\x01\xfe\x03\0", "Works");
         check(b"\x89PNG\r\n\x1a\n\0", "image");
         check(&b"a\0\0\0b".repeat(3), "NUL");
         check(b"\xffa\0b", "NUL");

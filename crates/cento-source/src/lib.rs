@@ -39,6 +39,7 @@ mod kind;
 #[cfg(feature = "mail")]
 mod mail;
 mod markdown;
+mod meta_fields;
 mod names;
 mod notebook;
 mod origin;
@@ -93,6 +94,7 @@ pub use formats::formats;
 pub use grouping::{By, GroupedFiles, Grouping, ListedFiles, Remark};
 pub use html::Html;
 pub use jsonl::{has_field, with_text};
+pub use meta_fields::MetaFields;
 pub use origin::Origins;
 pub use questions::{QuestionError, QuestionFields, lacks_question, questions};
 pub use read_error::{ReadChunk, ReadError};
@@ -149,9 +151,8 @@ pub struct SourceOptions {
     pub id_field: String,
     /// The fields of a JSON line that make the text.
     pub text_field: TextField,
-    /// The fields of a JSON line with the meta object: the members of objects, and the other values
-    /// under the names of their fields.
-    pub meta_fields: Vec<String>,
+    /// The fields of a JSON line with the meta object.
+    pub meta_fields: MetaFields,
     /// Learns which fields of records become no part of a document.
     pub field_use: Option<Arc<FieldUse>>,
     /// Learns how much of the inputs has been read.
@@ -223,7 +224,7 @@ impl Default for SourceOptions {
         SourceOptions {
             id_field: "id".into(),
             text_field: "text".into(),
-            meta_fields: vec!["meta".into()],
+            meta_fields: MetaFields::All,
             field_use: None,
             read_meter: None,
             encoding: None,
@@ -307,7 +308,7 @@ fn read_extracted(
 /// # Errors
 /// When it is not a document, with `document` for its place.
 pub fn parse_record(json: &[u8], options: &SourceOptions) -> Result<Document> {
-    let document = jsonl::parse(json, options, || "document".into())
+    let document = jsonl::parse(json, false, options, || "document".into())
         .and_then(|document| checked(document, options));
     document.map_err(|what| Error::input("document", what))
 }
@@ -322,14 +323,16 @@ pub fn records<'a>(
     options: &'a SourceOptions,
     place: impl Fn(u64) -> String + 'a,
 ) -> impl Iterator<Item = (u64, Result<Document>)> + 'a {
-    let all = records_in_file(lines, first_line, options, place);
+    let all = records_in_file(lines, first_line, false, options, place);
     all.map(|(number, read)| (number, read.map(|(document, _)| document)))
 }
 
-/// As [`records`], with the content of the file beside each document.
+/// As [`records`], with the content of the file beside each document; the lines may be the rows of
+/// a table.
 pub(crate) fn records_in_file<'a>(
     lines: &'a [u8],
     first_line: u64,
+    are_rows: bool,
     options: &'a SourceOptions,
     place: impl Fn(u64) -> String + 'a,
 ) -> impl Iterator<Item = (u64, Result<(Document, InFile)>)> + 'a {
@@ -341,13 +344,14 @@ pub(crate) fn records_in_file<'a>(
         if line.iter().all(u8::is_ascii_whitespace) {
             return None;
         }
-        let read = read_record(line, options, || place(number));
+        let read = read_record(line, are_rows, options, || place(number));
         Some((number, read.map_err(|what| Error::input(place(number), what))))
     })
 }
 
 fn read_record(
     line: &[u8],
+    is_row: bool,
     options: &SourceOptions,
     place: impl Fn() -> String,
 ) -> std::result::Result<(Document, InFile), Refusal> {
@@ -355,7 +359,7 @@ fn read_record(
         return Err(too_long(options.record_bytes_max));
     }
     let mut in_file = InFile::default();
-    let parsed = jsonl::parse(line, options, place).or_else(|what| {
+    let parsed = jsonl::parse(line, is_row, options, place).or_else(|what| {
         let lacks_text = what.reason == Some(Reason::MissingField { field: "text" });
         let change = (lacks_text && options.takes_meta_changes)
             .then(|| jsonl::meta_change(line, options))

@@ -46,6 +46,9 @@ const TAKEN_AS_IT_IS: u8 = b'x';
 pub struct Mail {
     /// Its subject and its text; that of the page if there is no other.
     pub text: String,
+    /// The page, if it is no mail but a page that a browser has saved (MHTML). Its pictures and
+    /// styles are no attachments.
+    pub page: Option<Vec<u8>>,
     /// The files attached to it, in order; those of one name are numbered.
     pub attachments: Vec<Attachment>,
 }
@@ -72,6 +75,10 @@ pub fn parse(mut bytes: Vec<u8>, encoding: Option<&str>) -> Result<Mail, String>
     if message.text_bodies().chain(message.html_bodies()).any(is_undecoded) {
         return Err(UNDECODED.to_owned());
     }
+    if let Some(page) = saved_page(&message) {
+        let (text, attachments) = (String::new(), Vec::new());
+        return Ok(Mail { text, page: Some(page), attachments });
+    }
     let (mut names, mut numbers) = (HashSet::new(), HashMap::new());
     let attachments = message.attachments().enumerate().filter_map(|(at, part)| {
         // Pictures shown within the text are part of it.
@@ -94,7 +101,21 @@ pub fn parse(mut bytes: Vec<u8>, encoding: Option<&str>) -> Result<Mail, String>
         Some(Attachment { name, bytes })
     });
     let attachments = attachments.collect();
-    Ok(Mail { text: text_of(&message, encoding)?, attachments })
+    Ok(Mail { text: text_of(&message, encoding)?, page: None, attachments })
+}
+
+/// Returns the page that a browser has saved: the first of related parts that is a page with an
+/// address. The pages of mails are written by mail programs, and lack one.
+fn saved_page(message: &Message<'_>) -> Option<Vec<u8>> {
+    let root = message.parts.first()?;
+    let kind = root.content_type()?;
+    let is_related = kind.ctype() == "multipart" && kind.subtype() == Some("related");
+    let mut parts = message.parts.iter();
+    let page = parts.find(|part| matches!(part.body, PartType::Html(_)))?;
+    let PartType::Html(text) = &page.body else { return None };
+    let is_saved = page.content_location().or(root.content_location()).is_some();
+    (is_saved && (is_related || std::ptr::eq(root, page)))
+        .then(|| file_of(message, page, text).into_owned())
 }
 
 /// Returns whether a part is in base64 that could not be decoded. Other encodings leave most
@@ -368,7 +389,7 @@ mod tests {
         let both = "Subject: s\nContent-Type: multipart/alternative; boundary=x\n\n--x\n\
                     Content-Type: text/plain\n\nplain\n--x\nContent-Type: text/html\n\n\
                     <p>page</p>\n--x--\n";
-        let Mail { text, attachments } = mail(both);
+        let Mail { text, attachments, .. } = mail(both);
         assert_eq!((text.trim(), attachments), ("s\n\nplain", vec![]));
         let page = "Content-Type: text/html; charset=utf-8\n\n<p>only a<br>page</p>\n";
         assert_eq!(mail(page).text, "only a\npage");
@@ -423,7 +444,7 @@ mod tests {
             Content-Disposition: attachment; filename=b.txt\n\
             Content-Type: text/plain; charset=latin1\n\nf\xfcr\n--x--\n";
         for encoding in [None, Some("latin1")] {
-            let Mail { text, attachments } = parse(mail.to_vec(), encoding).unwrap();
+            let Mail { text, attachments, .. } = parse(mail.to_vec(), encoding).unwrap();
             assert!(
                 text.starts_with("Gr\u{fc}\u{df}e an alle\n\nViele Gr\u{fc}\u{df}e, es"),
                 "{text}"
@@ -456,6 +477,25 @@ mod tests {
     }
 
     #[test]
+    fn a_page_that_a_browser_saved_is_a_page() {
+        // Its text came with all menus, and each of its styles was a document.
+        let mhtml = |address: &str| {
+            format!(
+                "From: <Saved by Blink>\nSubject: A page\nMIME-Version: 1.0\n\
+                 Content-Type: multipart/related; type=\"text/html\"; boundary=\"x\"\n\n--x\n\
+                 Content-Type: text/html; charset=iso-8859-1\n{address}\
+                 Content-Transfer-Encoding: quoted-printable\n\n<p>caf=E9</p>\n--x\n\
+                 Content-Type: text/css\nContent-Location: cid:css-1\n\np {{ color: red }}\n\
+                 --x--\n"
+            )
+        };
+        let Mail { text, page, attachments } = mail(&mhtml("Content-Location: http://a.org/\n"));
+        assert_eq!((text.as_str(), attachments), ("", vec![]));
+        assert_eq!(page.unwrap().trim_ascii_end(), "\u{feff}<p>caf\u{e9}</p>".as_bytes());
+        assert_eq!(mail(&mhtml("")).page, None, "a mail with a page and its style");
+    }
+
+    #[test]
     fn an_attachment_is_a_file_and_so_is_a_mail() {
         let part = |head: &str, body: &str| format!("--x\n{head}\n\n{body}\n");
         let file = |name: &str, bytes: &[u8]| {
@@ -475,7 +515,7 @@ mod tests {
             part("Content-Type: image/png\nContent-Transfer-Encoding: base64", "iVBORw0K"),
             "--x--\n".to_owned(),
         ];
-        let Mail { text, attachments } = mail(&all.concat());
+        let Mail { text, attachments, .. } = mail(&all.concat());
         assert_eq!(text.trim(), "s\n\nbody");
         let found: Vec<(&str, &[u8])> = attachments
             .iter()
@@ -494,7 +534,7 @@ mod tests {
         let head = "Subject: s\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nbody\n--x\n\
                     Content-Type: text/plain; name=a.txt\nContent-Transfer-Encoding: BASE64\n\n";
         let files = |rest: &str| {
-            let Mail { text, attachments } = mail(&format!("{head}{rest}"));
+            let Mail { text, attachments, .. } = mail(&format!("{head}{rest}"));
             assert_eq!(text.trim(), "s\n\nbody");
             attachments.into_iter().map(|file| (file.name, file.bytes)).collect::<Vec<_>>()
         };

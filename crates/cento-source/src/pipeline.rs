@@ -308,7 +308,7 @@ impl Worker {
 /// Returns the name of a part of the input in errors.
 fn place_of(chunk: &Chunk) -> String {
     match chunk.kind {
-        ChunkKind::Lines { first_line } => format!("{}, from line {first_line} on", chunk.path),
+        ChunkKind::Lines { first_line, .. } => format!("{}, from line {first_line} on", chunk.path),
         _ => chunk.path.to_string(),
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::documents::documents;
 use crate::fields;
 use crate::jsonl::{has_field, id_in};
-use crate::{FileBelow, ReadError, SourceOptions, files_below, place_of};
+use crate::{FileBelow, MetaFields, ReadError, SourceOptions, files_below, place_of};
 
 /// The fields of a record with the parts of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +88,7 @@ pub fn questions(
         keeps_records: true,
         keeps_places: false,
         needs_text_only: true,
+        meta_fields: MetaFields::object(),
         ..source.clone()
     };
     for ((path, _), name) in files.iter().zip(names) {

@@ -213,7 +213,7 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
     if begins_as_mailbox(text) {
         return Form::Mailbox;
     }
-    if begins_as_mail(text, ends(&[".eml"])) {
+    if begins_as_mail(text, ends(&[".eml", ".mht", ".mhtml"])) {
         return Form::Mail;
     }
     if ends(&[".mbox"]) {

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::io::{self, Read};
 use std::mem;
 use std::ops::ControlFlow;
@@ -19,7 +20,7 @@ use crate::SourceOptions;
 use crate::bytes::Source;
 use crate::charset::record_text;
 use crate::fields::{missing, repeated, twice};
-use crate::jsonl::{CHUNK_BYTES, Lines};
+use crate::jsonl::{ADDED, CHUNK_BYTES, Lines};
 use crate::quotes::Quotes;
 use crate::transcode::utf8;
 
@@ -58,7 +59,7 @@ pub fn read_table(
             record_text(field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field)).trim().to_owned()
         })
         .collect();
-    check(&names, options).map_err(Fault::Input)?;
+    let columns = columns(names, options).map_err(Fault::Input)?;
     let (mut lines, mut first_line, mut line) = (Vec::new(), 1, 1);
     loop {
         let next = rows.next(&mut row);
@@ -67,9 +68,11 @@ pub fn read_table(
                 "the quotation mark in line {line} is closed in a later line, and text follows; it \
                  may have taken other rows"
             )),
-            Ok(Some(_)) if row.len() > names.len() => {
-                Some(format!("it has {} fields, and the table {} columns", row.len(), names.len()))
-            }
+            Ok(Some(_)) if row.len() > columns.len() => Some(format!(
+                "it has {} fields, and the table {} columns",
+                row.len(),
+                columns.len()
+            )),
             _ => None,
         };
         let is_end = !matches!(next, Ok(Some(_)));
@@ -91,7 +94,7 @@ pub fn read_table(
         }
         // Rows may have several lines; the number of the first counts.
         lines.resize(lines.len() + own.saturating_sub(line) as usize, b'\n');
-        let record = record(&names, row.iter().map(record_text), options);
+        let record = record(&columns, row.iter().map(record_text), options);
         let written = serde_json::to_writer(&mut lines, &record);
         written.expect("strings are JSON, and memory takes every byte");
         lines.push(b'\n');
@@ -149,9 +152,16 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Refuses a table without a text, or with two columns of one name that are both used: a record
-/// that is kept has each column once.
-fn check(names: &[String], options: &SourceOptions) -> Result<(), Refusal> {
+/// A column of a table.
+struct TableColumn {
+    name: String,
+    /// Its values become members of the record: no other column that is not used has its name.
+    is_read: bool,
+}
+
+/// Returns the columns. Refuses a table without a text, or with two columns of one name that are
+/// both used: a record that is kept has each column once.
+fn columns(names: Vec<String>, options: &SourceOptions) -> Result<Vec<TableColumn>, Refusal> {
     let SourceOptions { text_field, id_field, meta_fields, keeps_records, .. } = options;
     let each = || names.iter().map(String::as_str);
     // A cell is one string, so a path has nowhere to go.
@@ -159,25 +169,37 @@ fn check(names: &[String], options: &SourceOptions) -> Result<(), Refusal> {
         return Err(missing("column ", "text", absent, each()));
     }
     let is_used = |name: &str| {
-        let mut used = [id_field].into_iter().chain(meta_fields);
-        *keeps_records || text_field.is_in(name) || used.any(|used| *used == name)
+        let is_meta = meta_fields.number_of(name).is_some();
+        *keeps_records || text_field.is_in(name) || id_field == name || is_meta
     };
+    if let Some(name) = repeated(each(), is_used) {
+        return Err(twice("columns", name));
+    }
+    let mut times: HashMap<&str, u32> = HashMap::new();
+    each().for_each(|name| *times.entry(name).or_default() += 1);
     // A row has no member for an empty field of the meta object.
     if let Some(all) = &options.field_use {
-        all.add_columns(each(), meta_fields, |name| name == id_field || text_field.is_in(name));
+        let is_kept = |name: &str| meta_fields.are_all() && name != ADDED && times[name] == 1;
+        let is_read = |name: &str| name == id_field || text_field.is_in(name) || is_kept(name);
+        all.add_columns(each(), meta_fields, is_read);
     }
-    repeated(each(), is_used).map_or(Ok(()), |name| Err(twice("columns", name)))
+    let is_read: Vec<bool> = each().map(|name| times[name] == 1 || is_used(name)).collect();
+    let columns = names.into_iter().zip(is_read);
+    Ok(columns.map(|(name, is_read)| TableColumn { name, is_read }).collect())
 }
 
 fn record<'a>(
-    names: &[String],
+    columns: &[TableColumn],
     fields: impl Iterator<Item = Cow<'a, str>>,
     options: &SourceOptions,
 ) -> Map<String, Value> {
     let mut record = Map::new();
-    for (name, field) in names.iter().zip(fields) {
+    for (TableColumn { name, is_read }, field) in columns.iter().zip(fields) {
+        if !is_read {
+            continue;
+        }
         // Without an id the record gets its place as id; without meta it has no meta.
-        let is_meta = options.meta_fields.contains(name);
+        let is_meta = options.meta_fields.number_of(name).is_some();
         if field.is_empty() && (*name == options.id_field || is_meta) {
             continue;
         }
@@ -218,6 +240,7 @@ impl Read for Watched<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MetaFields;
     use serde_json::json;
 
     fn read(table: &[u8], delimiter: u8, options: &SourceOptions) -> (Vec<(u64, Value)>, String) {
@@ -247,7 +270,10 @@ mod tests {
 
     #[test]
     fn rows_are_records() {
-        let options = SourceOptions { meta_fields: vec!["m".into()], ..SourceOptions::default() };
+        let options = SourceOptions {
+            meta_fields: MetaFields::Named(vec!["m".into()]),
+            ..SourceOptions::default()
+        };
         let table =
             "\u{feff}id, text,m\n7,\"a \"\"b\"\",\nc\",\"{\"\"x\"\":1}\"\n,d,\n1,2,3,4\n8\n";
         let (rows, faults) = read(table.as_bytes(), b',', &options);

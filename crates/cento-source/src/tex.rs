@@ -429,6 +429,7 @@ mod tests {
         check("\\newcommand{\\x}[1]{y\n#1}z", "\nz");
         check("hy\\-phen ``quoted''", "hyphen \"quoted\"");
         check("\\begin{comment}\na\n\\end{comment}b", "\n\nb");
+        check("a\\phantom{hidden} b", "a b");
     }
 
     #[test]

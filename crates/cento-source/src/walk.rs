@@ -1,6 +1,7 @@
 //! The files that inputs name, and their contents.
 
 mod archives;
+mod includes;
 mod mails;
 
 #[cfg(feature = "archives")]
@@ -37,6 +38,7 @@ use super::{PACKAGE, too_long, unread};
 use cento::hash::Digest;
 use cento::index::IdSource;
 use cento::{Error, Refusal};
+use includes::{INCLUDED, Includes};
 
 /// The maximum number of bytes allocated for a file before it is read.
 const ROOM_BYTES_MAX: usize = 64 << 20;
@@ -61,6 +63,11 @@ fn read_with(mut reader: Reader<'_>, inputs: &[impl AsRef<Path>]) {
             reader.file(input)
         };
         if flow.is_break() {
+            return;
+        }
+    }
+    for place in reader.includes.missing() {
+        if reader.skip(&place, INCLUDED).is_break() {
             return;
         }
     }
@@ -132,6 +139,7 @@ struct Reader<'a> {
     emitted: u64,
     /// The number of chunks among them.
     chunks: u64,
+    includes: Includes,
 }
 
 /// An archive that is open.
@@ -168,6 +176,7 @@ impl<'a> Reader<'a> {
             id_source: IdSource::STREAM,
             emitted: 0,
             chunks: 0,
+            includes: Includes::default(),
         }
     }
 
@@ -318,18 +327,20 @@ impl<'a> Reader<'a> {
             // A form that is still unclear has been examined as far as possible.
             Form::Lines | Form::Unclear => {
                 let declared = self.options.encoding.as_deref();
-                self.records(place, |max, each| Ok(read_lines(utf8(source, declared)?, max, each)?))
+                self.records(place, false, |max, each| {
+                    Ok(read_lines(utf8(source, declared)?, max, each)?)
+                })
             }
             Form::Records(nesting) => {
                 let declared = self.options.encoding.as_deref();
-                self.records(place, |max, each| {
+                self.records(place, false, |max, each| {
                     Ok(read_records(utf8(source, declared)?, nesting, max, each)?)
                 })
             }
             Form::Text => self.whole(place, source, ChunkKind::File),
             Form::Table(delimiter) => {
                 let options = self.options.clone();
-                self.records(place, |_, each| read_table(source, delimiter, &options, each))
+                self.records(place, true, |_, each| read_table(source, delimiter, &options, each))
             }
             Form::Document => self.document(place, &start, source),
             Form::Zip => self.zip(place, inner, &start, source),
@@ -381,7 +392,7 @@ impl<'a> Reader<'a> {
             let subject = format!("it is {name}, and reading it");
             return self.fail(unread(place, Refusal::unsupported(subject, "parquet", PACKAGE)));
         };
-        self.records(place, |_, each| match source {
+        self.records(place, false, |_, each| match source {
             Source::File(file) => tables.read(io::empty(), Some(file), kind, options, each),
             source => tables.read(source, None, kind, options, each),
         })
@@ -466,10 +477,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a stream with many documents, which `read` cuts into lines.
+    /// Reads a stream with many documents, which `read` cuts into lines, or makes lines of rows.
     fn records(
         &mut self,
         place: &Arc<str>,
+        are_rows: bool,
         read: impl FnOnce(
             usize,
             &mut dyn FnMut(Lines) -> ControlFlow<()>,
@@ -480,7 +492,7 @@ impl<'a> Reader<'a> {
         let flow = read(options.record_bytes_max, &mut |lines| {
             self.emit(match lines {
                 Lines::Whole { first_line, bytes } => {
-                    let kind = ChunkKind::Lines { first_line };
+                    let kind = ChunkKind::Lines { first_line, are_rows };
                     Ok(Chunk { path: place.clone(), bytes, kind, id_source, parts: None })
                 }
                 Lines::TooLong(line) => {
@@ -514,6 +526,7 @@ impl<'a> Reader<'a> {
             }
             Ok(bytes) => {
                 let (path, id_source) = (place.clone(), self.id_source);
+                self.includes.add(place, &bytes);
                 self.emit(Ok(Chunk { path, bytes, kind, id_source, parts: None }))
             }
         }

@@ -311,7 +311,8 @@ class DedupOptions(TypedDict, total=False):
     prefer: str | None
     """The duplicate to keep instead of the first: ``"longest"``, or the one with the least value of
     this field of ``meta``, such as a date; with ``-`` before it, the greatest. All documents are
-    then read before the first verdict is given, still in their order."""
+    then read before the first verdict is given, still in their order. ``"none"`` drops all
+    documents that have a duplicate before or after them."""
     within: str | None
     """Only documents of one group are duplicates: those with the same value of this field of
     ``meta``, or with the same fields in their ids by a pattern, as in :meth:`Index.pairs`."""

@@ -239,12 +239,14 @@ impl Decontaminate {
     /// Returns how the corpus is read.
     fn source(&self) -> SourceOptions {
         let keeps_places = self.writes_tables();
+        let options = self.source.options_within(self.memory()).expect("it was checked");
         SourceOptions {
             keeps_records: !keeps_places && self.out.is_some(),
             keeps_places,
             needs_text_only: true,
             filter: self.filter.filter().expect("each pattern was checked"),
-            ..self.source.options_within(self.memory()).expect("it was checked")
+            meta_fields: options.meta_fields.or_object(),
+            ..options
         }
     }
 

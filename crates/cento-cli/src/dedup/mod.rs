@@ -32,6 +32,7 @@ use cento::hash::hash_fields;
 use cento::index::{Config, Index, Preset, PresetDefaults, WriterOptions};
 use cento::search::{Boilerplate, Searcher};
 use cento::{Error, Reason, Stop};
+use cento_api::Prefer;
 use cento_api::whole::is_zero;
 use cento_collections::dedup::{self, DedupOptions, Event, Progress, Record};
 use cento_source::{Annotation, SourceOptions, TableForm, check_there};
@@ -315,11 +316,17 @@ impl Dedup {
         let keeps_places = self.writes_tables();
         let filter = self.filter.filter().expect("each pattern was checked");
         let options = self.source.options_within(self.memory()).expect("it was checked");
+        // Fields decide by the record itself, which is written as it was; an index keeps them.
+        let meta_fields = match self.index {
+            Some(_) => options.meta_fields,
+            None => options.meta_fields.or_object(),
+        };
         SourceOptions {
             keeps_records: !keeps_places,
             keeps_places,
             needs_text_only: true,
             filter,
+            meta_fields,
             ..options
         }
     }
@@ -435,7 +442,13 @@ impl Dedup {
     /// Refuses outputs whose names promise another form than is written, and copies of tables in
     /// another order.
     fn check_names(&self) -> cento::Result<()> {
-        if self.writes_tables() && self.options.prefer.is_some() {
+        let sorts = self.options.prefer.as_ref().is_some_and(|prefer| *prefer != Prefer::None);
+        if self.index.is_some() && self.options.prefer == Some(Prefer::None) {
+            let what = "--prefer none reads all documents before it keeps the first one, and adds \
+                        to no index; give it without --index, and add what it writes";
+            return Err(Error::argument("prefer", what));
+        }
+        if self.writes_tables() && sorts {
             let what = "a directory as --out has a copy of each Parquet file, with its rows in \
                         their order, and --prefer writes the best first; write a file instead";
             return Err(Error::argument("prefer", what));
@@ -510,7 +523,7 @@ impl Dedup {
             ("resumable", self.is_resumable().to_string()),
             ("id_field", id_field.clone()),
             ("text_field", listed(text_field.names())),
-            ("meta_fields", listed(meta_fields)),
+            ("meta_fields", format!("{meta_fields:?}")),
             ("encoding", listed(encoding)),
             ("record_bytes_max", record_bytes_max.to_string()),
             ("read_hidden", read_hidden.to_string()),

@@ -104,7 +104,9 @@ impl Search {
             return each(name, None, Asked::Signature(signature));
         }
         // A query is not stored, so the limits of an index are no reason to refuse one.
-        let options = SourceOptions { needs_text_only: true, takes_any_id: true, ..options };
+        let meta_fields = options.meta_fields.or_object();
+        let options =
+            SourceOptions { needs_text_only: true, takes_any_id: true, meta_fields, ..options };
         if self.unit.is_grouped() {
             // The files of a document may be in several inputs.
             let filter = self.unit.without_data(options.filter.clone());

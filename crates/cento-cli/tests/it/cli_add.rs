@@ -379,7 +379,7 @@ fn programs_have_the_language_of_their_names() {
 }
 
 #[test]
-fn fields_that_are_not_kept_are_named() {
+fn fields_beside_the_text_are_kept_or_named() {
     // They vanished without a word.
     let dir = Dir::new();
     let record = |id: &str, more: Value| {
@@ -399,12 +399,18 @@ fn fields_that_are_not_kept_are_named() {
     };
     let meta = |id: &str| dir.json(&["show", "idx", id])["meta"].clone();
     let run = add("in.jsonl", &[]);
-    assert_eq!(run.status, 0, "{}", run.err);
-    let said = "cento: fields not kept: date, lang, source (--meta-field NAME keeps one)\n2 added";
-    assert!(run.err.starts_with(said), "{}", run.err);
+    assert!(run.status == 0 && run.err.starts_with("2 added"), "{}", run.err);
+    assert_eq!(meta("a"), json!({"source": "herald", "date": "2024-05-01", "lang": "en"}));
+    assert_eq!(meta("b"), json!({"source": "bote", "year": 2025}));
+    let listed = dir.run(&["list", "idx", "--filter", "meta.source:herald"]);
+    assert!(listed.out.lines().count() == 1 && listed.out.contains(" a\n"), "{}", listed.out);
+    let exported = dir.run(&["export", "idx"]).out;
+    dir.write("exported.jsonl", &exported);
+    let run = dir.run(&["add", "again", "exported.jsonl"]);
+    assert!(run.err.starts_with("cento: fields not kept: added ("), "{}", run.err);
+    assert_eq!(dir.json(&["show", "again", "a"])["meta"], meta("a"));
     let run = add("in.jsonl", &["source", "date", "meta"]);
     assert!(run.err.contains("fields not kept: lang (") && run.status == 0, "{}", run.err);
-    assert!(run.err.contains("2 replaced"), "{}", run.err);
     assert_eq!(meta("a"), json!({"source": "herald", "date": "2024-05-01"}));
     assert_eq!(meta("b"), json!({"source": "bote", "year": 2025}));
     // A field that no record has is an error.
@@ -420,9 +426,46 @@ fn fields_that_are_not_kept_are_named() {
     assert_eq!(add("in.csv", &["lang"]).status, 2);
     // So it is where kept documents are stored.
     let dedup = |more: &[&str]| dir.run(&[&["dedup", "in.jsonl"], more].concat());
-    let run = dedup(&["--index", "kept", "--out", "out"]);
-    assert!(run.err.contains("fields not kept: date, lang, source ("), "{}", run.err);
+    assert_eq!(dedup(&["--index", "kept", "--out", "out"]).status, 0);
+    let kept = json!({"source": "herald", "date": "2024-05-01", "lang": "en"});
+    assert_eq!(dir.json(&["show", "kept", "a"])["meta"], kept);
+    let run = dedup(&["--index", "none", "--out", "out2", "--meta-field", "NONE"]);
+    assert!(run.err.contains("fields not kept: date, lang, meta, source ("), "{}", run.err);
     assert!(!dedup(&[]).err.contains("not kept"));
+}
+
+#[test]
+fn a_field_that_no_meta_object_can_hold_costs_no_record() {
+    let dir = Dir::new();
+    let html = "<p>tide</p>".repeat(20_000);
+    let record = json!({"id": "a", "text": words(1, 60), "lang": "en", "html": html});
+    dir.write("in.jsonl", format!("{record}\n"));
+    let run = dir.run(&["add", "idx", "in.jsonl"]);
+    let said = "cento: fields not kept: html (in a record too long, twice, or bytes)\n1 added";
+    assert!(run.status == 0 && run.err.starts_with(said), "{}", run.err);
+    assert_eq!(dir.json(&["show", "idx", "a"])["meta"], json!({"lang": "en"}));
+    // Rows have numbers again, and nothing for an empty cell.
+    dir.write("in.csv", format!("id,text,score,lang,x,x\nb,{},9,,1,2\n", words(2, 60)));
+    let run = dir.run(&["add", "idx", "in.csv"]);
+    assert!(run.err.starts_with("cento: fields not kept: x ("), "{}", run.err);
+    assert_eq!(dir.json(&["show", "idx", "b"])["meta"], json!({"score": 9}));
+    // A table that is written again is as it was, and its index has the same meta objects.
+    dir.write("kept.csv", format!("id,text,score\nb,{},1.50\n", words(2, 60)));
+    dir.json(&["dedup", "kept.csv", "--index", "kept", "--out", "out.csv"]);
+    assert_eq!(fs::read(dir.path("out.csv")).unwrap(), fs::read(dir.path("kept.csv")).unwrap());
+    assert_eq!(dir.json(&["show", "kept", "b"])["meta"], json!({"score": 1.5}));
+}
+
+#[test]
+fn verbs_over_files_choose_by_the_fields_of_records() {
+    let dir = Dir::new();
+    let record = |id: &str, site: &str| {
+        format!("{}\n", json!({"id": id, "site": site, "text": words(1, 60)}))
+    };
+    dir.write("in.jsonl", [record("a", "x"), record("b", "x"), record("c", "y")].concat());
+    let pairs = dir.run(&["pairs", "in.jsonl", "--within", "site", "--format", "json"]);
+    assert_eq!(pairs.status, 0, "{}", pairs.err);
+    assert!(pairs.out.contains("\"a\"") && !pairs.out.contains("\"c\""), "{}", pairs.out);
 }
 
 #[test]

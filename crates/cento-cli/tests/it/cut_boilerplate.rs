@@ -36,7 +36,7 @@ fn the_passages_of_each_site_are_removed_from_all_of_its_pages() {
     }));
     let (with, without): (Vec<String>, Vec<String>) = pages.into_iter().unzip();
     dir.write("pages.jsonl", with.concat());
-    let find = ["method", "boilerplate", "pages.jsonl", "--meta-field", "site"];
+    let find = ["method", "boilerplate", "pages.jsonl"];
     // Of all pages, few have a menu.
     let all = dir.run(&[&find[..], &["--out", "all.jsonl"]].concat());
     assert_eq!(all.status, 1, "{}", all.err);

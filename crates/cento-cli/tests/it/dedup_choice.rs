@@ -78,6 +78,43 @@ fn the_preferred_duplicate_stays_as_in_clusters() {
 }
 
 #[test]
+fn no_document_of_a_group_is_kept_on_request() {
+    let dir = Dir::new();
+    // The first and the last resemble only the one between them.
+    let all: Vec<String> = words(9, 165).split(' ').map(String::from).collect();
+    let chain = [("x", 0..150), ("z", 10..155), ("y", 22..165)]
+        .map(|(id, range)| format!("{}\n", json!({"id": id, "text": all[range].join(" ")})));
+    let alone = |id: &str, seed| format!("{}\n", json!({"id": id, "text": words(seed, 50)}));
+    let lines = [alone("q", 70), versions(2), chain.concat(), alone("r", 71)].concat();
+    let turned: String = lines.lines().rev().map(|line| format!("{line}\n")).collect();
+    dir.write("in.jsonl", &lines);
+    dir.write("turned.jsonl", turned);
+    let none = |input: &str, out: &str, more: &[&str]| {
+        let args = ["dedup", input, "--prefer", "none", "--out", out, "--dropped"];
+        let summary = dir.json(&[&args[..], &[&format!("{out}.list")], more].concat());
+        (ids(&dir, out), summary)
+    };
+    let (kept, summary) = none("in.jsonl", "a", &[]);
+    assert_eq!((kept, &summary["near"]), (vec!["q".into(), "r".into()], &json!(9)), "{summary}");
+    assert_eq!(none("turned.jsonl", "b", &[]).0, ["r", "q"]);
+    // The memory of a run decides nothing.
+    assert_eq!(none("in.jsonl", "c", &["--memory", "1MiB", "--threads", "1"]).0, ["q", "r"]);
+    let list = fs::read_to_string(dir.path("a.list")).unwrap();
+    assert!(list.contains(r#"{"id":"x","verdict":"near","of":"z""#), "{list}");
+    // No two texts are the same.
+    assert_eq!(none("in.jsonl", "d", &["--exact"]).1["kept"], 11);
+    for args in [
+        &["dedup", "in.jsonl", "--prefer", "none", "--index", "x.idx"][..],
+        &["dedup", "in.jsonl", "--prefer", "none", "--cut-passages", "9"],
+        &["cluster", "in.jsonl", "--prefer", "none"],
+    ] {
+        let run = dir.run(args);
+        assert!(run.status == 2 && run.err.contains("none"), "{args:?}: {}", run.err);
+    }
+    assert!(!dir.path("x.idx").exists());
+}
+
+#[test]
 fn records_are_kept_byte_for_byte_and_numbers_of_tables_are_numbers() {
     let dir = Dir::new();
     let text = words(1, 40);

@@ -122,7 +122,7 @@ fn epub(text: &str) -> Vec<u8> {
 }
 
 /// A PDF whose pages have these texts. No stream is compressed; `filter` may say otherwise.
-fn pdf_with(pages: &[Vec<u8>], filter: &str) -> Vec<u8> {
+pub fn pdf_with(pages: &[Vec<u8>], filter: &str) -> Vec<u8> {
     let mut out = b"%PDF-1.4\n".to_vec();
     let mut offsets = Vec::new();
     let kids: String = (0..pages.len()).map(|i| format!("{} 0 R ", 4 + 2 * i)).collect();

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod abilities;
 mod access;
 // The shell and the tools of the examples are those of Linux.
 #[cfg(all(target_os = "linux", feature = "remote", feature = "serve"))]

@@ -30,6 +30,22 @@ const GROUPS: [(&str, &str); 5] = [
 /// An option that this many verbs describe in the same words is described once.
 const SHARED: usize = 3;
 
+/// The text before the table of the abilities of formats.
+const ABILITIES: &str = "
+## Abilities
+
+A test reads the same text in all of these formats. *Joined words*: a word that the file \
+hyphenates is one word. *Notes*: the mark of a note is no text, and the note comes after its \
+sentence or at the end. *Captions* and the cells of *tables* are read, each apart. *Hidden text*, \
+the *numbers* of lines and *metadata*, such as the author, are no text. *Encodings*: cento uses \
+the encoding that a file declares, or detects it. A format without such a thing has `-`; `is text` \
+stands where it stays in the text, such as the head of a Markdown file. A hyphen \
+at the end of a line of plain text stays, because only the writer knows whether it belongs to the \
+word. The [fold](schemes.md) `hyphens` joins these words, and the fold `numbers` leaves out \
+numbers of lines.
+
+";
+
 /// Compares the generated part of a page with `made`, or writes it.
 fn check(page: &str, made: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(page);
@@ -224,6 +240,8 @@ fn formats_are_those_of_the_list() {
         let (name, documents, endings) = (format.name, format.documents, endings.join(" "));
         let _ = writeln!(made, "| {name} | {endings} | {documents} | {lines} | {feature} |");
     }
+    made.push_str(ABILITIES);
+    made.push_str(&crate::abilities::table());
     check("formats.md", &made);
 }
 

@@ -32,6 +32,9 @@
 //! keeps the same documents that `cluster` makes representatives. With `within` or `group_by`, it
 //! compares only documents of one group or of different groups.
 //!
+//! With `none` for `prefer`, no document of a group is kept: each document is compared with all
+//! documents before and after it, including dropped ones.
+//!
 //! With `only_against`, documents are compared with other indexes only, and never count as versions
 //! of stored documents. So a stream loses whatever those indexes have, such as withdrawn texts and
 //! passages quoted from them.
@@ -42,6 +45,7 @@
 mod commit_note;
 mod committed;
 mod identity;
+mod none_kept;
 mod passages;
 mod preferred;
 mod recent;
@@ -62,12 +66,14 @@ use serde_json::Value;
 pub use super::DedupOptions;
 pub use verdict::{Cut, Decision, Evidence, Verdict};
 
+use super::Prefer;
 use super::defaults::EffectiveOptions;
 use cento_api::error::{Error, Result};
 
 use cento::index::{Config, Index, PresetDefaults, SignedDocument};
 use cento::search::{Boilerplate, Searcher};
 use cento_text::runtime::Stop;
+use none_kept::NoneKept;
 use preferred::Preferred;
 use run::Run;
 use scope::GroupScope;
@@ -89,6 +95,8 @@ struct Settings {
     resumable: bool,
     temporary: bool,
     strict: bool,
+    /// Later documents are also compared with those that are dropped.
+    keeps_none: bool,
 }
 
 /// An event of a run, in the order of the records.
@@ -198,6 +206,8 @@ pub struct Dedup<R: Iterator> {
     stop: Stop,
     records: Preferred<Fuse<R>>,
     run: Option<Run>,
+    /// The events of a run that keeps no document of a group.
+    none_kept: Option<NoneKept>,
     is_over: bool,
 }
 
@@ -274,6 +284,7 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
             resumable: false,
             temporary: false,
             strict: false,
+            keeps_none: options.prefer == Some(Prefer::None),
         };
         Dedup {
             index: index.clone(),
@@ -285,6 +296,7 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
             from: Progress::default(),
             stop: Stop::default(),
             run: None,
+            none_kept: None,
             is_over: false,
         }
     }
@@ -362,11 +374,20 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
     }
 
     fn step(&mut self) -> Result<Option<Event>> {
+        if let Some(none_kept) = &mut self.none_kept {
+            return none_kept.next_event(&mut self.records);
+        }
         if self.run.is_none() {
             self.options.check()?;
             // An unknown field is refused before anything is written.
             self.records.prepare()?;
             self.settings.scope = GroupScope::new(&self.options.scope()?)?;
+            if self.settings.keeps_none {
+                let (config, against) = (self.index.config(), &self.against);
+                let decided =
+                    NoneKept::new(&self.records, config, against, &self.settings, &self.stop)?;
+                return Ok(Some(self.none_kept.insert(decided).first_event()));
+            }
             let (settings, from) = (self.settings.clone(), std::mem::take(&mut self.from));
             let against = std::mem::take(&mut self.against);
             self.run = Some(Run::new(&self.index, against, settings, from, &self.stop)?);

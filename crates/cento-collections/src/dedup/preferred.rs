@@ -36,7 +36,7 @@ pub struct Preferred<R> {
 }
 
 /// A document that waits for its turn.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Waiting {
     /// The document without its text, record, meta object and fingerprints, which are in the spool.
     signed: SignedDocument,
@@ -79,7 +79,9 @@ impl<R: Iterator<Item = Result<Record>>> Preferred<R> {
                 Prefer::Least(field) | Prefer::Greatest(field) => {
                     Held::value(field_of_document(&signed.document, field).as_deref())
                 }
-                Prefer::Longest | Prefer::Oldest => Held::longest(signed.token_count),
+                Prefer::Longest => Held::longest(signed.token_count),
+                // They are not sorted.
+                Prefer::Oldest | Prefer::None => Held::Nothing,
             };
             has_field |= !matches!(held, Held::Nothing);
             // The names are needed only for the error that no document has the field.
@@ -94,9 +96,19 @@ impl<R: Iterator<Item = Result<Record>>> Preferred<R> {
         {
             return Err(unknown("prefer", field, &fields));
         }
-        sort(&mut ranked, prefer);
+        if *prefer != Prefer::None {
+            sort(&mut ranked, prefer);
+        }
         let order: Vec<Waiting> = ranked.into_iter().map(|(_, _, waiting)| waiting).collect();
         Ok(order.into_iter())
+    }
+
+    /// Returns the documents that are not taken yet, in their order or in reverse, without taking
+    /// them.
+    pub fn waiting(&self, in_reverse: bool) -> impl Iterator<Item = Result<Record>> {
+        let waiting = self.order.as_ref().map(vec::IntoIter::as_slice).unwrap_or_default();
+        let place = move |at| if in_reverse { waiting.len() - 1 - at } else { at };
+        (0..waiting.len()).map(move |at| self.take_back(waiting[place(at)].clone()))
     }
 
     fn take_back(&self, waiting: Waiting) -> Result<Record> {

@@ -269,6 +269,7 @@ mod tests {
                 resumable: false,
                 temporary: false,
                 strict: false,
+                keeps_none: false,
             };
             let (near, both) = (options(None), options(Some(f64::from(tenths) / 10.0)));
             let sampling = Sampling::Sketches;

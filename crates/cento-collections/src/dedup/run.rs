@@ -356,9 +356,19 @@ impl Run {
         if signed.token_count == 0 {
             self.events.push_back(Event::Empty(signed.document.id.clone()));
         }
-        if itself.is_some() || !verdict.is_kept() {
+        let is_kept = itself.is_none() && verdict.is_kept();
+        if !is_kept && !self.options.keeps_none {
             self.tell(signed.document, verdict);
             return Ok(());
+        }
+        if !is_kept {
+            // Later documents resemble it, whatever becomes of it.
+            let mut given = Verdict::Kept { cut: Vec::new(), kept_as: None, replaces: false };
+            let id = self.identify(&signed.document.id, signed.digest, &stored, &mut given)?;
+            self.tell(signed.document.clone(), verdict);
+            let mut signed = signed;
+            signed.document.id = id;
+            return self.store(signed, &stored, keys, (committed.sampling(), size));
         }
         let text = rest.as_ref().map_or(signed.digest, |rest| rest.digest);
         let id = self.identify(&signed.document.id, text, &stored, &mut verdict)?;

@@ -421,6 +421,7 @@ mod tests {
                 resumable: false,
                 temporary: false,
                 strict: false,
+                keeps_none: false,
             };
             let overlap = Overlap::new(shared.min(in_a).min(in_b), in_a, in_b);
             let of = [(in_a, all[0]), (in_b, all[1])]

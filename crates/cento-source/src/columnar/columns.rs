@@ -1,5 +1,10 @@
 //! The columns of ids, texts and meta objects of a file.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::new_empty_array;
+use arrow_json::writer::{EncoderOptions, make_encoder};
 use arrow_schema::{DataType, Field, Schema};
 
 use super::{COLUMN_BYTES_MAX, COLUMNS_MAX, TableRequest};
@@ -26,20 +31,44 @@ pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Ref
     if let Some(name) = repeated(names(), is_read) {
         return Err(twice("columns", name));
     }
-    Ok((0..).zip(names()).filter(|(_, name)| is_read(name)).map(|(at, _)| at).collect())
+    let mut times: HashMap<&str, u32> = HashMap::new();
+    names().for_each(|name| *times.entry(name).or_default() += 1);
+    let is_kept = |field: &Field| {
+        reading.meta.are_all() && times[field.name().as_str()] == 1 && is_member(field)
+    };
+    let fields = (0..).zip(schema.fields());
+    let chosen = fields.filter(|(_, field)| is_read(field.name()) || is_kept(field));
+    Ok(chosen.map(|(at, _)| at).collect())
 }
 
 fn is_used(reading: &TableRequest, name: &str) -> bool {
     let TableRequest { id, text, meta, .. } = reading;
-    text.is_in(name) || [id].into_iter().chain(meta).any(|used| *used == name)
+    text.is_in(name) || id == name || meta.number_of(name).is_some()
 }
 
-/// Returns the names of the columns, those that documents are made of first: of very many, or very
-/// long ones, some.
-pub fn names<'a>(schema: &'a Schema, reading: &TableRequest) -> Vec<&'a str> {
-    let mut names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    names.retain(|name| name.len() <= COLUMN_BYTES_MAX);
-    names.sort_by_key(|name| !is_used(reading, name));
+/// Returns whether the values of a column become members of meta objects without being named: not
+/// bytes, such as pictures, nor types that JSON cannot express.
+fn is_member(field: &Field) -> bool {
+    let empty = new_empty_array(field.data_type());
+    let options = EncoderOptions::default();
+    let field = Arc::new(field.clone());
+    !is_bytes(field.data_type()) && make_encoder(&field, &empty, &options).is_ok()
+}
+
+/// Returns the names of the columns, with whether they are among the `chosen` ones, and those that
+/// documents are made of first: of very many, or very long ones, some.
+pub fn names<'a>(
+    schema: &'a Schema,
+    reading: &TableRequest,
+    chosen: &[usize],
+) -> Vec<(&'a str, bool)> {
+    let fields = schema.fields().iter().enumerate();
+    let name = |(at, field): (usize, &'a Arc<Field>)| {
+        (field.name().as_str(), chosen.binary_search(&at).is_ok())
+    };
+    let mut names: Vec<(&str, bool)> = fields.map(name).collect();
+    names.retain(|(name, _)| name.len() <= COLUMN_BYTES_MAX);
+    names.sort_by_key(|(name, is_read)| (!is_used(reading, name), *is_read));
     names.truncate(COLUMNS_MAX);
     names
 }
@@ -128,6 +157,7 @@ fn may_have(found: &DataType, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MetaFields;
     use crate::format::Columnar;
 
     #[test]
@@ -137,7 +167,7 @@ mod tests {
             let field = |name: &&str| Field::new(*name, DataType::Utf8, true);
             let schema = Schema::new(names.iter().map(field).collect::<Vec<_>>());
             let (id, text) = ("id".to_owned(), "text".into());
-            let meta = vec!["meta".to_owned()];
+            let meta = MetaFields::object();
             let kind = Columnar::Parquet;
             let request = TableRequest { kind, id, text, meta, all, row_bytes_max: 100 };
             match (chosen(&schema, &request), expected) {

@@ -26,6 +26,7 @@ mod values;
 #[cfg(feature = "parquet")]
 mod worker;
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::ops::ControlFlow;
@@ -36,10 +37,10 @@ use cento::{Error, Reason, Refusal, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::format::{Columnar, PARQUET};
-use crate::jsonl::{CHUNK_BYTES, Lines};
+use crate::jsonl::{ADDED, CHUNK_BYTES, Lines};
 use crate::table::Fault;
 use crate::worker::{Process, by_limit};
-use crate::{SourceOptions, TextField};
+use crate::{MetaFields, SourceOptions, TextField};
 
 #[cfg(feature = "parquet")]
 pub use worker::serve;
@@ -86,7 +87,7 @@ pub struct TableRequest {
     /// The columns of the texts.
     pub text: TextField,
     /// The columns of the meta objects, which may be absent.
-    pub meta: Vec<String>,
+    pub meta: MetaFields,
     /// Give all columns, not these only.
     pub all: bool,
     /// Longer rows are not given.
@@ -109,7 +110,7 @@ enum Frame {
     End = 4,
     /// The row of this number is not a record, and why.
     Bad = 5,
-    /// The names of the columns, as a list of JSON.
+    /// The names of the columns, each with whether it is read, as a list of JSON.
     Columns = 6,
 }
 
@@ -306,13 +307,19 @@ impl Tables {
     }
 }
 
-/// Notes what becomes of the columns of a file.
-fn tell_columns(names: &[u8], options: &SourceOptions) {
+/// Notes what becomes of the columns of a file. One that is read for another purpose, such as to be
+/// written again, is no part of a document.
+fn tell_columns(columns: &[u8], options: &SourceOptions) {
     let Some(all) = &options.field_use else { return };
     let SourceOptions { id_field, text_field, meta_fields, .. } = options;
-    let names: Vec<String> = serde_json::from_slice(names).unwrap_or_default();
-    let names = names.iter().map(String::as_str);
-    all.add_columns(names, meta_fields, |name| name == id_field || text_field.is_in(name));
+    let columns: Vec<(String, bool)> = serde_json::from_slice(columns).unwrap_or_default();
+    let kept: HashSet<&str> =
+        columns.iter().filter(|(_, is_read)| *is_read).map(|(name, _)| name.as_str()).collect();
+    let is_kept = |name: &str| meta_fields.are_all() && name != ADDED && kept.contains(name);
+    let names = columns.iter().map(|(name, _)| name.as_str());
+    all.add_columns(names, meta_fields, |name| {
+        name == id_field || text_field.is_in(name) || is_kept(name)
+    });
 }
 
 /// A copy in progress. Dropping it ends the copying.

@@ -81,7 +81,7 @@ pub fn read(reading: &TableRequest, input: Input, emit: Emit<'_>) -> Result<(), 
 /// Returns the numbers of the columns that are read, ascending, and emits the names of all.
 fn chosen(schema: &Schema, reading: &TableRequest, emit: Emit<'_>) -> Result<Vec<usize>, Fault> {
     let chosen = columns::chosen(schema, reading).map_err(Fault::Refused)?;
-    let names: Vec<&str> = columns::names(schema, reading);
+    let names = columns::names(schema, reading, &chosen);
     let names = serde_json::to_vec(&names).expect("names are JSON");
     emit(Frame::Columns, 0, &names)?;
     Ok(chosen)

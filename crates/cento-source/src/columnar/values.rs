@@ -59,7 +59,9 @@ impl<'a> Column<'a> {
             (false, true) if reading.text.is_in(name) => {
                 Values::Bytes(Meaning::Text, ByteValues::new(array))
             }
-            (true, _) | (_, true) if reading.meta.contains(name) && !reading.text.is_in(name) => {
+            (true, _) | (_, true)
+                if reading.meta.number_of(name).is_some() && !reading.text.is_in(name) =>
+            {
                 Values::Bytes(Meaning::Meta, ByteValues::new(array))
             }
             (false, true) if *name == reading.id => {

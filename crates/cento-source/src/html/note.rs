@@ -7,22 +7,37 @@
 
 use std::ops::Range;
 
+use html5gum::{SpanBound, StartTag};
+
 use super::{Piece, Place};
 
 /// Follows the tags of a page.
 #[derive(Default)]
 pub struct Marks {
     is_in_link: bool,
+    /// The link says that it is the mark of a note, and its style raises it.
+    is_in_mark: bool,
     raised: usize,
 }
 
+/// The attributes of a link to a note, in e-books and in pages, and their values.
+const LINKS_TO_NOTES: [(&[u8], &[u8]); 3] =
+    [(b"epub:type", b"noteref"), (b"role", b"doc-noteref"), (b"class", b"noteref")];
+
 impl Marks {
     /// Takes a start tag, and returns whether the number of a note begins: a raised link.
-    pub fn start(&mut self, name: &[u8]) -> bool {
-        match name {
+    pub fn start<S: SpanBound>(&mut self, tag: &StartTag<S>) -> bool {
+        match tag.name.as_slice() {
             b"a" => {
+                self.end(b"a");
                 self.is_in_link = true;
-                self.raised > 0
+                self.is_in_mark = LINKS_TO_NOTES.iter().any(|(attribute, value)| {
+                    let found = tag.attributes.get(*attribute).map(|found| found.to_vec());
+                    found.is_some_and(|found| {
+                        found.split(u8::is_ascii_whitespace).any(|it| it == *value)
+                    })
+                });
+                self.raised > 0 || self.is_in_mark
             }
             b"sup" => {
                 self.raised += 1;
@@ -34,13 +49,13 @@ impl Marks {
 
     /// Returns whether the place is in a raised element.
     pub fn is_raised(&self) -> bool {
-        self.raised > 0
+        self.raised > 0 || self.is_in_mark
     }
 
     /// Takes an end tag.
     pub fn end(&mut self, name: &[u8]) {
         match name {
-            b"a" => self.is_in_link = false,
+            b"a" => (self.is_in_link, self.is_in_mark) = (false, false),
             b"sup" => self.raised = self.raised.saturating_sub(1),
             _ => {}
         }

@@ -304,6 +304,9 @@ fn marks_of_notes_are_not_in_the_sentence_and_powers_are() {
         "<sup>[<a href=#n>3</a>]</sup>",
         "<a href=#n><sup>1</sup></a>",
         "<sup><a href=#n>&dagger;</a></sup>",
+        "<a epub:type=noteref href=#n>1</a>",
+        "<a role=doc-noteref class='x' href=#n>[1]</a>",
+        "<a class='a noteref' href=#n>*</a>",
     ] {
         check(&format!("<p>the stable{mark} left</p>"), "the stable left");
         check(&format!("<p>the <b>stable</b>.{mark} It left.{mark}</p>"), "the stable. It left.");

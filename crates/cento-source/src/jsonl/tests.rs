@@ -1,15 +1,17 @@
 use super::*;
+use crate::MetaFields;
 use proptest::prelude::*;
+use serde_json::Value;
 
 fn parsed(line: &str) -> Result<Document, Refusal> {
-    parse(line.as_bytes(), &SourceOptions::default(), || "f.jsonl:7".into())
+    parse(line.as_bytes(), false, &SourceOptions::default(), || "f.jsonl:7".into())
 }
 
 #[test]
 fn a_line_is_a_document() {
     let document = parsed(r#"{"x":[1,{}],"id":"a","text":"b\u00e9","meta":{"y":2}}"#).unwrap();
     assert_eq!((document.id.as_str(), document.text.as_str()), ("a", "b\u{e9}"));
-    assert_eq!(Value::Object(document.meta), serde_json::json!({"y": 2}));
+    assert_eq!(Value::Object(document.meta), serde_json::json!({"x": [1, {}], "y": 2}));
     assert_eq!(parsed("\u{feff}{\"id\":12,\"text\":\"\"}").unwrap().id, "12");
     assert_eq!(parsed(r#"{"id":-12,"text":""}"#).unwrap().id, "-12");
     assert_eq!(parsed(r#"{"text":"b"}"#).unwrap().id, "f.jsonl:7");
@@ -43,7 +45,7 @@ fn a_record_keeps_all_but_the_text_that_is_changed() {
     );
     // The kept part of a line is a record by itself, in UTF-8.
     let options = SourceOptions { keeps_records: true, ..SourceOptions::default() };
-    let kept = |line: &[u8]| parse(line, &options, String::new).unwrap().record.unwrap();
+    let kept = |line: &[u8]| parse(line, false, &options, String::new).unwrap().record.unwrap();
     assert_eq!(&*kept(b" {\"text\":\"a\"}, "), "{\"text\":\"a\"}");
     let latin = b"{\"text\":\"caf\xe9 \xe0 la cr\xe8me\"}";
     assert_eq!(&*kept(latin), "{\"text\":\"caf\u{e9} \u{e0} la cr\u{e8}me\"}");
@@ -72,11 +74,11 @@ fn fields_may_have_other_names() {
     let options = SourceOptions {
         id_field: "url".into(),
         text_field: "body".into(),
-        meta_fields: vec!["info".into()],
+        meta_fields: MetaFields::Named(vec!["info".into()]),
         ..SourceOptions::default()
     };
     let line = br#"{"id":1,"text":2,"meta":3,"url":"u","body":"b","info":{"n":1}}"#;
-    let document = parse(line, &options, String::new).unwrap();
+    let document = parse(line, false, &options, String::new).unwrap();
     assert_eq!((document.id.as_str(), document.text.as_str()), ("u", "b"));
 }
 
@@ -141,7 +143,7 @@ fn a_record_has_a_field_or_only_its_name_in_a_text() {
 #[test]
 fn records_of_other_programs_are_read_as_they_mean_them() {
     let check = |line: &[u8], text: &str| {
-        let document = parse(line, &SourceOptions::default(), || "f:7".into());
+        let document = parse(line, false, &SourceOptions::default(), || "f:7".into());
         assert_eq!(document.map(|document| document.text).as_deref(), Ok(text));
     };
     check(br#"{"text":"a\ud83d b\ude00\\ud800","x":NaN}"#, "a\u{fffd} b\u{fffd}\\ud800");
@@ -175,7 +177,7 @@ fn an_id_is_chosen_or_made() {
         let meta = "a".repeat(100_000);
         let line = format!("{{\"id\":{id},\"text\":\"\",\"meta\":\"{meta}\"}}");
         assert!(parsed(&line).is_err(), "{line}");
-        let document = parse(line.as_bytes(), &options, || "f:7".into()).unwrap();
+        let document = parse(line.as_bytes(), false, &options, || "f:7".into()).unwrap();
         assert_eq!((document.id.as_str(), document.meta.len()), ("f:7", 0));
     }
 }
@@ -197,7 +199,7 @@ fn ids_that_differ_in_characters_no_id_has_do_not_become_one() {
         assert_eq!(refused.reason, Some(Reason::UnusableIds), "{refused}");
         assert!(refused.what.starts_with(said), "{refused}");
         // Where only the text counts, the record is numbered.
-        let document = parse(line.as_bytes(), &options, || "f:7".into()).unwrap();
+        let document = parse(line.as_bytes(), false, &options, || "f:7".into()).unwrap();
         assert_eq!(document.id, "f:7", "{line}");
         assert_eq!(id_in(&line, "id"), None, "{line}");
     }
@@ -208,7 +210,7 @@ fn an_empty_id_is_refused_and_not_replaced_by_a_place() {
     let by_id = SourceOptions { requires_id: true, ..SourceOptions::default() };
     let by_text = SourceOptions { needs_text_only: true, ..SourceOptions::default() };
     let read = |line: &str, options: &SourceOptions| {
-        let document = parse(line.as_bytes(), options, || "f:7".into());
+        let document = parse(line.as_bytes(), false, options, || "f:7".into());
         document.map(|document| document.id).map_err(|refusal| (refusal.reason, refusal.what))
     };
     let missing = Some(Reason::MissingField { field: "id" });

@@ -1,7 +1,7 @@
 //! Commands of LaTeX.
 
 /// Commands with arguments that are not text, and their number.
-pub const WITHOUT_TEXT: [(&str, usize); 54] = [
+pub const WITHOUT_TEXT: [(&str, usize); 57] = [
     ("addbibresource", 1),
     ("addcontentsline", 3),
     ("addtocounter", 2),
@@ -28,6 +28,7 @@ pub const WITHOUT_TEXT: [(&str, usize); 54] = [
     ("graphicspath", 1),
     ("gls", 1),
     ("href", 1),
+    ("hphantom", 1),
     ("hspace", 1),
     ("hypersetup", 1),
     ("include", 1),
@@ -44,6 +45,7 @@ pub const WITHOUT_TEXT: [(&str, usize); 54] = [
     ("pageref", 1),
     ("pagenumbering", 1),
     ("pagestyle", 1),
+    ("phantom", 1),
     ("providecommand", 2),
     ("raisebox", 1),
     ("ref", 1),
@@ -55,6 +57,7 @@ pub const WITHOUT_TEXT: [(&str, usize); 54] = [
     ("thispagestyle", 1),
     ("url", 1),
     ("usepackage", 1),
+    ("vphantom", 1),
     ("vspace", 1),
 ];
 

@@ -12,7 +12,7 @@ use crate::bytes::Source;
 #[cfg(feature = "mail")]
 use crate::mail::{self, Attachment, InMailbox, Mail};
 #[cfg(feature = "mail")]
-use crate::{Chunk, ChunkKind, EMPTY, too_long, unread};
+use crate::{Chunk, ChunkKind, EMPTY, Html, too_long, unread};
 #[cfg(feature = "mail")]
 use cento::Error;
 
@@ -48,11 +48,19 @@ impl Reader<'_> {
     #[cfg(feature = "mail")]
     fn parsed(&mut self, place: &Arc<str>, bytes: Vec<u8>) -> ControlFlow<()> {
         let len = bytes.len() as u64;
-        let Mail { text, attachments } = match mail::parse(bytes, self.options.encoding.as_deref())
-        {
+        let parsed = mail::parse(bytes, self.options.encoding.as_deref());
+        let Mail { text, page, attachments } = match parsed {
             Ok(mail) => mail,
             Err(why) => return self.fail(unread(place, why)),
         };
+        if let Some(page) = page {
+            let kind = match (self.options.html, &crate::html::FORMAT.markup) {
+                (Html::Content | Html::All, Some(markup)) => ChunkKind::Markup(markup),
+                _ => ChunkKind::File,
+            };
+            let (path, id_source, parts) = (place.clone(), self.id_source, None);
+            return self.emit(Ok(Chunk { path, bytes: page, kind, id_source, parts }));
+        }
         if self.is_one && !attachments.is_empty() {
             return self.skip(place, "it is a mail with attachments; each of them is a text");
         }

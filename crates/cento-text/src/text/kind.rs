@@ -22,12 +22,24 @@ macro_rules! readable {
 }
 
 /// The first bytes of documents that can be converted to text, and their formats.
-const DOCUMENTS: [(&[u8], &str); 4] = [
+const DOCUMENTS: [(&[u8], &str); 13] = [
     (b"%PDF-", readable!("it is a PDF document", "pdf")),
     (b"{\\rtf", readable!("it is an RTF document", "office")),
     (b"%!PS-Adobe", "it is a PostScript document; convert it to text first"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", readable!("it is an old Office document", "office")),
+    (b"\xffWPC", "it is a WordPerfect document; convert it to text first"),
+    (b"\x9b\xa5\x21\0", WORD_BEFORE_6),
+    (b"\xdb\xa5\x2d\0", WORD_BEFORE_6),
+    (b"\xfe\x32\0\0", WORD_BEFORE_6),
+    (b"\xfe\x34\0\0", WORD_BEFORE_6),
+    (b"\xfe\x37\0", WORD_BEFORE_6),
+    (b"\x31\xbe\0\0", WORD_BEFORE_6),
+    (b"\x32\xbe\0\0", WORD_BEFORE_6),
+    (b"\x01\xfe", "it is a document of Works; convert it to text first"),
 ];
+
+/// Word for Windows before version 6, for the Macintosh before 6, for DOS, and Write.
+const WORD_BEFORE_6: &str = "it is a document of Word before version 6; convert it to text first";
 
 /// The first bytes of other files, and their formats.
 const OTHERS: [(&[u8], &str); 20] = [

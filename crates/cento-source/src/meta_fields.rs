@@ -1,0 +1,336 @@
+//! The fields of a record that become its meta object.
+//!
+//! A record has fields beside its id and its text: its source, its date, its language. They are
+//! kept, because filters, groups and preferences ask for them, and because an export without them
+//! would have lost what its owner knew. A field that a meta object cannot hold does not cost the
+//! record: it is left out, and named ([`FieldUse`](crate::FieldUse)).
+
+use std::collections::{HashMap, HashSet};
+
+use cento::index::{META_BYTES_MAX, META_WRITTEN_BYTES_MAX, meta_of_json, meta_problem};
+use cento_api::json;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
+
+/// The field with a meta object.
+const META: &str = "meta";
+
+/// The longest meta object that other fields make, in bytes. The rest of the maximum is for members
+/// that come later: values of directories such as `year=2024`, and the novelty of a document.
+const KEPT_BYTES_MAX: usize = META_BYTES_MAX - (4 << 10);
+
+/// The fields of records that become members of their meta objects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MetaFields {
+    /// The members of `meta`, and all fields that have no other purpose, under their names. A field
+    /// that does not fit is left out.
+    All,
+    /// These fields: the members of objects, and other values under the names of their fields. A
+    /// record whose fields do not fit is refused.
+    Named(Vec<String>),
+}
+
+impl MetaFields {
+    /// Returns the member `meta` alone, for readers that need no other field.
+    #[must_use]
+    pub fn object() -> MetaFields {
+        MetaFields::Named(vec![META.into()])
+    }
+
+    /// Returns the fields that were named, or [the object](MetaFields::object) alone.
+    #[must_use]
+    pub fn or_object(self) -> MetaFields {
+        match self {
+            MetaFields::All => MetaFields::object(),
+            named => named,
+        }
+    }
+
+    /// Returns whether fields are kept without being named.
+    #[must_use]
+    pub fn are_all(&self) -> bool {
+        *self == MetaFields::All
+    }
+
+    /// Returns the names that the user gave.
+    pub(crate) fn named(&self) -> &[String] {
+        match self {
+            MetaFields::All => &[],
+            MetaFields::Named(names) => names,
+        }
+    }
+
+    /// Returns the name of the field with this [number](MetaFields::number_of).
+    pub(crate) fn name(&self, number: usize) -> &str {
+        self.named().get(number).map_or(META, String::as_str)
+    }
+
+    /// Returns the number of the field with this name, if it is among those that have one.
+    pub(crate) fn number_of(&self, name: &str) -> Option<usize> {
+        match self {
+            MetaFields::All => (name == META).then_some(0),
+            MetaFields::Named(names) => names.iter().position(|own| own == name),
+        }
+    }
+}
+
+/// The fields of a record that no option names.
+#[derive(Default, Clone, Copy)]
+pub(crate) struct OtherFields<'a> {
+    /// In the order of the record.
+    pub fields: &'a [(String, &'a RawValue)],
+    /// The values are the cells of a table, all of them texts: numbers are made of them again.
+    pub is_row: bool,
+}
+
+/// Returns the meta object of a record: of the `numbered` fields, which the options number, and of
+/// the `others`. `leave_out` learns the names of the others that are not kept.
+///
+/// # Errors
+/// When the numbered fields make no meta object, as a clause.
+pub(crate) fn meta_of(
+    fields: &MetaFields,
+    numbered: &[(usize, &RawValue)],
+    others: OtherFields<'_>,
+    leave_out: impl FnMut(&str),
+) -> Result<Map<String, Value>, String> {
+    let mut meta = Map::new();
+    for &(number, json) in numbered {
+        let name = fields.name(number);
+        let members = meta_of_json(name, json)?;
+        if let Some(member) = members.keys().find(|member| meta.contains_key(*member)) {
+            return Err(format!("`{name}` and another field make `{member}` of the meta object"));
+        }
+        match meta.is_empty() {
+            true => meta = members,
+            false => meta.extend(members),
+        }
+    }
+    if !others.fields.is_empty() {
+        add_others(&mut meta, others, leave_out);
+    }
+    meta_problem(&meta).map_or(Ok(meta), Err)
+}
+
+/// Adds the other fields, as far as they fit. Which of them are left out depends on the record
+/// alone, not on the order of its fields.
+fn add_others(
+    meta: &mut Map<String, Value>,
+    others: OtherFields<'_>,
+    mut leave_out: impl FnMut(&str),
+) {
+    let OtherFields { fields: others, is_row } = others;
+    let repeated = repeated_names(others);
+    let too_long = longest(
+        others.iter().map(|(name, json)| (name.as_str(), json.get().len())),
+        META_WRITTEN_BYTES_MAX,
+    );
+    let mut added = Vec::new();
+    for (name, json) in others {
+        let is_left_out = repeated.contains(name.as_str()) || too_long.contains(name.as_str());
+        match (!is_left_out).then(|| value_of(json, is_row)).flatten() {
+            Some(Value::Null) => {}
+            // The object `meta` has it too, with the same value or with its own.
+            Some(value) if meta.contains_key(name) => {
+                if meta[name] != value {
+                    leave_out(name);
+                }
+            }
+            Some(value) => {
+                meta.insert(name.clone(), value);
+                added.push(name);
+            }
+            None => leave_out(name),
+        }
+    }
+    let bytes =
+        |value: &Map<String, Value>| serde_json::to_string(value).map_or(0, |own| own.len());
+    // Mostly all fit: only their written length is looked at.
+    let written: usize = others.iter().map(|(name, json)| name.len() + json.get().len()).sum();
+    let all = if written < KEPT_BYTES_MAX / 8 { 0 } else { bytes(meta) };
+    if all > KEPT_BYTES_MAX {
+        let len = |name: &str| name.len() + meta[name].to_string().len();
+        let lens: Vec<(&str, usize)> =
+            added.iter().map(|name| (name.as_str(), len(name))).collect();
+        let own = all - lens.iter().map(|(_, len)| len).sum::<usize>().min(all);
+        for name in longest(lens.into_iter(), KEPT_BYTES_MAX.saturating_sub(own)) {
+            meta.remove(name);
+            leave_out(name);
+        }
+    }
+}
+
+/// Returns the names that a record has more than once: which of their values counts is not known.
+fn repeated_names<'a>(fields: &'a [(String, &RawValue)]) -> HashSet<&'a str> {
+    let mut repeated = HashSet::new();
+    if fields.len() > 1 {
+        let mut times: HashMap<&str, u32> = HashMap::with_capacity(fields.len());
+        for (name, _) in fields {
+            let times = times.entry(name).or_default();
+            *times += 1;
+            if *times > 1 {
+                repeated.insert(name.as_str());
+            }
+        }
+    }
+    repeated
+}
+
+/// Returns the longest of these names with lengths, as many as must go so that the others have at
+/// most `max` bytes together.
+fn longest<'a>(
+    lens: impl Iterator<Item = (&'a str, usize)> + Clone,
+    max: usize,
+) -> HashSet<&'a str> {
+    let mut all: usize = lens.clone().map(|(_, len)| len).sum();
+    if all <= max {
+        return HashSet::new();
+    }
+    let mut sorted: Vec<(&str, usize)> = lens.collect();
+    sorted.sort_unstable_by_key(|&(name, len)| (std::cmp::Reverse(len), name));
+    let mut longest = HashSet::new();
+    for (name, len) in sorted {
+        if all <= max {
+            break;
+        }
+        longest.insert(name);
+        all -= len;
+    }
+    longest
+}
+
+/// Returns the value of a field, as a member of a meta object; `None` if it cannot be one.
+fn value_of(json: &RawValue, is_row: bool) -> Option<Value> {
+    let json = json.get();
+    let parsed = serde_json::from_str(json);
+    // A half of a surrogate pair is read as it is in a text.
+    let value = parsed.or_else(|error| {
+        let repaired = crate::jsonl::repaired(json.as_bytes());
+        repaired.map_or(Err(error), |json| serde_json::from_str(&json))
+    });
+    let value: Value = value.ok()?;
+    match value {
+        Value::String(text) if is_row && text.is_empty() => Some(Value::Null),
+        Value::String(text) if is_row => Some(number_in(&text).unwrap_or(Value::String(text))),
+        Value::Object(_) | Value::Array(_) => {
+            json::repeated_field(json, json::fields_in(&value)).is_none().then_some(value)
+        }
+        value => Some(value),
+    }
+}
+
+/// Returns the number in a cell. Digits that no number of 64 bits has, as in ids, stay a text.
+fn number_in(cell: &str) -> Option<Value> {
+    let number: Number = cell.parse().ok()?;
+    let is_digits = cell.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    (!is_digits || number.is_i64() || number.is_u64()).then_some(Value::Number(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Returns the meta object of a record without id and text, and the names that are left out.
+    fn kept(record: &str, is_row: bool) -> (Value, Vec<String>) {
+        let fields: Vec<(String, Box<RawValue>)> = pairs(record);
+        let is_meta = |field: &&(String, Box<RawValue>)| field.0 == META;
+        let numbered: Vec<_> = fields.iter().filter(is_meta).map(|own| (0, &*own.1)).collect();
+        let others = fields.iter().filter(|field| field.0 != META);
+        let others: Vec<_> = others.map(|(name, json)| (name.clone(), &**json)).collect();
+        let mut left_out = Vec::new();
+        let others = OtherFields { fields: &others, is_row };
+        let meta = meta_of(&MetaFields::All, &numbered, others, |name| {
+            left_out.push(name.to_owned());
+        });
+        left_out.sort_unstable();
+        left_out.dedup();
+        (Value::Object(meta.unwrap()), left_out)
+    }
+
+    /// Returns the members of an object, the repeated ones too.
+    fn pairs(record: &str) -> Vec<(String, Box<RawValue>)> {
+        struct Pairs;
+        impl<'de> serde::de::Visitor<'de> for Pairs {
+            type Value = Vec<(String, Box<RawValue>)>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Self::Value, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(pairs)
+            }
+        }
+        let mut deserializer = serde_json::Deserializer::from_str(record);
+        serde::Deserializer::deserialize_map(&mut deserializer, Pairs).unwrap()
+    }
+
+    #[test]
+    fn fields_are_kept_under_their_names_as_they_are() {
+        let record =
+            r#"{"source":"herald","n":7,"tags":["a"],"of":{"b":1},"x":null,"s":"{\"a\":1}"}"#;
+        let expected = json!({
+            "source": "herald", "n": 7, "tags": ["a"], "of": {"b": 1}, "s": "{\"a\":1}",
+        });
+        assert_eq!(kept(record, false), (expected, vec![]));
+        // Of the object `meta` the members are kept.
+        let record = r#"{"year":2024,"meta":{"lang":"de"}}"#;
+        assert_eq!(kept(record, false), (json!({"year": 2024, "lang": "de"}), vec![]));
+        let half = r#"{"a":"b\ud83d"}"#;
+        assert_eq!(kept(half, false), (json!({"a": "b\u{fffd}"}), vec![]));
+    }
+
+    #[test]
+    fn cells_of_a_table_are_numbers_where_they_read_so() {
+        let row = r#"{"n":"7","f":"1.50","e":"","t":"x","z":"007","id2":"123456789012345678901"}"#;
+        let expected = json!({
+            "n": 7, "f": 1.5, "t": "x", "z": "007", "id2": "123456789012345678901",
+        });
+        assert_eq!(kept(row, true), (expected, vec![]));
+        assert_eq!(kept(r#"{"n":"7"}"#, false), (json!({"n": "7"}), vec![]));
+    }
+
+    #[test]
+    fn a_field_that_cannot_be_kept_costs_no_other() {
+        let check = |record: &str, expected: Value, left_out: &[&str]| {
+            let (found, left) = kept(record, false);
+            let left: Vec<&str> = left.iter().map(String::as_str).collect();
+            assert_eq!((found, &left[..]), (expected, left_out));
+        };
+        check(r#"{"a":1,"a":2,"a":1,"b":3}"#, json!({"b": 3}), &["a"]);
+        check(r#"{"a":{"x":1,"x":2},"b":3}"#, json!({"b": 3}), &["a"]);
+        // The object `meta` counts more than a field beside it.
+        check(r#"{"a":1,"b":3,"meta":{"a":2,"b":3}}"#, json!({"a": 2, "b": 3}), &["a"]);
+        let deep = format!(r#"{{"a":{}{},"b":3}}"#, "[".repeat(1000), "]".repeat(1000));
+        check(&deep, json!({"b": 3}), &["a"]);
+    }
+
+    #[test]
+    fn the_longest_fields_are_left_out_until_the_others_fit() {
+        let long = |len: usize| "x".repeat(len);
+        let record = format!(
+            r#"{{"html":"{}","abstract":"{}","title":"t","notes":"{}"}}"#,
+            long(300 << 10),
+            long(40 << 10),
+            long(30 << 10),
+        );
+        let expected = json!({"title": "t", "notes": long(30 << 10)});
+        let left_out = ["abstract", "html"].map(String::from).to_vec();
+        assert_eq!(kept(&record, false), (expected, left_out));
+        // Each fits by itself, and of equally long ones the first by name goes.
+        let many: Vec<String> = (10..90).map(|i| format!(r#""f{i}":"{}""#, long(1000))).collect();
+        let (found, left) = kept(&format!("{{{}}}", many.join(",")), false);
+        assert!(found.to_string().len() <= KEPT_BYTES_MAX && left[0] == "f10", "{left:?}");
+        assert_eq!(found.as_object().unwrap().len() + left.len(), 80);
+        // So it is whatever the order of the fields is.
+        let turned: Vec<String> = many.into_iter().rev().collect();
+        assert_eq!(kept(&format!("{{{}}}", turned.join(",")), false), (found, left));
+    }
+}

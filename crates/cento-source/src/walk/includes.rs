@@ -1,0 +1,120 @@
+//! The files that LaTeX files include.
+//!
+//! A chapter is a document of its own, so that passages have its lines and nothing is read twice.
+//! If it is not among the files that are read, a part of the text is elsewhere, and the answer for
+//! the main file would look complete.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::format::has_ending;
+
+/// Why an included file is listed that is not among the inputs.
+pub const INCLUDED: &str = "a LaTeX file includes it, and it is read only if you name it";
+
+/// The maximum number of inclusions of one file that are looked for: a book has fewer chapters.
+const INCLUSIONS_MAX: usize = 100;
+
+/// The commands that include a text.
+const COMMANDS: [&[u8]; 3] = [b"input{", b"include{", b"subfile{"];
+
+/// The LaTeX files that have been read, and those that they include.
+#[derive(Debug, Default)]
+pub struct Includes {
+    read: HashSet<Arc<str>>,
+    /// In the order of the files.
+    included: Vec<Inclusion>,
+}
+
+#[derive(Debug)]
+struct Inclusion {
+    /// The directory of the file that includes.
+    directory: String,
+    /// The name, relative to the directory of the main file, with its ending.
+    name: String,
+}
+
+impl Includes {
+    /// Adds a file, if it is LaTeX by its name.
+    pub fn add(&mut self, place: &Arc<str>, bytes: &[u8]) {
+        if !has_ending(place, crate::tex::FORMAT.endings) {
+            return;
+        }
+        self.read.insert(place.clone());
+        let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
+        for name in included(bytes).take(INCLUSIONS_MAX) {
+            self.included.push(Inclusion { directory: directory.to_owned(), name });
+        }
+    }
+
+    /// Returns the places of the included files that have not been read, each once. The name is
+    /// relative to the main file, which may be in another directory than the one that includes.
+    pub fn missing(&self) -> Vec<String> {
+        let mut told = HashSet::new();
+        let is_read = |name: &str| {
+            let ends = |read: &Arc<str>| {
+                read.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+            };
+            self.read.iter().any(ends)
+        };
+        let mut missing = Vec::new();
+        for Inclusion { directory, name } in &self.included {
+            let place = match directory.as_str() {
+                "" => name.clone(),
+                directory => format!("{directory}/{name}"),
+            };
+            let name = name.trim_start_matches("./").trim_start_matches("../");
+            if told.insert(place.clone()) && !is_read(name) {
+                missing.push(place);
+            }
+        }
+        missing
+    }
+}
+
+/// Returns the names of the LaTeX files that a source includes, but in comments.
+fn included(source: &[u8]) -> impl Iterator<Item = String> + '_ {
+    memchr::memchr_iter(b'\\', source).filter_map(|at| {
+        let rest = &source[at + 1..];
+        let rest = COMMANDS.iter().find_map(|command| rest.strip_prefix(*command))?;
+        let line = source[..at].rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+        let is_comment = line.contains(&b'%');
+        let name = rest.split(|&byte| byte == b'}' || byte == b'\n').next()?;
+        let name = str::from_utf8(name).ok().filter(|_| rest.get(name.len()) == Some(&b'}'))?;
+        let name = name.trim();
+        let has_other_ending = name.rsplit('/').next()?.contains('.') && !name.ends_with(".tex");
+        let is_name = !name.is_empty() && !name.contains(['\\', '#', '{', '$']);
+        if is_comment || has_other_ending || !is_name {
+            return None;
+        }
+        Some(format!("{}.tex", name.trim_end_matches(".tex")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missing(files: &[(&str, &str)]) -> Vec<String> {
+        let mut includes = Includes::default();
+        files.iter().for_each(|(place, text)| includes.add(&(*place).into(), text.as_bytes()));
+        includes.missing()
+    }
+
+    #[test]
+    fn included_files_that_are_not_read_are_named() {
+        let main = "a \\input{chapters/ch0}\n\\include{ch1.tex} % \\input{old}\n\\input{fig.pgf}\
+            \\input{\\jobname}\\input{ch1}\\subfile{b}\\inputenc{utf8}\\input{a";
+        assert_eq!(
+            missing(&[("t/main.tex", main)]),
+            ["t/chapters/ch0.tex", "t/ch1.tex", "t/b.tex"]
+        );
+        assert_eq!(missing(&[("main.tex", "\\input{a}")]), ["a.tex"]);
+        assert_eq!(missing(&[("main.txt", "\\input{a}")]), [""; 0]);
+        let chapter = ("t/chapters/ch0.tex", "words \\input{sections/s}");
+        let section = ("t/sections/s.tex", "words");
+        let main = ("t/main.tex", "\\input{./chapters/ch0}");
+        assert_eq!(missing(&[main, chapter, section]), [""; 0]);
+        assert_eq!(missing(&[main, chapter]), ["t/chapters/sections/s.tex"]);
+    }
+}
