@@ -9,6 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use super::{LOOKUP_STEPS, NONE};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
 use crate::runtime::Steps;
@@ -50,7 +51,7 @@ impl Chain {
 pub struct Chained {
     /// The chains.
     pub chains: Vec<Chain>,
-    /// For each match, the one before it in its chain; [`FIRST`] if it is the first.
+    /// For each match, the one before it in its chain; [`NONE`] if it is the first.
     previous: Vec<u32>,
 }
 
@@ -66,11 +67,11 @@ impl Chained {
         steps: &mut Steps<'_>,
     ) -> Result<Chained> {
         let mut chains: Vec<Chain> = Vec::new();
-        let mut previous = vec![FIRST; matches.len()];
+        let mut previous = vec![NONE; matches.len()];
         // The last chain at each distance.
         let mut last: HashMap<u64, usize, BuildKeyHasher> = HashMap::default();
         for (at, found) in (0u32..).zip(matches) {
-            if !steps.take(UNBROKEN_STEPS)? {
+            if !steps.take(4 * LOOKUP_STEPS)? {
                 break;
             }
             let (query, hit) =
@@ -96,12 +97,6 @@ impl Chained {
     }
 }
 
-/// The number of steps to find the chain that a match continues.
-const UNBROKEN_STEPS: u64 = 32;
-
-/// Marks the first match of a chain, which has no predecessor; there are fewer matches than this.
-const FIRST: u32 = u32::MAX;
-
 impl Chained {
     /// Returns the part that each match of a chain adds to those before it: parts of both texts
     /// that are equal and, in either text, follow each other. `matches` are those that were
@@ -109,7 +104,7 @@ impl Chained {
     pub fn parts(&self, chain: &Chain, matches: &[Match]) -> Vec<Match> {
         let mut parts = Vec::new();
         let mut at = chain.last;
-        while at != FIRST {
+        while at != NONE {
             parts.push(matches[at as usize]);
             at = self.previous[at as usize];
         }
@@ -230,7 +225,7 @@ pub fn chains_where(
             ends.push(End { score, last: Reverse(open.chain.last) });
         }
     };
-    let mut previous = vec![FIRST; matches.len()];
+    let mut previous = vec![NONE; matches.len()];
     for (at, found) in (0u32..).zip(matches) {
         if !steps.take(2 + 2 * open.len() as u64)? {
             break;
@@ -294,7 +289,7 @@ impl Chained {
         for End { last: Reverse(last), .. } in ends {
             path.clear();
             let mut at = last;
-            while at != FIRST && !is_taken[at as usize] {
+            while at != NONE && !is_taken[at as usize] {
                 is_taken[at as usize] = true;
                 path.push(at);
                 at = self.previous[at as usize];
@@ -303,7 +298,7 @@ impl Chained {
                 break;
             }
             let first = path.pop().expect("no chain has the end of another one");
-            self.previous[first as usize] = FIRST;
+            self.previous[first as usize] = NONE;
             let mut chain = Chain::of(&matches[first as usize], first);
             path.iter().rev().for_each(|&at| chain.add(&matches[at as usize], at));
             if is_kept(&chain) {
@@ -345,7 +340,7 @@ pub fn distinct(mut chains: Vec<Chain>, steps: &mut Steps<'_>) -> Result<Vec<Cha
     let (mut in_query, mut in_hit) = (CoveredRanges::default(), CoveredRanges::default());
     let mut kept = Vec::new();
     for chain in chains {
-        if !steps.take(2 * TAKING_STEPS)? {
+        if !steps.take(4 * LOOKUP_STEPS)? {
             break;
         }
         let share = |taken: &CoveredRanges, range: &Range<usize>| {
@@ -366,10 +361,6 @@ pub fn distinct(mut chains: Vec<Chain>, steps: &mut Steps<'_>) -> Result<Vec<Cha
 /// of the copy is in another one, too, then the texts repeat themselves, and the chain crosses
 /// better ones.
 const CROSSING_MAX: f64 = 1.25;
-
-/// The number of steps to look up a range among those taken, and to take it. A range that is looked
-/// up contains few others: those are about as long as their match in it, or longer.
-pub const TAKING_STEPS: u64 = 16;
 
 /// Places of the query that belong to a passage.
 #[derive(Debug, Default)]

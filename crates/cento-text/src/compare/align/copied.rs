@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::PASSAGE_TOKENS_MIN;
 use super::chain::{
-    CHAINING_BYTES, Chain, CoveredRanges, Match, TAKING_STEPS, TOKEN_SCORE, chains_where, distinct,
+    CHAINING_BYTES, Chain, CoveredRanges, Match, TOKEN_SCORE, chains_where, distinct,
 };
 use super::equal_runs::{GROWTH, KnownSeeds, Limits, Seeds, matches};
+use super::{LOOKUP_STEPS, PASSAGE_TOKENS_MIN};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 
@@ -91,7 +91,7 @@ pub fn without_phrases(copied: Vec<Copied>, steps: &mut Steps<'_>) -> Result<Vec
     let mut in_hit = CoveredRanges::default();
     let mut kept = Vec::with_capacity(copied.len());
     for passage in copied {
-        if !steps.take(TAKING_STEPS * (1 + passage.matched_in_hit.len() as u64))? {
+        if !steps.take(2 * LOOKUP_STEPS * (1 + passage.matched_in_hit.len() as u64))? {
             break;
         }
         let hit = &passage.hit;
@@ -226,7 +226,7 @@ fn with_copied_again(
         let is_inside = in_query.end <= chain.query.end
             && chain.hit.start <= in_hit.start
             && in_hit.end <= chain.hit.end;
-        if run.len < PASSAGE_TOKENS_MIN || !is_inside || !steps.take(2 * TAKING_STEPS)? {
+        if run.len < PASSAGE_TOKENS_MIN || !is_inside || !steps.take(4 * LOOKUP_STEPS)? {
             continue;
         }
         for (covered, run) in covered.iter_mut().zip([in_query, in_hit]) {

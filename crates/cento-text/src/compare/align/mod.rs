@@ -66,7 +66,6 @@ use adjoining::Part;
 use around::{Around, copies, trim_ends};
 use candidates::Candidates;
 pub(super) use chain::CoveredRanges;
-use chain::TAKING_STEPS;
 pub use chain::{CHAINING_BYTES, Chain, Chained, Match, chains, distinct};
 pub use common::similarity;
 use common::{similarity_steps, words_of_both};
@@ -126,6 +125,18 @@ pub const PASSAGE_TOKENS_MIN: usize = 12;
 
 /// The number of look-ups whose steps are taken together: each takes less time than a check.
 const LOOKUPS_AT_ONCE: usize = 1 << 10;
+
+/// The number of steps of a look-up in a map too large for a cache. To find or take a range among
+/// [`CoveredRanges`] takes as long as two: a range that is looked up contains few others, because
+/// those are about as long as their match in it, or longer.
+const LOOKUP_STEPS: u64 = 8;
+
+/// The number of tokens, or of cells of an alignment of letters, that are compared in the time of a
+/// step.
+const COMPARED_A_STEP: usize = 4;
+
+/// No place, match, sentence, or word: their numbers are less.
+const NONE: u32 = u32::MAX;
 
 /// The passages that two texts have in common.
 #[derive(Debug, Clone, PartialEq)]
@@ -399,7 +410,7 @@ fn chosen(
     rewritten.extend(noisy);
     for part in rewritten.into_iter().map(changed).chain(inside) {
         let Aligned { query, hit, .. } = &part.passage;
-        if steps.take(2 * TAKING_STEPS)? && is_free(hit) && taken.take(query) {
+        if steps.take(4 * LOOKUP_STEPS)? && is_free(hit) && taken.take(query) {
             parts.push(part);
         }
     }
@@ -461,7 +472,7 @@ fn places_in(
             break;
         }
         let matched = [&copied.matched, &copied.matched_in_hit];
-        if !steps.take(TAKING_STEPS * (matched[0].len() + matched[1].len()) as u64)? {
+        if !steps.take(2 * LOOKUP_STEPS * (matched[0].len() + matched[1].len()) as u64)? {
             return Ok(None);
         }
         let is_inside =

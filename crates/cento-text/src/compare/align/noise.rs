@@ -263,14 +263,14 @@ fn common_letters(a: &str, b: &str) -> usize {
 /// first has at most eight. A bit for each of them: those that are clear end a longer common
 /// subsequence (Hyyro 2004, "Bit-parallel LCS-length computation revisited").
 fn common_ascii(short: &[u8], long: &[u8]) -> usize {
-    const ONES: u64 = u64::MAX / 0xff;
+    let ones = u64::MAX / 0xff;
     let folded = short.iter().rev().fold(0, |all, byte| all << 8 | u64::from(lower(*byte)));
     let known = (1u64 << short.len()) - 1;
     let mut row = known;
     for &byte in long {
         // The low bits of a byte are all clear where it is the same, and the sum carries nowhere.
-        let differs = folded ^ (u64::from(lower(byte)) * ONES);
-        let differs = ((differs & (0x7f * ONES)) + 0x7f * ONES) >> 7 & ONES;
+        let differs = folded ^ (u64::from(lower(byte)) * ones);
+        let differs = ((differs & (0x7f * ones)) + 0x7f * ones) >> 7 & ones;
         // Gathers the lowest bits of the bytes.
         let same = !(differs.wrapping_mul(0x0102_0408_1020_4080) >> 56) & row;
         row = (row.wrapping_add(same) | row.wrapping_sub(same)) & known;

@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use super::bands::Bands;
 use super::candidates::COPIED_TOKENS_MIN;
-use super::chain::{CoveredRanges, TAKING_STEPS};
+use super::chain::CoveredRanges;
 use super::copied::Copied;
 use super::joined::{Lettered, MATCHED_IN_TEN, add, joined};
 use super::letter_runs::LetterRuns;
@@ -26,7 +26,7 @@ use super::local::{Aligner, Pair};
 use super::noise::Words;
 use super::order::OrderedPair;
 use super::spacing::{self, IDEOGRAPHS_MIN};
-use super::{Aligned, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side};
+use super::{Aligned, LOOKUP_STEPS, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side};
 use crate::compare::runs::{Place, is_hidden};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
@@ -59,12 +59,6 @@ const JOINED_LETTERS_MAX: (usize, usize) = (50, 1 << 16);
 /// Of the letters of a passage that are the same in both texts, at least one in this many is in a
 /// word that was joined or cut: such words are a quarter where one space in eight is lost.
 const JOINED_ONE_IN: usize = 4;
-
-/// The number of steps to look up a run of letters that both texts may have.
-const LOOKUP_STEPS: u64 = 4;
-
-/// The codes of hidden tokens of a query and of a document.
-const HIDDEN: [u16; 2] = [2, 3];
 
 /// The words of a query, noted for the first document that is no clean copy. Its letters are made
 /// anew for each noisy document: they would take their memory beside the runs of words.
@@ -101,7 +95,8 @@ fn letters(
         left_out[from..to].fill(true);
     }
     let is_left_out = |at: usize| left_out[at] || is_hidden(tokens[at], at, place);
-    let instead = HIDDEN[usize::from(place == Place::Document)];
+    // The codes of hidden tokens of either text are those of no letter, and differ.
+    let instead = if place == Place::Query { 2 } else { 3 };
     let (of_token, letters_max) = match are_joined {
         false => (TOKEN_LETTERS_MAX, LETTERS_MAX),
         true => {
@@ -248,7 +243,7 @@ impl Kinds {
 /// In a text that repeats itself the places beside the one that was copied are less alike, and thus
 /// noisier: those that are no noisy passages hide others, too.
 fn best(mut found: Vec<(u32, Found)>, steps: &mut Steps<'_>) -> Result<Vec<(u32, Found)>> {
-    let enough = steps.take_each(found.len(), TAKING_STEPS)?;
+    let enough = steps.take_each(found.len(), 2 * LOOKUP_STEPS)?;
     found.sort_by_key(|(score, _)| Reverse(*score));
     found.truncate(enough);
     let mut taken = CoveredRanges::default();
@@ -282,7 +277,7 @@ fn alignments(
         if !runs.may_have(hash) && due < LOOKUPS_AT_ONCE as u64 {
             continue;
         }
-        due += LOOKUP_STEPS * (1 + runs.places(q, (&d[j..j + len], hash), &mut places));
+        due += LOOKUP_STEPS / 2 * (1 + runs.places(q, (&d[j..j + len], hash), &mut places));
         if !steps.take(std::mem::take(&mut due))? {
             return Ok(found);
         }

@@ -3,11 +3,9 @@
 //! A table of chains, which is built in a third of the time of a map: most texts that are compared
 //! need it once.
 
+use super::NONE;
 use crate::error::Result;
 use crate::runtime::Stop;
-
-/// No place.
-const NONE: u32 = u32::MAX;
 
 /// The maximum number of places that are compared.
 const CHAIN_MAX: u8 = 16;

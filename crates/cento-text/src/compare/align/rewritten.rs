@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::Side;
 use super::alike::{Seeds, extent};
 use super::groups::{Seed, groups};
-use super::sums::{Bags, SUM_STEPS_A_WORD};
+use super::sums::Bags;
 use crate::error::Result;
 use crate::runtime::Steps;
 use crate::text::is_letter;
@@ -101,7 +101,8 @@ impl Side<'_> {
 /// steps.
 fn are_alike(bags: &mut Bags<'_>, seeds: &[Seed], steps: &mut Steps<'_>) -> Result<Option<bool>> {
     let (a, b) = extent(seeds);
-    if !steps.take((seeds.len() + bags.words(&a, &b) * SUM_STEPS_A_WORD) as u64)? {
+    // Each word is added up, and compared.
+    if !steps.take((seeds.len() + 2 * bags.words(&a, &b)) as u64)? {
         return Ok(None);
     }
     let [a, b] = bags.of(&a, &b);

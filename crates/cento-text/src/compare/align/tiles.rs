@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use super::LOOKUP_STEPS;
 use super::chain::{CoveredRanges, Match};
 use super::equal_runs::{KnownSeeds, Limits, Seeds, matches};
 use super::parted::within;
@@ -35,10 +36,6 @@ const PLACES_MAX: usize = 16;
 
 /// The maximum number of runs for each token of the shorter program.
 const RUNS_A_TOKEN_MAX: usize = 16;
-
-/// The number of steps to find the free parts of a run, for itself and for each tile that overlaps
-/// it.
-const LOOKUP_STEPS: u64 = 32;
 
 /// Returns the seeds of a program.
 ///
@@ -100,7 +97,7 @@ fn tiled(runs: Vec<Match>, len_min: usize, steps: &mut Steps<'_>) -> Result<Vec<
         };
         taken.extend(in_query.touching(&(query..query + len)).map(|(s, e)| offset(s, e, query)));
         taken.extend(in_document.touching(&(hit..hit + len)).map(|(s, e)| offset(s, e, hit)));
-        if !steps.take(LOOKUP_STEPS * (1 + taken.len() as u64))? {
+        if !steps.take(4 * LOOKUP_STEPS * (1 + taken.len() as u64))? {
             break;
         }
         if taken.is_empty() {

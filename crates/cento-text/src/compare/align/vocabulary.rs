@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::NONE;
 use super::common::ROOM;
 use super::hash_filter::HashFilter;
 use super::sentences::{Sentences, Word};
@@ -69,12 +70,9 @@ pub struct OtherText<'a> {
     pub tokens: &'a [u64],
     /// The tokens of its sentences.
     pub ranges: Vec<Range<usize>>,
-    /// The number of the known word of each token, or [`UNKNOWN`].
+    /// The number of the known word of each token, or [`NONE`].
     numbers: Vec<u32>,
 }
-
-/// The number of a word that the known text does not have.
-const UNKNOWN: u32 = u32::MAX;
 
 impl<'a> OtherText<'a> {
     /// Looks up the words of a text with these sentences.
@@ -90,7 +88,7 @@ impl<'a> OtherText<'a> {
         let mut numbers = Vec::with_capacity(tokens.len());
         for (at, &hash) in tokens.iter().enumerate() {
             stop.check_at(at)?;
-            numbers.push(words.number(hash).unwrap_or(UNKNOWN));
+            numbers.push(words.number(hash).unwrap_or(NONE));
         }
         Ok(OtherText { tokens, ranges, numbers })
     }
@@ -98,7 +96,7 @@ impl<'a> OtherText<'a> {
     /// Returns the number of the known word that a token is.
     #[inline]
     pub fn number(&self, at: usize) -> Option<u32> {
-        Some(self.numbers[at]).filter(|&number| number != UNKNOWN)
+        Some(self.numbers[at]).filter(|&number| number != NONE)
     }
 }
 
@@ -178,7 +176,7 @@ impl Vocabulary<'_> {
         let mut others = Numbers::default();
         others.reserve(tokens.len().min(ROOM).max(tokens.len() / 4));
         let number_of = |at: usize| match numbers[at] {
-            UNKNOWN => {
+            NONE => {
                 let next = (of_known + others.len()) as u32;
                 *others.entry(tokens[at]).or_insert(next)
             }
