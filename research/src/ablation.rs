@@ -21,7 +21,7 @@ use std::time::Instant;
 use clap::Args;
 
 use crate::Result;
-use rules::{RULES, Rule};
+use rules::{BOUNDS, RULES, Rule};
 use sets::{SETS, Set};
 
 /// Measure what each rule of an alignment is worth, by removing it.
@@ -135,6 +135,8 @@ fn print(sets: &[&Set], rules: &[&Rule], figures: &[Vec<f64>]) {
         let Rule { without, what, .. } = rule;
         println!("| `{}`: `{without}` | {what} | {} |", rule.id(), cells.join(" | "));
     }
+    println!("\n| bound | subject |\n|---|---|");
+    BOUNDS.iter().for_each(|(name, what)| println!("| `{name}` | {what} |"));
 }
 
 /// Builds this program from the copy.
@@ -156,11 +158,42 @@ fn build(work: &Path) -> Result<PathBuf> {
 mod tests {
     use std::path::Path;
 
+    use super::rules::{BOUNDS, RULES, Rule};
     use super::switch;
 
     #[test]
     fn each_rule_is_in_the_sources() {
         let directory = Path::new("..").join(switch::DIRECTORY);
         switch::switch_all(&mut switch::files(&directory).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn each_constant_is_a_rule_or_a_bound_and_they_are_few() {
+        let directory = Path::new("..").join(switch::DIRECTORY);
+        let is_test = |name: &str| ["formulaic.rs", "hostile.rs", "order.rs"].contains(&name);
+        let mut constants = Vec::new();
+        for (name, text) in switch::files(&directory).unwrap() {
+            if is_test(&name) {
+                continue;
+            }
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+            for line in code.lines().map(str::trim_start) {
+                let declared = ["const ", "pub const ", "pub(crate) const "];
+                let Some(rest) = declared.iter().find_map(|by| line.strip_prefix(by)) else {
+                    continue;
+                };
+                let Some((constant, _)) = rest.split_once(": ") else { continue };
+                if constant.chars().all(|c| c.is_ascii_uppercase() || c == '_') {
+                    constants.push(format!("{}::{constant}", name.trim_end_matches(".rs")));
+                }
+            }
+        }
+        let mut rows: Vec<String> =
+            RULES.iter().filter(|rule| rule.code.is_empty()).map(Rule::id).collect();
+        rows.extend(BOUNDS.iter().map(|(name, _)| (*name).to_owned()));
+        rows.sort_unstable();
+        constants.sort_unstable();
+        assert_eq!(constants, rows);
+        assert!(constants.len() <= 60, "{}", constants.len());
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::align::{CHAINING_BYTES, Chain, Chained, Genre, Match, chains, distinct, within};
+use super::align::{Chain, Chained, Genre, Match, chaining_bytes, chains, distinct, within};
 use super::passages::Passages;
 use super::{Passage, Unit};
 use crate::error::Result;
@@ -25,7 +25,7 @@ const MATCHES_MAX: usize = 1 << 15;
 
 /// The memory, in bytes, that a match takes at most, with its chain, in vectors that may have twice
 /// the room they need.
-const MATCH_BYTES: usize = 2 * (size_of::<Match>() + size_of::<Chain>() + CHAINING_BYTES);
+const MATCH_BYTES: usize = 2 * (size_of::<Match>() + size_of::<Chain>() + chaining_bytes(1));
 
 /// The memory, in bytes, that a passage takes at most, with its chain, in such vectors.
 const PASSAGE_BYTES: usize = 2 * (size_of::<Chain>() + size_of::<Passage>());

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use super::chain::Match;
-use super::common::ROOM;
+use super::common::table;
 use super::hash_filter::HashFilter;
 use super::{COMPARED_A_STEP, LOOKUP_STEPS, LOOKUPS_AT_ONCE, NONE};
 use crate::error::Result;
@@ -54,8 +54,7 @@ impl Seeds {
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn of_length<const LEN: usize>(tokens: &[u64], stop: &Stop) -> Result<Seeds> {
-        let mut numbers: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-        numbers.reserve(tokens.len().min(ROOM));
+        let mut numbers = table(tokens.len());
         let (mut counts, mut in_order) = (Vec::new(), Vec::with_capacity(tokens.len()));
         for (at, seed) in seeds::<LEN>(tokens).enumerate() {
             stop.check_at(at)?;

@@ -18,19 +18,13 @@ use crate::error::Result;
 use crate::runtime::Steps;
 
 /// A cell is given up if its score is this much below the best: a stretch of as many wrong letters
-/// ends an alignment.
-const DROP: i16 = 32;
-
-/// An alignment is first tried with this drop, which takes a tenth of the time, and goes on if it
-/// has at least this score.
-const TRIAL: (i16, i32) = (10, 16);
+/// ends an alignment. A third of it serves for a trial, which takes a tenth of the time, and half
+/// of it is the score that a trial must have for the alignment to go on. Bounds work.
+pub const DROP: i16 = 32;
 
 /// The maximum number of letters of the query that are aligned in one direction, which bounds the
 /// memory and lets scores fit into 16 bits.
 const ROWS_MAX: usize = 1 << 14;
-
-/// The letters of the document are read in pieces of at least this many.
-const LETTERS_AT_ONCE: usize = 64;
 
 /// The score of a cell that is given up, and of none: so low that adding to it changes nothing.
 const GIVEN_UP: i16 = i16::MIN / 2;
@@ -91,11 +85,13 @@ impl Aligner {
         let (i, j) = (start.0 as usize, start.1 as usize);
         let (before, after) = ((&query[..i], &document[..j]), (&query[i..], &document[j..]));
         pairs.clear();
-        let Some(on) = self.extend::<false, false>(after, TRIAL.0, steps)? else { return Ok(None) };
-        let Some(back) = self.extend::<true, false>(before, TRIAL.0, steps)? else {
+        let Some(on) = self.extend::<false, false>(after, DROP / 3, steps)? else {
             return Ok(None);
         };
-        if back.score + on.score < TRIAL.1 {
+        let Some(back) = self.extend::<true, false>(before, DROP / 3, steps)? else {
+            return Ok(None);
+        };
+        if back.score + on.score < i32::from(DROP / 2) {
             return Ok(Some(0));
         }
         let Some(back) = self.extend::<true, true>(before, DROP, steps)? else { return Ok(None) };
@@ -186,7 +182,7 @@ impl Aligner {
         ends: &Ends,
     ) {
         let count = |read: usize, end: usize| {
-            (read <= sum && read <= end).then(|| (2 * sum).max(LETTERS_AT_ONCE).min(end))
+            (read <= sum && read <= end).then(|| (2 * sum).max(2 * DROP as usize).min(end))
         };
         if let Some(count) = count(self.query.len(), ends.query) {
             self.query.truncate(1);

@@ -7,27 +7,25 @@
 //! of the other, of some thousand words, that has most of the rarer words; where a short place
 //! already has nearly all of them, the passage was rewritten, not summed up.
 //!
-//! Chance gives much, too: the more, the longer the place is, and the more like the topics are. So
-//! a summary must have more words in common than the text around it has, and where there is little
-//! around it, more than texts of different writers on one topic (the independent answers of Clough
-//! and Stevenson, "Developing a corpus of plagiarised short answers", Language Resources and
-//! Evaluation 2011, share up to two fifths of the weight with articles of 240 to 540 words). It
-//! also shares pairs of adjacent words. And what speaks for it is not merely a copied or rewritten
-//! passage within it, which is one by itself.
+//! Chance gives much, too: the more, the longer the place is. So a summary also shares pairs of
+//! adjacent words: the more, the longer the place is. And what speaks for it is not merely a copied
+//! or rewritten passage within it, which is one by itself.
 
 use std::ops::Range;
 
+use super::candidates::COPIED_TOKENS_MIN;
+use super::rewritten::SIMILARITY_OF_ONE_MIN;
 use super::scan::segments;
 use super::sentences::Sentences;
-use super::vocabulary::{KnownWords, OtherText, Places, Vocabulary, Weights as WordWeights};
+use super::vocabulary::{
+    KnownWords, OtherText, Places, Vocabulary, Weights as WordWeights, many_sentences,
+};
 use super::{Aligned, CoveredRanges, Side};
 use crate::error::Result;
 use crate::hash::mix64;
 use crate::number::ln;
 use crate::runtime::Steps;
 
-/// The minimum ratio of the lengths of the two sides.
-const LENGTHS_RATIO_MIN: usize = 3;
 /// A shorter summary is chance.
 const SUMMARY_TOKENS_MIN: usize = 60;
 /// The longer side has at most this many tokens, or is the whole text, if this is most of it.
@@ -38,31 +36,14 @@ const SHARE_MIN: f64 = 0.5;
 const SCORE_MIN: f64 = 32.0;
 /// The minimum of the score of its distinct words, without those of rewritten passages in it.
 const SCORE_OF_REST_MIN: f64 = 24.0;
-/// A rewritten passage at least as long and similar explains the words that it shares.
-const EXPLAINED_TOKENS_MIN: usize = 40;
-/// See [`EXPLAINED_TOKENS_MIN`].
-const EXPLAINED_SIMILARITY_MIN: f64 = 0.6;
 /// A place of the other text with three tokens for two of the summary has at most this share of the
 /// weight of the rarer words that the longer side has.
 const NEAR_SHARE_MAX: f64 = 0.75;
-/// The minimum share of a summary's pairs of adjacent words that the longer side has, for one of
-/// 1,024 tokens and fewer; [`PAIRS_STEP`] more for each doubling.
-const PAIRS_MIN: f64 = 0.25;
-/// The share of pairs that a place twice as long has more by chance. At least as much must be in
-/// common for each doubling of twice the length of the summary: headers of the same fields had a
-/// quarter of their pairs in another text 14 times as long.
+/// The share of a summary's pairs of adjacent words that a place twice as long has more by chance.
+/// At least as much must be in common for each doubling of twice the length of the summary, and of
+/// 1,024 tokens: headers of the same fields had a quarter of their pairs in another text 14 times
+/// as long.
 const PAIRS_STEP: f64 = 0.1;
-/// The share of weight that a text on the same topic has by chance in 512 tokens and fewer; a tenth
-/// more for each doubling.
-const CHANCE: f64 = 0.3;
-/// The weight of [`CHANCE`] beside what the text around the summary shares: that of about a hundred
-/// words.
-const CHANCE_WEIGHT: f64 = 400.0;
-/// The minimum difference of the share of a summary's weight and that of the text around it.
-const EXCESS_MIN: f64 = 0.35;
-/// Words in more than a twentieth of the sentences of a text are no evidence of a place in it; the
-/// twentieth is at least the first number and at most the second.
-const SENTENCES_OF_WORD: (usize, usize) = (20, 60);
 
 /// The tokens of a summary in the query, and of the place of the document that it sums up, or the
 /// other way round.
@@ -87,7 +68,8 @@ impl Open {
         let mut explained = CoveredRanges::default();
         for passage in rewritten {
             let tokens = passage.query.len().min(passage.hit.len());
-            if passage.similarity >= EXPLAINED_SIMILARITY_MIN && tokens >= EXPLAINED_TOKENS_MIN {
+            // As long as a copy, and as similar as a passage of a single pair of sentences.
+            if passage.similarity >= SIMILARITY_OF_ONE_MIN && tokens >= COPIED_TOKENS_MIN {
                 explained.insert(place(passage).clone());
             }
         }
@@ -144,33 +126,6 @@ struct Weights {
     all: f64,
 }
 
-/// The words of the text around a summary.
-struct Around {
-    /// The number of its sentences that have each word.
-    times: Vec<u32>,
-    /// The weight of its distinct words. Weights are multiples of a power of two, so that adding
-    /// and taking away again leaves no rest.
-    all: f64,
-}
-
-impl Around {
-    fn add(&mut self, texts: &Vocabulary<'_>, words: impl Iterator<Item = u32>) {
-        for word in words {
-            let times = &mut self.times[word as usize];
-            self.all += if *times == 0 { texts.weight_of(word) } else { 0.0 };
-            *times += 1;
-        }
-    }
-
-    fn remove(&mut self, texts: &Vocabulary<'_>, words: impl Iterator<Item = u32>) {
-        for word in words {
-            let times = &mut self.times[word as usize];
-            *times -= 1;
-            self.all -= if *times == 0 { texts.weight_of(word) } else { 0.0 };
-        }
-    }
-}
-
 impl Summaries<'_> {
     /// Returns the tokens of each summary, and of the text that it sums up.
     fn find(&self, steps: &mut Steps<'_>) -> Result<Vec<Summary>> {
@@ -194,9 +149,8 @@ impl Summaries<'_> {
             return Ok(found);
         }
         let places = self.texts.places_in(self.other.sentences, steps.stop())?;
-        let mut around = None;
         for short in stretches {
-            match self.summed_up(&short, &places, &mut around, steps)? {
+            match self.summed_up(&short, &places, steps)? {
                 None => break,
                 Some(long) if long.is_empty() => {}
                 Some(long) => {
@@ -213,7 +167,6 @@ impl Summaries<'_> {
         &self,
         short: &Range<usize>,
         places: &Places,
-        around: &mut Option<Around>,
         steps: &mut Steps<'_>,
     ) -> Result<Option<Range<usize>>> {
         let (tokens, none) = (self.own.sentences.tokens(short).len(), Ok(Some(0..0)));
@@ -230,9 +183,6 @@ impl Summaries<'_> {
         let is_most = sentences.tokens(&long).len() * 2 >= self.other.tokens.len();
         let long = if is_most { 0..sentences.count() } else { long };
         let len = sentences.tokens(&long).len();
-        if len < LENGTHS_RATIO_MIN * tokens {
-            return none;
-        }
         // The words of the place, and its pairs, are each compared with those of the summary.
         if !steps.take(16 * len as u64)? {
             return Ok(None);
@@ -243,23 +193,7 @@ impl Summaries<'_> {
         if !is_likely {
             return none;
         }
-        let around = match around {
-            Some(around) => around,
-            None if !steps.take(self.own.sentences.all_words().len() as u64)? => return Ok(None),
-            None => around.insert(self.around()),
-        };
-        if !steps.take(16 * (len + tokens) as u64)? {
-            return Ok(None);
-        }
-        let exceeds = self.exceeds_chance((short, &words), &long, around, &has);
-        Ok(Some(if exceeds { long } else { 0..0 }))
-    }
-
-    /// Returns the words of all of its own sentences that may surround a summary.
-    fn around(&self) -> Around {
-        let mut around = Around { times: vec![0; self.texts.count()], all: 0.0 };
-        around.add(self.texts, self.unexplained(0..self.own.sentences.count()));
-        around
+        Ok(Some(long))
     }
 
     /// Returns the words of those of its own `sentences` that no rewritten passage explains, a word
@@ -277,8 +211,8 @@ impl Summaries<'_> {
         places: &Places,
         steps: &mut Steps<'_>,
     ) -> Result<Option<Vec<(u32, u32)>>> {
-        let (least, most) = SENTENCES_OF_WORD;
-        let many = (self.other.sentences.count() / 20).clamp(least, most);
+        // Frequent words are no evidence of a place.
+        let many = many_sentences(self.other.sentences.count());
         let mut evidence: Vec<(u32, u32)> = Vec::new();
         let common = (0u32..).zip(words).filter(|&(_, &word)| self.texts.is_common(word));
         for (at, &word) in common {
@@ -359,30 +293,6 @@ impl Summaries<'_> {
             && rest.common - SHARE_MIN * rest.all >= SCORE_OF_REST_MIN
     }
 
-    /// Returns whether these sentences have a greater share of their weight in common with those of
-    /// the other text than the text around them has, and than chance gives.
-    ///
-    /// `around` has the words of the whole text, so that many summaries in one text do not take
-    /// the square of its length.
-    fn exceeds_chance(
-        &self,
-        (short, words): (&Range<usize>, &[u32]),
-        long: &Range<usize>,
-        around: &mut Around,
-        common: &[u32],
-    ) -> bool {
-        let within = self.weights(words, common);
-        around.remove(self.texts, self.unexplained(short.clone()));
-        let of_long = self.other.sentences.words_of(long).iter().map(|word| word.number);
-        let of_long = distinct(of_long).into_iter();
-        let are_around = of_long.filter(|&word| around.times[word as usize] > 0);
-        let common_around: f64 = are_around.map(|word| self.texts.weight_of(word)).sum();
-        let chance = CHANCE + 0.1 * doublings(self.other.sentences.tokens(long).len(), 512);
-        let expected = (common_around + CHANCE_WEIGHT * chance) / (around.all + CHANCE_WEIGHT);
-        around.add(self.texts, self.unexplained(short.clone()));
-        within.common >= (expected + EXCESS_MIN) * within.all
-    }
-
     /// Returns the share of the pairs of adjacent words in these sentences that those of the other
     /// text have.
     fn pairs(&self, short: &Range<usize>, long: &Range<usize>) -> f64 {
@@ -425,8 +335,7 @@ fn doublings(len: usize, of: usize) -> f64 {
 /// Returns the share of the pairs of adjacent words of a summary of this many tokens that one of
 /// `len` tokens must have.
 fn pairs_min(tokens: usize, len: usize) -> f64 {
-    let by_ratio = PAIRS_STEP * doublings(len, 2 * tokens);
-    PAIRS_MIN.max(by_ratio) + PAIRS_STEP * doublings(len, 1024)
+    PAIRS_STEP * (doublings(len, 2 * tokens) + doublings(len, 1024))
 }
 
 /// A first look at a text whose words are known, and at another one.
@@ -442,18 +351,15 @@ pub struct FirstLook {
 }
 
 impl FirstLook {
-    /// The number of places for the words that the known text does not have.
-    pub const OTHERS: usize = 1 << 10;
-
     /// Returns the place of a word that the known text does not have.
     #[inline]
-    pub fn place(hash: u64) -> usize {
-        hash as usize & (FirstLook::OTHERS - 1)
+    pub fn place(&self, hash: u64) -> usize {
+        hash as usize & (self.of_others.len() - 1)
     }
 
     /// Begins with this many known words.
     pub fn new(known: usize) -> FirstLook {
-        FirstLook { of_known: vec![0; known], of_others: vec![0; FirstLook::OTHERS] }
+        FirstLook { of_known: vec![0; known], of_others: vec![0; 1 << 10] }
     }
 
     /// Returns whether either text may have a summary of the other: if not, [`passages`] finds
@@ -471,7 +377,7 @@ impl FirstLook {
         let tokens = [sentences.ranges.last(), other.ranges.last()];
         let tokens = tokens.map(|last| last.map_or(0, |last| last.end));
         let may_sum_up = |short: usize, long: usize| {
-            short >= SUMMARY_TOKENS_MIN && long >= LENGTHS_RATIO_MIN * SUMMARY_TOKENS_MIN
+            short >= SUMMARY_TOKENS_MIN && 2 * long > 3 * SUMMARY_TOKENS_MIN
         };
         let may_sum_up = [may_sum_up(tokens[0], tokens[1]), may_sum_up(tokens[1], tokens[0])];
         if may_sum_up == [false, false] {
@@ -493,7 +399,7 @@ impl FirstLook {
             let of_token = |at: usize| match other.number(at) {
                 Some(number) => of_known[number as usize],
                 None => {
-                    let sentences = self.of_others[FirstLook::place(other.tokens[at])];
+                    let sentences = self.of_others[self.place(other.tokens[at])];
                     score(weights.of(sentences), false)
                 }
             };

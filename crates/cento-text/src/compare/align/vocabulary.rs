@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::NONE;
-use super::common::ROOM;
+use super::common::table;
 use super::hash_filter::HashFilter;
 use super::sentences::{Sentences, Word};
 use crate::error::Result;
@@ -34,8 +34,7 @@ impl KnownWords {
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn new(ranges: Vec<Range<usize>>, tokens: &[u64], stop: &Stop) -> Result<KnownWords> {
-        let mut numbers = Numbers::default();
-        numbers.reserve(tokens.len().min(ROOM));
+        let mut numbers = table(tokens.len());
         let number_of = |at: usize| {
             let next = numbers.len() as u32;
             *numbers.entry(tokens[at]).or_insert(next)
@@ -98,6 +97,18 @@ impl<'a> OtherText<'a> {
     pub fn number(&self, at: usize) -> Option<u32> {
         Some(self.numbers[at]).filter(|&number| number != NONE)
     }
+}
+
+/// A word is frequent in a text if more than a twentieth of the sentences have it; the twentieth is
+/// at least the first number and at most the second. Bounds work: frequent words weigh little, and
+/// no set of texts misses it.
+const SENTENCES_OF_WORD: (usize, usize) = (20, 60);
+
+/// Returns the number of sentences of a text of this many that have a word which is not frequent,
+/// at most.
+pub fn many_sentences(count: usize) -> usize {
+    let (least, most) = SENTENCES_OF_WORD;
+    (count / 20).clamp(least, most)
 }
 
 /// Returns the weight of a word that is in `count` of this many sentences, rounded to 4,096ths: so
@@ -174,7 +185,7 @@ impl Vocabulary<'_> {
         let OtherText { tokens, ranges, numbers } = other;
         let of_known = words.count();
         let mut others = Numbers::default();
-        others.reserve(tokens.len().min(ROOM).max(tokens.len() / 4));
+        others.reserve((tokens.len() / 4).max(tokens.len().min(1 << 10)));
         let number_of = |at: usize| match numbers[at] {
             NONE => {
                 let next = (of_known + others.len()) as u32;
