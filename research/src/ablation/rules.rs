@@ -132,6 +132,10 @@ rules! {
         explained = "passage.similarity >= SIMILARITY_OF_ONE_MIN && tokens >= COPIED_TOKENS_MIN" => "false": "rewritten passages explain words";
         NEAR_SHARE_MAX => "2.0": "a short place has all the words";
         PAIRS_STEP => "0.0": "pairs of adjacent words, more for longer places";
+        CHANCE => "0.0": "share by chance";
+        CHANCE_WEIGHT => "1e-9": "weight of the share by chance";
+        EXCESS_MIN => "0.0": "share beyond the text around";
+        exceeds_chance = "self.exceeds_chance((short, &words), &long, around, &has)" => "true": "the shares by chance and around, together";
         is_most = "sentences.tokens(&long).len() * 2 >= self.other.tokens.len()" => "false": "most of a text is all of it";
     }
     "tables.rs" {
