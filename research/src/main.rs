@@ -4,6 +4,7 @@
 //! Results are in RESULTS.md and docs/QUALITY.md. The code is kept running, and is changed only
 //! when the library changes below it.
 
+mod ablation;
 mod advice;
 mod duplicates;
 mod estimate;
@@ -35,6 +36,7 @@ struct Tools {
 
 #[derive(Debug, Subcommand)]
 enum Tool {
+    Ablation(ablation::Ablation),
     Advice(advice::Advice),
     Dedup(duplicates::Dedup),
     Duplicates(duplicates::Duplicates),
@@ -57,6 +59,7 @@ enum Tool {
 
 fn main() -> Result {
     match Tools::parse().tool {
+        Tool::Ablation(tool) => tool.run(),
         Tool::Advice(tool) => tool.run(),
         Tool::Dedup(tool) => tool.run(),
         Tool::Duplicates(tool) => tool.run(),

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use cento::Stop;
-use cento::compare::align::{Genre, Side, align};
+use cento::compare::align::{Aligned, Genre, Side, align};
 use cento::text::{Analyzer, Tokens};
 use clap::Args;
 use serde::Deserialize;
@@ -173,7 +173,7 @@ impl Sums {
         }
     }
 
-    fn print(&self, name: &str) {
+    fn figures(&self) -> Figures {
         let mean = |sum: f64, count: usize| if count == 0 { 0.0 } else { sum / count as f64 };
         let precision = mean(self.precision, self.detections);
         let recall = mean(self.recall, self.cases);
@@ -184,15 +184,109 @@ impl Sums {
         } else {
             2.0 * precision * recall / (precision + recall)
         };
+        Figures { precision, recall, granularity, plagdet: f1 / (1.0 + granularity).log2() }
+    }
+
+    fn print(&self, name: &str) {
+        let Figures { precision, recall, granularity, plagdet } = self.figures();
         println!(
-            "| {name} | {} | {} | {} | {precision:.4} | {recall:.4} | {granularity:.4} | {:.4} | {:.0} |",
+            "| {name} | {} | {} | {} | {precision:.4} | {recall:.4} | {granularity:.4} | {plagdet:.4} | {:.0} |",
             self.pairs,
             self.cases,
             self.detections,
-            f1 / (1.0 + granularity).log2(),
             self.micros / self.pairs as f64
         );
     }
+}
+
+/// The measures of PAN.
+struct Figures {
+    precision: f64,
+    recall: f64,
+    granularity: f64,
+    plagdet: f64,
+}
+
+/// The documents of the corpus, and its pairs.
+pub struct Labelled {
+    texts: HashMap<String, Text>,
+    pairs: Vec<Pair>,
+}
+
+impl Labelled {
+    /// Reads the corpus, and makes the texts into tokens.
+    pub fn read(corpus: &Corpus, analyzer: &Analyzer) -> Result<Labelled> {
+        let mut texts = HashMap::new();
+        for path in [&corpus.suspicious, &corpus.sources] {
+            for document in documents(path)? {
+                let document = document?;
+                texts.insert(document.id, Text::new(document.text, analyzer)?);
+            }
+        }
+        let truth = std::fs::read_to_string(&corpus.truth)?;
+        let pairs = truth.lines().map(serde_json::from_str);
+        Ok(Labelled { texts, pairs: pairs.collect::<std::result::Result<_, _>>()? })
+    }
+
+    /// Measures the passages of every n-th pair.
+    pub fn plagdet(&self, every: usize) -> Result<f64> {
+        let mut sums = Sums::default();
+        for pair in self.pairs.iter().step_by(every) {
+            let of = |id: &str| self.texts.get(id).ok_or_else(|| format!("no document {id}"));
+            let (this, source) = (of(&pair.susp)?, of(&pair.src)?);
+            let passages = align(this.side(), source.side(), Genre::Prose, Stop::NEVER)?.passages;
+            sums.add(&pair.regions(), &detections(&passages, [this, source]), 0.0);
+        }
+        Ok(sums.figures().plagdet)
+    }
+}
+
+impl Labelled {
+    /// Measures the passages of every n-th pair that has any, where the source is one of several in
+    /// a longer document.
+    pub fn plagdet_among(&self, every: usize, others: usize, analyzer: &Analyzer) -> Result<f64> {
+        let mut sums = Sums::default();
+        let labelled: Vec<&Pair> =
+            self.pairs.iter().filter(|pair| !pair.cases.is_empty()).collect();
+        for (at, pair) in labelled.iter().enumerate().step_by(every) {
+            let of = |id: &str| self.texts.get(id).ok_or_else(|| format!("no document {id}"));
+            let (this, own) = (of(&pair.susp)?, of(&pair.src)?);
+            let (mut text, mut before) = (String::new(), 0);
+            for other in 0..others {
+                if other == others / 2 {
+                    before = text.chars().count();
+                    text = text + &own.text + "\n\n";
+                }
+                let place = (at + 37 * (other + 1)) % labelled.len();
+                text = text + &of(&labelled[place].src)?.text + "\n\n";
+            }
+            let source = Text::new(text, analyzer)?;
+            let passages = align(this.side(), source.side(), Genre::Prose, Stop::NEVER)?.passages;
+            let moved = |region: Region| {
+                let Region { this, source } = region;
+                Region { this, source: source.start + before..source.end + before }
+            };
+            let cases: Vec<Region> = pair.regions().into_iter().map(moved).collect();
+            sums.add(&cases, &detections(&passages, [this, &source]), 0.0);
+        }
+        Ok(sums.figures().plagdet)
+    }
+}
+
+impl Pair {
+    fn regions(&self) -> Vec<Region> {
+        let region = |case: &CaseRecord| Region { this: case.this(), source: case.source() };
+        self.cases.iter().map(region).collect()
+    }
+}
+
+/// Returns passages of two texts in code points.
+fn detections(passages: &[Aligned], [this, source]: [&Text; 2]) -> Vec<Region> {
+    let region = |passage: &Aligned| Region {
+        this: this.points(&passage.query),
+        source: source.points(&passage.hit),
+    };
+    passages.iter().map(region).collect()
 }
 
 /// The least lengths of cases, in words of the suspicious document, in the rows of the table of
@@ -309,18 +403,7 @@ impl Pan {
             cut += u64::from(!alignment.is_complete);
             let passages = alignment.passages;
             let micros = started.elapsed().as_secs_f64() * 1e6;
-            let detections: Vec<Region> = passages
-                .iter()
-                .map(|passage| Region {
-                    this: this.points(&passage.query),
-                    source: source.points(&passage.hit),
-                })
-                .collect();
-            let cases: Vec<Region> = pair
-                .cases
-                .iter()
-                .map(|case| Region { this: case.this(), source: case.source() })
-                .collect();
+            let (detections, cases) = (detections(&passages, [this, source]), pair.regions());
             if self.show.as_ref().is_some_and(|show| *show == pair.cat || show == "all") {
                 for (region, passage) in detections.iter().zip(&passages) {
                     let precision = covered(region, &cases);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::align::{CHAINING_BYTES, Chain, Chained, Genre, Match, chains, distinct, within};
+use super::align::{Chain, Chained, Genre, Match, chaining_bytes, chains, distinct, within};
 use super::passages::Passages;
 use super::{Passage, Unit};
 use crate::error::Result;
@@ -25,7 +25,7 @@ const MATCHES_MAX: usize = 1 << 15;
 
 /// The maximum memory of a match with its chain, in bytes. Vectors may have twice the room they
 /// need.
-const MATCH_BYTES: usize = 2 * (size_of::<Match>() + size_of::<Chain>() + CHAINING_BYTES);
+const MATCH_BYTES: usize = 2 * (size_of::<Match>() + size_of::<Chain>() + chaining_bytes(1));
 
 /// The maximum memory of a passage with its chain, in bytes, in vectors of twice their length.
 const PASSAGE_BYTES: usize = 2 * (size_of::<Chain>() + size_of::<Passage>());

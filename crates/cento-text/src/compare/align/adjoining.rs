@@ -7,9 +7,7 @@
 use std::ops::Range;
 
 use super::Aligned;
-
-/// The maximum number of tokens between two parts of a passage, in either text: two sentences.
-const GAP_TOKENS_MAX: usize = 40;
+use super::copied::GAP_TOKENS_MAX;
 
 /// A passage that may be a part of one.
 pub struct Part {
@@ -59,8 +57,9 @@ impl Aligned {
 
 impl Part {
     fn adjoins(&self, other: &Part) -> bool {
+        // Two sentences may be between them, twice the gap of a copy.
         let is_near = |a: &Range<usize>, b: &Range<usize>| {
-            a.start.max(b.start).saturating_sub(a.end.min(b.end)) <= GAP_TOKENS_MAX
+            a.start.max(b.start).saturating_sub(a.end.min(b.end)) <= 2 * GAP_TOKENS_MAX
         };
         !(self.is_copied && other.is_copied)
             && is_near(&self.passage.query, &other.passage.query)

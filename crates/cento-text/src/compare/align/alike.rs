@@ -14,19 +14,17 @@ use super::groups::Seed;
 use super::sentences::Sentences;
 use super::summarised::FirstLook;
 use super::sums::Sums;
-use super::vocabulary::{KnownWords, OtherText, Places, Vocabulary};
+use super::vocabulary::{KnownWords, OtherText, Places, Vocabulary, many_sentences};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::{Steps, Stop};
 
-/// Two sentences whose vectors have at least this cosine may be a seed.
-const COSINE_MIN: f64 = 0.3;
+/// Two sentences whose vectors have at least this cosine may be a seed, and so the two sides of a
+/// passage.
+pub const COSINE_MIN: f64 = 0.3;
 /// Two sentences whose sets of words have more than this Dice coefficient may be a seed, in
 /// hundredths.
 const DICE_MIN_HUNDREDTHS: usize = 33;
-/// Words in more than a twentieth of the sentences of the document bring up no pair of sentences;
-/// the twentieth is at least the first number and at most the second.
-const SENTENCES_OF_WORD: (usize, usize) = (20, 60);
 
 /// The number of pairs that are allowed for the shortest query: they take some megabytes.
 const SEEDS_MAX: usize = 1 << 14;
@@ -76,7 +74,7 @@ pub fn may_be(
     // The last sentence that each word was in. Known words have a place each; the others share some
     // places, so that some are not counted, which only makes a sentence seem more alike.
     let mut last_of_known = vec![u32::MAX; words.count()];
-    let mut last_of_others = vec![u32::MAX; FirstLook::OTHERS];
+    let mut last_of_others = vec![u32::MAX; look.of_others.len()];
     for (sentence, range) in (0u32..).zip(&other.ranges) {
         stop.check_at(sentence as usize)?;
         let mut common = [0u32; u64::BITS as usize];
@@ -89,7 +87,7 @@ pub fn may_be(
                     (&mut last_of_known[number], &mut look.of_known[number])
                 }
                 None => {
-                    let place = FirstLook::place(other.tokens[at]);
+                    let place = look.place(other.tokens[at]);
                     (&mut last_of_others[place], &mut look.of_others[place])
                 }
             };
@@ -134,7 +132,8 @@ pub fn seeds(
 ) -> Result<Seeds> {
     let (q, d, stop) = (texts.q(), texts.d(), steps.stop());
     let places = texts.places_in(d, stop)?;
-    let many = (d.count() / 20).clamp(SENTENCES_OF_WORD.0, SENTENCES_OF_WORD.1);
+    // Frequent words bring up no pair of sentences.
+    let many = many_sentences(d.count());
     // Computed on first use, which few of them have.
     let mut norms = vec![None; d.count()];
     let frequent = Frequent::new(d, &places, many, stop)?;

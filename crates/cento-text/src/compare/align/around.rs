@@ -4,52 +4,29 @@ use std::ops::Range;
 
 use super::chain::CoveredRanges;
 use super::copied::Copied;
-use super::{Aligned, similarity, similarity_steps};
+use super::{Aligned, PASSAGE_TOKENS_MIN, similarity_steps};
 use crate::error::Result;
 use crate::runtime::Steps;
 
-/// Of the words that the sides of a rewritten passage have in common, a copied run in it has less
-/// than this share: otherwise the rest is unlike, and the passage is that copy within other text.
+/// Of the words that the sides of a rewritten passage have in common, a copied passage in it has
+/// less than this share: otherwise the rest is unlike, and the passage is that copy within other
+/// text. So have all copied passages in it, if it has much text beside them.
 const COPY_SHARE: f64 = 0.85;
-
-/// A copied passage has at least this many matched words in a row if it is a run within other text.
-/// With fewer it may be the rest of a shuffled sentence, still in order, whose other words are part
-/// of the passage: without this bound shuffled passages of PAN 2013 lose .001 of plagdet.
-const RUN_TOKENS_MIN: usize = 20;
-
-/// Of the words that the sides of a rewritten passage have in common, the copied passages in it
-/// have at least this share if they may be all that it is. This share and the next two numbers
-/// change no kind of PAN 2013 for the worse, and translated passages by .0003 for the better.
-const COPIES_SHARE: f64 = 0.75;
 
 /// What a rewritten passage has beside copied ones is text of its own if it has at least this many
 /// tokens on each side. Fewer are words that were put in.
 const REST_TOKENS_MIN: usize = 25;
 
-/// Beside copied passages, the sides of a rewritten passage are at least this similar: any two
-/// texts of one language have a quarter of their words in common, articles and prepositions.
-const REST_SIMILARITY_MIN: f64 = 0.4;
-
-/// A stretch of this many tokens that only one side of a rewritten passage has, at either end, is
-/// text of its own. Of 8, 12 and 16 tokens this is best for random edits of PAN 2013, and 16 miss a
-/// short sentence. With the next number, trimming lifts plagdet of random edits by .003, that of
-/// translations by .004, and costs summaries .0006.
-const STRETCH_TOKENS_MIN: usize = 12;
-
-/// The other side has at most this many tokens there, which may be words with wrong letters. As
-/// many remain on both.
-const COUNTERPART_TOKENS_MAX: usize = 8;
-
 /// A rewritten passage is trimmed if this share of the words that its sides have in common remains:
 /// otherwise words of the stretch were moved.
 const TRIMMED_SHARE: f64 = 0.9;
 
-/// Returns, for each of these rewritten passages of a query and a document, whether copied passages
-/// in it are all that its sides have in common, but for words that any two texts have.
+/// Returns, for each of these rewritten passages, whether copied passages in it are all that its
+/// sides have in common, but for words that any two texts have: nearly all of that, or most of it
+/// beside much other text.
 pub fn copies(
     rewritten: &[Aligned],
     copied: &[Copied],
-    (q, d): (&[u64], &[u64]),
     steps: &mut Steps<'_>,
 ) -> Result<Vec<bool>> {
     let around = Around::new(rewritten);
@@ -57,10 +34,9 @@ pub fn copies(
     let mut inside: Vec<Vec<usize>> = vec![Vec::new(); rewritten.len()];
     for (number, Copied { query, hit, matched, .. }) in copied.iter().enumerate() {
         let part = Aligned { matched: matched.clone(), ..Aligned::unmatched(query, hit) };
-        let is_run = matched.iter().any(|run| run.len() >= RUN_TOKENS_MIN);
         around.each(&part, steps, &mut |at| {
             let common = rewritten[at].common();
-            is_copy[at] |= is_run && part.matched_tokens() as f64 >= COPY_SHARE * common;
+            is_copy[at] |= part.matched_tokens() as f64 >= COPY_SHARE * common;
             inside[at].push(number);
             true
         })?;
@@ -70,19 +46,14 @@ pub fn copies(
         let matched =
             |&number: &usize| copied[number].matched.iter().map(Range::len).sum::<usize>();
         let in_copies: usize = inside.iter().map(matched).sum();
-        let is_most = in_copies as f64 >= COPIES_SHARE * rewritten[at].common();
-        if is_copy[at] || !is_most || !steps.take(similarity_steps(query, hit))? {
-            continue;
-        }
-        let rest = |of: &Range<usize>, tokens: &[u64], place: fn(&Copied) -> &Range<usize>| {
+        let is_most = in_copies as f64 >= COPY_SHARE * rewritten[at].common();
+        let rest = |of: &Range<usize>, place: fn(&Copied) -> &Range<usize>| {
             let mut taken = CoveredRanges::default();
             inside.iter().for_each(|&number| taken.insert(place(&copied[number]).clone()));
-            let is_left = |at: &usize| taken.covered(&(*at..*at + 1)) == 0;
-            of.clone().filter(is_left).map(|at| tokens[at]).collect::<Vec<u64>>()
+            of.len() - taken.covered(of)
         };
-        let (of_query, of_hit) = (rest(query, q, |one| &one.query), rest(hit, d, |one| &one.hit));
-        let is_much = of_query.len().min(of_hit.len()) >= REST_TOKENS_MIN;
-        is_copy[at] = is_much && similarity(&of_query, &of_hit) < REST_SIMILARITY_MIN;
+        let (of_query, of_hit) = (rest(query, |one| &one.query), rest(hit, |one| &one.hit));
+        is_copy[at] |= is_most && of_query.min(of_hit) >= REST_TOKENS_MIN;
     }
     Ok(is_copy)
 }
@@ -148,7 +119,9 @@ pub fn trim_ends(
 /// Returns how many tokens to cut off either side, of those beyond the part that both have.
 fn without_stretch((of_query, of_hit): (usize, usize)) -> (usize, usize) {
     let (shorter, longer) = (of_query.min(of_hit), of_query.max(of_hit));
-    let is_stretch = shorter <= COUNTERPART_TOKENS_MAX && longer >= shorter + STRETCH_TOKENS_MIN;
+    // The side without a stretch of its own has fewer tokens than a passage there, which may be
+    // words with wrong letters. As many remain on both.
+    let is_stretch = shorter < PASSAGE_TOKENS_MIN && longer >= shorter + PASSAGE_TOKENS_MIN;
     if is_stretch { (of_query - shorter, of_hit - shorter) } else { (0, 0) }
 }
 
@@ -384,7 +357,8 @@ mod tests {
             arl more lovely and more temperate:\nRough winds do shake the darling buds of May,\n\
             Such were the lines that he addressed to his friend, and which every schoolboy has \
             construed since.\n";
-        let ends = ["Shall I", "buds of May"];
+        // The words before the first misread one are too few to be part of it.
+        let ends = ["thee to", "buds of May"];
         check_between([poem, essay], ends);
         check_between([essay, poem], ends);
     }

@@ -3,10 +3,7 @@
 //! Two runs that follow each other at about the same distance in both texts, unless an alignment
 //! has passed through both (the two hits of Altschul et al. 1997, page 3391).
 
-use super::local::Pair;
-
-/// The maximum distance of two runs of letters that bring up an alignment.
-const DISTANCE_LETTERS_MAX: u32 = 64;
+use super::local::{DROP, Pair};
 
 /// Places whose distance in both texts differs by less than two to this power are in one band.
 const BAND_BITS: u32 = 4;
@@ -43,7 +40,8 @@ impl Bands {
         if self.passed[band].max(self.passed[near]) > start {
             return false;
         }
-        let follows = |end: u32| end > 0 && end <= start && start - end <= DISTANCE_LETTERS_MAX;
+        // An alignment has wrong letters at most half as far in a row.
+        let follows = |end: u32| end > 0 && end <= start && start - end <= 2 * DROP as u32;
         let is_second = follows(self.ends[band]) || follows(self.ends[near]);
         // Runs that overlap are one.
         if is_second || self.ends[band] <= start {

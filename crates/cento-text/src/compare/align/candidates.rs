@@ -16,8 +16,8 @@ use crate::runtime::Steps;
 
 /// Returns the candidates that are passages, as many as the steps suffice for.
 ///
-/// A row of numbers is no sentence: any two tables have most of their digits in common, and in
-/// whatever order. Copied tables are copied passages.
+/// Text of few different words is no sentence: any two tables have most of their numbers, which
+/// count as one word, in common, and in whatever order. Copied tables are copied passages.
 fn judged(
     candidates: Vec<Candidate>,
     (query, document): (Side<'_>, Side<'_>),
@@ -32,8 +32,6 @@ fn judged(
         }
         let passage = Aligned::of((in_query, in_hit), (q, d));
         if passage.similarity >= similarity_min
-            && query.is_mostly_words(&passage.query)
-            && document.is_mostly_words(&passage.hit)
             && !query.has_few_words(&passage.query)
             && !document.has_few_words(&passage.hit)
         {

@@ -9,6 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use super::{LOOKUP_STEPS, NONE};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
 use crate::runtime::Steps;
@@ -37,20 +38,14 @@ pub struct Chain {
     pub last: u32,
 }
 
-impl Chain {
-    /// Returns the share of the longer side that is matched.
-    #[must_use]
-    pub fn density(&self) -> f64 {
-        self.matched as f64 / self.query.len().max(self.hit.len()) as f64
-    }
-}
+impl Chain {}
 
 /// Chains, with the matches in each.
 #[derive(Debug)]
 pub struct Chained {
     /// The chains.
     pub chains: Vec<Chain>,
-    /// For each match, the one before it in its chain; [`FIRST`] if it is the first.
+    /// For each match, the one before it in its chain; [`NONE`] if it is the first.
     previous: Vec<u32>,
 }
 
@@ -66,11 +61,11 @@ impl Chained {
         steps: &mut Steps<'_>,
     ) -> Result<Chained> {
         let mut chains: Vec<Chain> = Vec::new();
-        let mut previous = vec![FIRST; matches.len()];
+        let mut previous = vec![NONE; matches.len()];
         // The last chain at each distance.
         let mut last: HashMap<u64, usize, BuildKeyHasher> = HashMap::default();
         for (at, found) in (0u32..).zip(matches) {
-            if !steps.take(UNBROKEN_STEPS)? {
+            if !steps.take(2 * LOOKUP_STEPS)? {
                 break;
             }
             let (query, hit) =
@@ -96,12 +91,6 @@ impl Chained {
     }
 }
 
-/// The number of steps to find the chain that a match continues.
-const UNBROKEN_STEPS: u64 = 32;
-
-/// Marks the first match of a chain, which has no predecessor; there are fewer matches than this.
-const FIRST: u32 = u32::MAX;
-
 impl Chained {
     /// Returns the part that each match of a chain adds to those before it: parts of both texts
     /// that are equal and, in either text, follow each other. `matches` are those that were
@@ -109,7 +98,7 @@ impl Chained {
     pub fn parts(&self, chain: &Chain, matches: &[Match]) -> Vec<Match> {
         let mut parts = Vec::new();
         let mut at = chain.last;
-        while at != FIRST {
+        while at != NONE {
             parts.push(matches[at as usize]);
             at = self.previous[at as usize];
         }
@@ -193,9 +182,13 @@ struct End {
     last: Reverse<u32>,
 }
 
-/// The memory, in bytes, that chaining takes for each match at most, beside the chains that are
-/// kept: the match before it, the end of a chain, and whether a chain has it.
-pub const CHAINING_BYTES: usize = size_of::<u32>() + size_of::<End>() + size_of::<bool>();
+/// Returns the memory, in bytes, that chaining takes for this many matches at most, beside the
+/// chains that are kept: for each the match before it, the end of a chain, and whether a chain has
+/// it.
+#[must_use]
+pub const fn chaining_bytes(matches: usize) -> usize {
+    matches.saturating_mul(size_of::<u32>() + size_of::<End>() + size_of::<bool>())
+}
 
 /// Chains the `matches`, which are in ascending order of the query; gaps are at most `gap_max`
 /// tokens on either side.
@@ -230,7 +223,7 @@ pub fn chains_where(
             ends.push(End { score, last: Reverse(open.chain.last) });
         }
     };
-    let mut previous = vec![FIRST; matches.len()];
+    let mut previous = vec![NONE; matches.len()];
     for (at, found) in (0u32..).zip(matches) {
         if !steps.take(2 + 2 * open.len() as u64)? {
             break;
@@ -294,7 +287,7 @@ impl Chained {
         for End { last: Reverse(last), .. } in ends {
             path.clear();
             let mut at = last;
-            while at != FIRST && !is_taken[at as usize] {
+            while at != NONE && !is_taken[at as usize] {
                 is_taken[at as usize] = true;
                 path.push(at);
                 at = self.previous[at as usize];
@@ -303,7 +296,7 @@ impl Chained {
                 break;
             }
             let first = path.pop().expect("no chain has the end of another one");
-            self.previous[first as usize] = FIRST;
+            self.previous[first as usize] = NONE;
             let mut chain = Chain::of(&matches[first as usize], first);
             path.iter().rev().for_each(|&at| chain.add(&matches[at as usize], at));
             if is_kept(&chain) {
@@ -345,7 +338,7 @@ pub fn distinct(mut chains: Vec<Chain>, steps: &mut Steps<'_>) -> Result<Vec<Cha
     let (mut in_query, mut in_hit) = (CoveredRanges::default(), CoveredRanges::default());
     let mut kept = Vec::new();
     for chain in chains {
-        if !steps.take(2 * TAKING_STEPS)? {
+        if !steps.take(4 * LOOKUP_STEPS)? {
             break;
         }
         let share = |taken: &CoveredRanges, range: &Range<usize>| {
@@ -364,12 +357,9 @@ pub fn distinct(mut chains: Vec<Chain>, steps: &mut Steps<'_>) -> Result<Vec<Cha
 /// The maximum of the shares of both sides of a chain that longer ones have. A place of the
 /// document may be copied several times, so that all of it is in a longer chain. But if a quarter
 /// of the copy is in another one, too, then the texts repeat themselves, and the chain crosses
-/// better ones.
+/// better ones. No set of texts misses this; without it words of a clause that both texts repeat
+/// are matched more often than it occurs.
 const CROSSING_MAX: f64 = 1.25;
-
-/// The number of steps to look up a range among those taken, and to take it. A range that is looked
-/// up contains few others: those are about as long as their match in it, or longer.
-pub const TAKING_STEPS: u64 = 16;
 
 /// Places of the query that belong to a passage.
 #[derive(Debug, Default)]
@@ -512,7 +502,6 @@ mod tests {
         let matches = [found(0, 0, 5), found(2, 2, 5), found(4, 4, 5)];
         let chained = super::chains(&matches, 20, &mut Steps::unbounded(Stop::NEVER)).unwrap();
         assert_eq!(chained.chains, [Chain { query: 0..9, hit: 0..9, matched: 9, last: 2 }]);
-        assert_eq!(chained.chains[0].density(), 1.0);
         let parts = chained.parts(&chained.chains[0], &matches);
         assert_eq!(parts, [found(0, 0, 5), found(5, 5, 2), found(7, 7, 2)]);
     }

@@ -7,9 +7,11 @@ use super::chain::CoveredRanges;
 use super::joined;
 use crate::hash::BuildKeyHasher;
 
-/// The number of tokens that a table has room for from the beginning: growing it takes more time
-/// than comparing a short passage.
-pub const ROOM: usize = 1 << 10;
+/// Returns an empty table for at most this many tokens. It has room for a thousand from the
+/// beginning, because growing takes more time than comparing a short passage.
+pub fn table(tokens: usize) -> HashMap<u64, u32, BuildKeyHasher> {
+    HashMap::with_capacity_and_hasher(tokens.min(1 << 10), BuildKeyHasher::default())
+}
 
 /// Returns the number of steps to compare two places as bags of tokens.
 pub fn similarity_steps(query: &Range<usize>, hit: &Range<usize>) -> u64 {
@@ -72,8 +74,7 @@ fn common(a: &[u64], b: &[u64]) -> usize {
 
 /// Counts each token of a place.
 pub fn counts(tokens: &[u64]) -> HashMap<u64, u32, BuildKeyHasher> {
-    let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-    counts.reserve(tokens.len().min(ROOM));
+    let mut counts = table(tokens.len());
     for &token in tokens {
         *counts.entry(token).or_default() += 1;
     }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::PASSAGE_TOKENS_MIN;
 use super::chain::{
-    CHAINING_BYTES, Chain, CoveredRanges, Match, TAKING_STEPS, TOKEN_SCORE, chains_where, distinct,
+    Chain, CoveredRanges, Match, TOKEN_SCORE, chaining_bytes, chains_where, distinct,
 };
 use super::equal_runs::{GROWTH, KnownSeeds, Limits, Seeds, matches};
+use super::{LOOKUP_STEPS, PASSAGE_TOKENS_MIN};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 
@@ -16,13 +16,10 @@ const SEED_TOKENS: usize = 3;
 
 /// A run of tokens that the document has more often than this is not a seed, except at one place
 /// where nothing else is found.
-const SEED_OCCURRENCES_MAX: u32 = 16;
+pub const SEED_OCCURRENCES_MAX: u32 = 16;
 
 /// The maximum number of tokens in a row that were changed on either side.
-const GAP_TOKENS_MAX: usize = 20;
-
-/// The minimum share of a passage that is unchanged.
-const DENSITY_MIN: f64 = 0.4;
+pub const GAP_TOKENS_MAX: usize = 20;
 
 /// The maximum number of runs that are chained, with one more for each token of the query. Two
 /// volumes of RFCs of 8 MB, 1.2 million tokens each, have 0.75 million.
@@ -33,7 +30,7 @@ const RUNS_MAX: usize = 1 << 20;
 pub fn runs_bytes(query_tokens: usize) -> usize {
     let runs = (SEED_OCCURRENCES_MAX as usize + 1).saturating_mul(query_tokens);
     let runs = runs.min(runs_max(query_tokens));
-    (runs + runs / GROWTH).saturating_mul(size_of::<Match>()) + runs.saturating_mul(CHAINING_BYTES)
+    (runs + runs / GROWTH).saturating_mul(size_of::<Match>()) + chaining_bytes(runs)
 }
 
 fn runs_max(query_tokens: usize) -> usize {
@@ -91,7 +88,7 @@ pub fn without_phrases(copied: Vec<Copied>, steps: &mut Steps<'_>) -> Result<Vec
     let mut in_hit = CoveredRanges::default();
     let mut kept = Vec::with_capacity(copied.len());
     for passage in copied {
-        if !steps.take(TAKING_STEPS * (1 + passage.matched_in_hit.len() as u64))? {
+        if !steps.take(2 * LOOKUP_STEPS * (1 + passage.matched_in_hit.len() as u64))? {
             break;
         }
         let hit = &passage.hit;
@@ -140,9 +137,7 @@ fn of_matches(
     is_wanted: &dyn Fn(&Chain) -> bool,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Copied>> {
-    let is_passage = |chain: &Chain| {
-        chain.matched >= PASSAGE_TOKENS_MIN && chain.density() >= DENSITY_MIN && is_wanted(chain)
-    };
+    let is_passage = |chain: &Chain| chain.matched >= PASSAGE_TOKENS_MIN && is_wanted(chain);
     let mut chained = chains_where(matches, GAP_TOKENS_MAX, &is_passage, steps)?;
     let found = distinct(std::mem::take(&mut chained.chains), steps)?;
     let mut copied = Vec::with_capacity(found.len());
@@ -226,7 +221,7 @@ fn with_copied_again(
         let is_inside = in_query.end <= chain.query.end
             && chain.hit.start <= in_hit.start
             && in_hit.end <= chain.hit.end;
-        if run.len < PASSAGE_TOKENS_MIN || !is_inside || !steps.take(2 * TAKING_STEPS)? {
+        if run.len < PASSAGE_TOKENS_MIN || !is_inside || !steps.take(4 * LOOKUP_STEPS)? {
             continue;
         }
         for (covered, run) in covered.iter_mut().zip([in_query, in_hit]) {

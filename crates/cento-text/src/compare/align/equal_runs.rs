@@ -3,10 +3,10 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use super::LOOKUPS_AT_ONCE;
 use super::chain::Match;
-use super::common::ROOM;
+use super::common::table;
 use super::hash_filter::HashFilter;
+use super::{COMPARED_A_STEP, LOOKUP_STEPS, LOOKUPS_AT_ONCE, NONE};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::{Steps, Stop};
@@ -26,12 +26,6 @@ pub struct Limits {
     /// See `occurrences_max`: each place is behind the run found at the one before.
     pub places_max: usize,
 }
-
-/// The number of steps of a look-up in a map too large for a cache.
-const LOOKUP_STEPS: u64 = 8;
-
-/// The number of tokens that are compared in the time of a step.
-const TOKENS_A_STEP: usize = 8;
 
 /// The seeds of a text, each with a number, computed once for all texts that it is aligned with.
 pub struct Seeds {
@@ -60,8 +54,7 @@ impl Seeds {
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn of_length<const LEN: usize>(tokens: &[u64], stop: &Stop) -> Result<Seeds> {
-        let mut numbers: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-        numbers.reserve(tokens.len().min(ROOM));
+        let mut numbers = table(tokens.len());
         let (mut counts, mut in_order) = (Vec::new(), Vec::with_capacity(tokens.len()));
         for (at, seed) in seeds::<LEN>(tokens).enumerate() {
             stop.check_at(at)?;
@@ -136,7 +129,7 @@ pub fn matches<const LEN: usize>(
                 stop.check_at(at)?;
                 let number = seeds.number(seed_of::<LEN>(run));
                 number.iter().for_each(|number| counts[*number as usize] += 1);
-                in_order.push(number.unwrap_or(NO_SEED));
+                in_order.push(number.unwrap_or(NONE));
             }
             runs.find(&in_order, &counts, places, limits, steps)?;
         }
@@ -178,16 +171,16 @@ impl Runs<'_> {
         let mut lookups = 0;
         'seeds: for (at, &number) in in_order.iter().enumerate() {
             lookups += 1;
-            let its = places.of_number.get(number as usize).copied().unwrap_or(NO_PLACES);
+            let its = places.of_number.get(number as usize).copied().unwrap_or_default();
             let mut place = its.first;
-            if place == u32::MAX && lookups < LOOKUPS_AT_ONCE {
+            if place == NONE && lookups < LOOKUPS_AT_ONCE {
                 continue;
             }
             let due = std::mem::take(&mut lookups);
             if steps.take_each(due, LOOKUP_STEPS)? < due {
                 break;
             }
-            if place == u32::MAX {
+            if place == NONE {
                 continue;
             }
             if self.found.len() >= runs_max {
@@ -204,7 +197,7 @@ impl Runs<'_> {
                 }
                 continue;
             }
-            while place != u32::MAX {
+            while place != NONE {
                 if !steps.take(self.extend(at, place as usize))? {
                     break 'seeds;
                 }
@@ -227,7 +220,7 @@ impl Runs<'_> {
     ) -> Result<bool> {
         for _ in 0..places_max {
             let found = self.found.len();
-            if hit == u32::MAX {
+            if hit == NONE {
                 break;
             }
             if !steps.take(self.extend(at, hit as usize))? {
@@ -238,7 +231,7 @@ impl Runs<'_> {
                 None => hit as usize + 1,
             };
             if places_max > 1 {
-                while hit != u32::MAX && (hit as usize) < end {
+                while hit != NONE && (hit as usize) < end {
                     if !steps.take(1)? {
                         return Ok(false);
                     }
@@ -269,7 +262,7 @@ impl Runs<'_> {
             self.found.reserve_exact((self.found.len() / GROWTH).max(1 << 10));
         }
         self.found.push(Match { query, hit, len: before + after });
-        2 * LOOKUP_STEPS + ((before + after) / TOKENS_A_STEP) as u64
+        2 * LOOKUP_STEPS + ((before + after) / COMPARED_A_STEP) as u64
     }
 }
 
@@ -284,15 +277,17 @@ struct SeedPlaces {
 /// Places of a seed in a text.
 #[derive(Clone, Copy)]
 struct Places {
+    /// [`NONE`] if the text lacks the seed.
     first: u32,
     count: u32,
 }
 
-/// The number of a seed that the known text lacks.
-const NO_SEED: u32 = u32::MAX;
-
-/// The places of a seed that the text lacks.
-const NO_PLACES: Places = Places { first: u32::MAX, count: 0 };
+impl Default for Places {
+    /// Returns those of a seed that the text lacks.
+    fn default() -> Places {
+        Places { first: NONE, count: 0 }
+    }
+}
 
 impl SeedPlaces {
     /// Notes the places of `seeds` seeds in a text, whose first `count` places have the seeds with
@@ -303,8 +298,8 @@ impl SeedPlaces {
         number: impl Fn(usize) -> Option<u32>,
         stop: &Stop,
     ) -> Result<SeedPlaces> {
-        let mut of_number = vec![NO_PLACES; seeds];
-        let mut next = vec![u32::MAX; count];
+        let mut of_number = vec![Places::default(); seeds];
+        let mut next = vec![NONE; count];
         // The last ones first, so that the places of a seed ascend.
         let mut end = count;
         while end > 0 {

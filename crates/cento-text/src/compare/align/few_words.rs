@@ -21,16 +21,13 @@ const DIFFERENT_MIN: f64 = 2.0;
 /// which a copy with few different words is one.
 const CHANCE_MAX: f64 = 1e-6;
 
-/// The one word that all numbers are, where different words are counted.
-const NUMBER: u64 = 0;
-
 /// The maximum distance in tokens of a number from an earlier one that lets it be expected.
 const EARLIER: usize = 32;
 
 impl Side<'_> {
-    /// Returns the word of a token.
+    /// Returns the word of a token: 0 for any number, because all numbers count as one word.
     fn word(&self, at: usize) -> u64 {
-        if self.has_letter(at) { self.tokens.hashes[at] } else { NUMBER }
+        if self.has_letter(at) { self.tokens.hashes[at] } else { 0 }
     }
 
     /// Returns whether these tokens have few different words.

@@ -8,6 +8,7 @@
 //! taken out is in a piece at most half as long as the group was, which happens to it log n times.
 //! A gap that opens is noted when the seed that filled it is taken out.
 
+use super::NONE;
 use crate::error::Result;
 use crate::runtime::Steps;
 
@@ -48,7 +49,7 @@ pub fn groups_within(
     let mut done = Vec::new();
     while let Some(group) = open.pop() {
         // The query's cuts come first.
-        match SIDES.into_iter().find(|&side| !group.gaps[side].is_empty()) {
+        match (0..2).find(|&side| !group.gaps[side].is_empty()) {
             None => done.push(linked.walk(&group, 1).collect()),
             Some(side) => match linked.cut(group, side, steps)? {
                 Some(pieces) => open.extend(pieces),
@@ -58,12 +59,6 @@ pub fn groups_within(
     }
     Ok(done)
 }
-
-/// The query and the document.
-const SIDES: [usize; 2] = [0, 1];
-
-/// No seed.
-const NONE: u32 = u32::MAX;
 
 fn sort_steps(count: usize) -> u64 {
     count as u64 * u64::from(count.ilog2() + 1)
@@ -112,7 +107,7 @@ impl Linked {
     /// Builds a group from seeds that are not linked to others.
     fn group(&mut self, number: u32, mut seeds: Vec<u32>) -> Group {
         let mut group = Group { number, first: [NONE; 2], gaps: [Vec::new(), Vec::new()] };
-        for side in SIDES {
+        for side in 0..2 {
             seeds.sort_unstable_by_key(|&seed| self.place(side, seed));
             group.first[side] = seeds[0];
             let mut before = NONE;

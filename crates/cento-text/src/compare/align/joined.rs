@@ -6,16 +6,9 @@
 use std::ops::Range;
 
 use super::local::Pair;
-use super::spacing::{IDEOGRAPHS_MIN, LETTERS_MIN};
-use super::{Aligned, Side};
+use super::spacing::LETTERS_MIN;
+use super::{Aligned, PASSAGE_TOKENS_MIN, Side};
 use crate::text::{Letters, Span};
-
-/// Of the letters of a word that was joined or cut, and is matched, as many in ten are in the other
-/// text.
-pub const MATCHED_IN_TEN: usize = 9;
-
-/// The first code of ideographs, kana and syllables.
-const IDEOGRAPHS: u16 = 0x2e80;
 
 /// A text as letters, and as tokens.
 pub struct Lettered<'a> {
@@ -66,16 +59,17 @@ impl WordStarts {
 }
 
 /// Returns the passage of an alignment with this score of words that were joined or cut. As many of
-/// its letters are equal as its similarity says, and its matched words are those that have all
-/// letters in the other text, or nearly all.
+/// its letters are equal as its similarity says, and its matched words are those that have
+/// half of their letters in the other text, or more.
 pub fn joined(
     (pairs, score): (&[Pair], u32),
     (query, in_query): (&Lettered<'_>, Range<usize>),
     (document, hit): (&Lettered<'_>, Range<usize>),
 ) -> Option<Aligned> {
-    let ideographs =
-        pairs.iter().filter(|pair| query.letters.codes[pair.0 as usize] >= IDEOGRAPHS).count();
-    let score_min = if 2 * ideographs > pairs.len() { IDEOGRAPHS_MIN } else { LETTERS_MIN };
+    // Ideographs, kana and syllables have codes from here on.
+    let is_ideograph = |pair: &&Pair| query.letters.codes[pair.0 as usize] >= 0x2e80;
+    let are_ideographs = 2 * pairs.iter().filter(is_ideograph).count() > pairs.len();
+    let score_min = if are_ideographs { PASSAGE_TOKENS_MIN } else { LETTERS_MIN };
     if (score as usize) < score_min {
         return None;
     }
@@ -94,7 +88,7 @@ pub fn joined(
     is_passage.then_some(Aligned { similarity, by_letters: true, ..passage })
 }
 
-/// Returns the tokens of a place, all or nearly all of whose letters are among these, which ascend.
+/// Returns the tokens of a place, most of whose letters are among these, which ascend.
 fn matched_in(
     letters: &Letters,
     tokens: &Range<usize>,
@@ -110,7 +104,7 @@ fn matched_in(
         }
         // A pair of ideographs has no letter of its own after another that has the same.
         let goes_on = || matched.last().is_some_and(|last| last.end == token);
-        if count * 10 >= its.len() * MATCHED_IN_TEN && (count > 0 || goes_on()) {
+        if 2 * count >= its.len() && (count > 0 || goes_on()) {
             add(&mut matched, token);
         }
     }

@@ -9,12 +9,10 @@ use crate::error::Result;
 use crate::hash::mix64;
 use crate::runtime::Stop;
 
-/// The maximum number of places of a run in the query: runs that it has more often are parts of
-/// frequent words.
-const PLACES_MAX: usize = 8;
-
-/// The factor of the polynomial over the letters of a run.
-const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Returns the hash of letters and of one more after them: a polynomial over the letters.
+fn with_letter(hash: u64, letter: u16) -> u64 {
+    hash.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(letter.into())
+}
 
 /// The runs of letters of a query.
 pub struct LetterRuns {
@@ -65,7 +63,7 @@ impl LetterRuns {
     /// Fills `places` with those of a run in the query, the last first; with none if they are too
     /// many. Returns the number of places compared.
     pub fn places(&self, query: &[u16], (run, hash): (&[u16], u64), places: &mut Vec<u32>) -> u64 {
-        self.places.find(hash, |at| query[at..].starts_with(run), PLACES_MAX, places)
+        self.places.find(hash, |at| query[at..].starts_with(run), places)
     }
 }
 
@@ -82,9 +80,8 @@ pub struct Hashes<'a> {
 
 impl Hashes<'_> {
     fn new(letters: &[u16], len: usize) -> Hashes<'_> {
-        let add = |sum: u64, &letter: &u16| sum.wrapping_mul(FACTOR).wrapping_add(letter.into());
-        let sum = letters.iter().take(len - 1).fold(0, add);
-        let leaving = (1..len).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
+        let sum = letters.iter().take(len - 1).fold(0, |sum, &letter| with_letter(sum, letter));
+        let leaving = (1..len).fold(1, |power, _| with_letter(power, 0));
         Hashes { letters, at: 0, len, sum, leaving }
     }
 }
@@ -95,7 +92,7 @@ impl Iterator for Hashes<'_> {
     #[inline]
     fn next(&mut self) -> Option<u64> {
         let &last = self.letters.get(self.at + self.len - 1)?;
-        let sum = self.sum.wrapping_mul(FACTOR).wrapping_add(last.into());
+        let sum = with_letter(self.sum, last);
         let first = u64::from(self.letters[self.at]);
         self.sum = sum.wrapping_sub(first.wrapping_mul(self.leaving));
         self.at += 1;
@@ -127,9 +124,7 @@ mod tests {
             prop_assert_eq!(runs.hashes(&document).len(), hashes.len());
             let mut places = Vec::new();
             for (&hash, run) in hashes.iter().zip(document.windows(runs.len())) {
-                let naive = run.iter().fold(0u64, |sum, &letter| {
-                    sum.wrapping_mul(FACTOR).wrapping_add(letter.into())
-                });
+                let naive = run.iter().fold(0, |sum, &letter| with_letter(sum, letter));
                 prop_assert_eq!(hash, mix64(naive));
                 let of_query = query.windows(runs.len()).enumerate();
                 let same = of_query.filter(|(_, other)| *other == run).map(|(at, _)| at as u32);

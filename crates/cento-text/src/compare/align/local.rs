@@ -13,29 +13,18 @@
 
 use std::ops::Range;
 
+use super::COMPARED_A_STEP;
 use crate::error::Result;
 use crate::runtime::Steps;
 
-/// The score of two letters that are the same; two that are not, or one alone, have its negative.
-const SAME: i16 = 1;
-
 /// A cell is given up if its score is this much below the best: a stretch of as many wrong letters
-/// ends an alignment.
-const DROP: i16 = 32;
-
-/// An alignment is first tried with this drop, which takes a tenth of the time, and goes on if it
-/// has at least this score.
-const TRIAL: (i16, i32) = (10, 16);
+/// ends an alignment. A third of it serves for a trial, which takes a tenth of the time, and half
+/// of it is the score that a trial must have for the alignment to go on. Bounds work.
+pub const DROP: i16 = 32;
 
 /// The maximum number of letters of the query that are aligned in one direction, which bounds the
 /// memory and lets scores fit into 16 bits.
 const ROWS_MAX: usize = 1 << 14;
-
-/// The number of cells that are computed in the time of a step.
-const CELLS_A_STEP: usize = 4;
-
-/// The letters of the document are read in pieces of at least this many.
-const LETTERS_AT_ONCE: usize = 64;
 
 /// The score of a cell that is given up, and of none: so low that adding to it changes nothing.
 const GIVEN_UP: i16 = i16::MIN / 2;
@@ -55,16 +44,21 @@ pub struct Aligner {
     /// cell is at the number of its letters of the query and one more.
     scores: [Vec<i16>; 3],
     /// How each cell was reached.
-    moves: Vec<u8>,
+    moves: Vec<Move>,
     antidiagonals: Vec<Antidiagonal>,
 }
 
-/// A cell is reached from the letters before in both texts.
-const BOTH: u8 = 0;
-/// It is reached from the letter before in the query.
-const QUERY: u8 = 1;
-/// It is reached from the letter before in the document.
-const DOCUMENT: u8 = 2;
+/// How a cell was reached.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+enum Move {
+    /// From the letters before in both texts.
+    Both,
+    /// From the letter before in the query.
+    Query,
+    /// From the letter before in the document.
+    Document,
+}
 
 /// The cells with the same number of letters of both texts together.
 #[derive(Clone, Copy)]
@@ -91,11 +85,13 @@ impl Aligner {
         let (i, j) = (start.0 as usize, start.1 as usize);
         let (before, after) = ((&query[..i], &document[..j]), (&query[i..], &document[j..]));
         pairs.clear();
-        let Some(on) = self.extend::<false, false>(after, TRIAL.0, steps)? else { return Ok(None) };
-        let Some(back) = self.extend::<true, false>(before, TRIAL.0, steps)? else {
+        let Some(on) = self.extend::<false, false>(after, DROP / 3, steps)? else {
             return Ok(None);
         };
-        if back.score + on.score < TRIAL.1 {
+        let Some(back) = self.extend::<true, false>(before, DROP / 3, steps)? else {
+            return Ok(None);
+        };
+        if back.score + on.score < i32::from(DROP / 2) {
             return Ok(Some(0));
         }
         let Some(back) = self.extend::<true, true>(before, DROP, steps)? else { return Ok(None) };
@@ -135,7 +131,7 @@ impl Aligner {
             if cells.is_empty() {
                 break;
             }
-            if !steps.take((cells.len() / CELLS_A_STEP) as u64 + 1)? {
+            if !steps.take((cells.len() / COMPARED_A_STEP) as u64 + 1)? {
                 return Ok(None);
             }
             self.read::<BACK>(sum, (query, document), &ends);
@@ -168,7 +164,7 @@ impl Aligner {
         self.document.clear();
         self.document.push(0);
         self.moves.clear();
-        self.moves.push(BOTH);
+        self.moves.push(Move::Both);
         self.antidiagonals.clear();
         self.antidiagonals.push(Antidiagonal { first: 0, at: 0 });
         for scores in &mut self.scores {
@@ -186,7 +182,7 @@ impl Aligner {
         ends: &Ends,
     ) {
         let count = |read: usize, end: usize| {
-            (read <= sum && read <= end).then(|| (2 * sum).max(LETTERS_AT_ONCE).min(end))
+            (read <= sum && read <= end).then(|| (2 * sum).max(2 * DROP as usize).min(end))
         };
         if let Some(count) = count(self.query.len(), ends.query) {
             self.query.truncate(1);
@@ -217,7 +213,7 @@ impl Aligner {
         let (count, at) = (cells.len(), self.moves.len());
         if TRACED {
             self.antidiagonals.push(Antidiagonal { first: cells.start, at });
-            self.moves.resize(at + count, BOTH);
+            self.moves.resize(at + count, Move::Both);
         }
         let moves = &mut self.moves[at..];
         let query = &self.query[cells.start..][..count];
@@ -228,13 +224,14 @@ impl Aligner {
         let now = &mut now[cells.start + 1..][..count];
         let mut most = GIVEN_UP;
         for at in 0..count {
-            let same = if query[at] == document[at] { SAME } else { -SAME };
+            // Letters that are not the same, and a letter alone, cost what two equal ones score.
+            let same = if query[at] == document[at] { 1 } else { -1 };
             let both = diagonal[at] + same;
-            let one = up[at].max(left[at]) - SAME;
+            let one = up[at].max(left[at]) - 1;
             let score = both.max(one);
             if TRACED {
-                let by_one = if left[at] > up[at] { DOCUMENT } else { QUERY };
-                moves[at] = if both >= one { BOTH } else { by_one };
+                let by_one = if left[at] > up[at] { Move::Document } else { Move::Query };
+                moves[at] = if both >= one { Move::Both } else { by_one };
             }
             let score = if score < least { GIVEN_UP } else { score };
             now[at] = score;
@@ -248,12 +245,12 @@ impl Aligner {
         while (i, j) != (0, 0) {
             let Antidiagonal { first, at } = self.antidiagonals[i + j];
             match self.moves[at + i - first] {
-                BOTH => {
+                Move::Both => {
                     (i, j) = (i - 1, j - 1);
                     pair(i, j);
                 }
-                QUERY => i -= 1,
-                _ => j -= 1,
+                Move::Query => i -= 1,
+                Move::Document => j -= 1,
             }
         }
     }

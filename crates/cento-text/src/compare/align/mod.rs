@@ -1,12 +1,25 @@
 //! The passages that two texts have in common, and their exact ranges.
 //!
-//! The input is two texts, as tokens; the output is passages, as ranges of tokens of both. `copied`
-//! finds copied text, with few edits or none: runs of equal tokens, chained where the gaps between
-//! them are bounded (Sun et al. 2013, section 5, with finer seeds than an index holds). `rewritten`
-//! finds text that was rewritten so thoroughly that hardly any run is left: sentences that share
-//! rare words, clustered. `summarised` finds a short text that sums up a long one, by words that
-//! crowd in it. `noisy` finds text with wrong letters in its words, where hardly a run of words is
-//! left, but runs of letters are. A passage that two of them find is reported once.
+//! The input is two texts, as tokens; the output is passages, as ranges of tokens of both. Prose
+//! has four finders, in this order of precedence:
+//!
+//! 1. `copied`: text with few edits or none: runs of equal tokens, chained where the gaps between
+//!    them are bounded (Sun et al. 2013, section 5, with finer seeds than an index holds).
+//! 2. `noisy`: text with wrong letters in its words, or words joined or cut, where hardly a run of
+//!    words is left, but runs of letters are.
+//! 3. `rewritten`: text that was rewritten so thoroughly that hardly any run is left: sentences
+//!    that share rare words, clustered.
+//! 4. `summarised`: a short text that sums up a long one, by words that crowd in it.
+//!
+//! Of two passages that share more than half of their places in the longer text, that of the
+//! earlier finder is reported, because its ends are more exact. But each finder sees larger and
+//! vaguer places than those before it: a copied passage that is mostly inside another one is a part
+//! of that one, and so is a rewritten passage inside a summary. It comes last of all, in case the
+//! passage around it is refused. A rewritten passage that has nothing in common but copied passages
+//! is refused. `chosen` is this rule.
+//!
+//! Each constant of this module is measured by `cento-research ablation`, or bounds work or memory:
+//! research/RESULTS.md has a row for each.
 //!
 //! Any two programs in one language have most words in common, so programs have no such passages:
 //! theirs are the runs of equal tokens that `tiles` finds, and nothing else.
@@ -66,8 +79,7 @@ use adjoining::Part;
 use around::{Around, copies, trim_ends};
 use candidates::Candidates;
 pub(super) use chain::CoveredRanges;
-use chain::TAKING_STEPS;
-pub use chain::{CHAINING_BYTES, Chain, Chained, Match, chains, distinct};
+pub use chain::{Chain, Chained, Match, chaining_bytes, chains, distinct};
 pub use common::similarity;
 use common::{similarity_steps, words_of_both};
 use copied::Copied;
@@ -127,6 +139,18 @@ pub const PASSAGE_TOKENS_MIN: usize = 12;
 /// The number of look-ups whose steps are taken together: each takes less time than a check.
 const LOOKUPS_AT_ONCE: usize = 1 << 10;
 
+/// The number of steps of a look-up in a map too large for a cache. To find or take a range among
+/// [`CoveredRanges`] takes as long as two: a range that is looked up contains few others, because
+/// those are about as long as their match in it, or longer.
+const LOOKUP_STEPS: u64 = 8;
+
+/// The number of tokens, or of cells of an alignment of letters, that are compared in the time of a
+/// step.
+const COMPARED_A_STEP: usize = 4;
+
+/// No place, match, sentence, or word: their numbers are less.
+const NONE: u32 = u32::MAX;
+
 /// The passages that two texts have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alignment {
@@ -141,13 +165,10 @@ pub struct Alignment {
 
 /// Each stage of an alignment (copied passages; pairs of sentences; groups of them that are
 /// summaries, and groups that were rewritten; nearly equal words, and letters; how alike the sides
-/// of a passage are; selection among all) takes no more steps than this, plus a number for each
-/// token: some seconds. Two volumes of RFCs of 8 MB take 88 million in the longest stage, of 700
-/// million that they may.
+/// of a passage are; selection among all) takes no more steps than this, plus eight look-ups for
+/// each token: some seconds. Two volumes of RFCs of 8 MB take 88 million in the longest stage, of
+/// 700 million that they may.
 const STAGE_STEPS_MAX: u64 = 1 << 29;
-
-/// See [`STAGE_STEPS_MAX`].
-const STAGE_STEPS_A_TOKEN: u64 = 64;
 
 /// Data about a query that are computed once, before it is aligned with documents.
 pub struct Prepared {
@@ -235,7 +256,7 @@ pub(crate) fn align_prepared(
     stop: &Stop,
 ) -> Result<Alignment> {
     let tokens = (query.0.tokens.hashes.len() + document.tokens.hashes.len()) as u64;
-    let mut steps = Steps::new(STAGE_STEPS_MAX + STAGE_STEPS_A_TOKEN * tokens, stop);
+    let mut steps = Steps::new(STAGE_STEPS_MAX + 8 * LOOKUP_STEPS * tokens, stop);
     align_within(query, document, &mut steps)
 }
 
@@ -246,7 +267,7 @@ pub(crate) fn align_prepared(
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
 pub fn repeated(query: Side<'_>, document: Side<'_>, stop: &Stop) -> Result<Alignment> {
     let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
-    let mut steps = Steps::new(STAGE_STEPS_MAX + STAGE_STEPS_A_TOKEN * q.len() as u64, stop);
+    let mut steps = Steps::new(STAGE_STEPS_MAX + 8 * LOOKUP_STEPS * q.len() as u64, stop);
     steps.begin_stage();
     let found = copied::repeated(q, d, &mut steps)?;
     let passage = |Copied { query, hit, matched, matched_in_hit, .. }: Copied| Aligned {
@@ -306,11 +327,7 @@ fn of_prose(
     let copied = copied::without_phrases(copied, steps)?;
     let candidates = Candidates::new(pair, prepared, &copied, steps)?;
     steps.begin_stage();
-    let mut noisy = noisy::passages(pair, &prepared.noise, &copied, steps)?;
-    // Numbers with a digit in common are no recognised copies of each other.
-    noisy.retain(|noisy| {
-        query.is_mostly_words(&noisy.query) && document.is_mostly_words(&noisy.hit)
-    });
+    let noisy = noisy::passages(pair, &prepared.noise, &copied, steps)?;
     let mut passages = chosen((copied, noisy), candidates, pair, steps)?;
     passages.retain(|passage| {
         has_words_enough(query, std::slice::from_ref(&passage.query))
@@ -333,7 +350,7 @@ fn has_words_enough(side: Side<'_>, places: &[Range<usize>]) -> bool {
     words >= tokens.min(PASSAGE_TOKENS_MIN) as u64 * WORD
 }
 
-/// Returns the candidates that are passages.
+/// Returns the passages among those of all finders, by the precedence in the head of this module.
 fn chosen(
     (copied, mut noisy): (Vec<Copied>, Vec<Aligned>),
     candidates: Candidates,
@@ -344,14 +361,12 @@ fn chosen(
     let aligned = |query, hit| Aligned::of((query, hit), (q, d));
     let Candidates { mut rewritten, summarised: summaries } = candidates;
     steps.begin_stage();
-    let mut is_copy = copies(&rewritten, &copied, (q, d), steps)?.into_iter();
+    let mut is_copy = copies(&rewritten, &copied, steps)?.into_iter();
     rewritten.retain(|_| is_copy.next() != Some(true));
     let places = copied.iter().map(|one| (&one.query, &one.hit));
     let places: Vec<_> = places.chain(noisy.iter().map(|one| (&one.query, &one.hit))).collect();
     trim_ends(&mut rewritten, &places, (q, d), steps)?;
-    // Copied text within a rewritten passage is part of that passage, and so is rewritten text
-    // within a summary; a rewritten passage that is mostly copied adds nothing.
-    let (rewritten, mut inside) = Around::new(&summaries).parted(rewritten, steps)?;
+    let (rewritten, inside) = Around::new(&summaries).parted(rewritten, steps)?;
     for at in 0..noisy.len() {
         let passage = &mut noisy[at];
         if passage.similarity > 0.0 {
@@ -363,12 +378,6 @@ fn chosen(
         }
         passage.similarity = aligned(passage.query.clone(), passage.hit.clone()).similarity;
     }
-    // Of a noisy passage and about the same rewritten one, the ends of the former are more exact.
-    let (mut rewritten, in_noisy) = Around::new(&noisy).parted(rewritten, steps)?;
-    let whole = [&rewritten[..], &summaries[..]].concat();
-    let (noisy, in_whole) = Around::new(&whole).parted(noisy, steps)?;
-    inside.extend(in_noisy);
-    inside.extend(in_whole);
     let whole = [&rewritten[..], &summaries[..], &noisy[..]].concat();
     let around = Around::new(&whole);
     let changed = |passage| Part { passage, is_copied: false };
@@ -388,18 +397,11 @@ fn chosen(
         let part = Part { passage, is_copied: true };
         if is_inside { &mut inside } else { &mut parts }.push(part);
     }
-    // A passage that is not copied is refused if most of it, in either text, is copied elsewhere.
-    let (mut taken, mut copied_in_hit) = (CoveredRanges::default(), CoveredRanges::default());
-    for Part { passage, .. } in &parts {
-        taken.take(&passage.query);
-        copied_in_hit.insert(passage.hit.clone());
-    }
-    let is_free = |hit: &Range<usize>| 2 * copied_in_hit.covered(hit) <= hit.len();
-    rewritten.extend(summaries);
-    rewritten.extend(noisy);
-    for part in rewritten.into_iter().map(changed).chain(inside) {
-        let Aligned { query, hit, .. } = &part.passage;
-        if steps.take(2 * TAKING_STEPS)? && is_free(hit) && taken.take(query) {
+    let mut taken = CoveredRanges::default();
+    parts.iter().for_each(|part| _ = taken.take(&part.passage.query));
+    let others = noisy.into_iter().chain(rewritten).chain(summaries);
+    for part in others.map(changed).chain(inside) {
+        if steps.take(2 * LOOKUP_STEPS)? && taken.take(&part.passage.query) {
             parts.push(part);
         }
     }
@@ -461,7 +463,7 @@ fn places_in(
             break;
         }
         let matched = [&copied.matched, &copied.matched_in_hit];
-        if !steps.take(TAKING_STEPS * (matched[0].len() + matched[1].len()) as u64)? {
+        if !steps.take(2 * LOOKUP_STEPS * (matched[0].len() + matched[1].len()) as u64)? {
             return Ok(None);
         }
         let is_inside =

@@ -11,46 +11,28 @@ use std::ops::Range;
 
 use super::chain::CoveredRanges;
 use super::hash_filter::HashFilter;
-use super::places::Places;
-use super::{LOOKUPS_AT_ONCE, Side};
+use super::places::{PLACES_MAX, Places};
+use super::spacing::AROUND;
+use super::{LOOKUP_STEPS, LOOKUPS_AT_ONCE, Side};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
-
-/// A word that the query has more often says little.
-const PLACES_MAX: usize = 4;
 
 /// The maximum distance of two unchanged words.
 const DISTANCE_MAX: usize = 16;
 
-/// The number of slots for unchanged words: many more than there are within that distance, so that
-/// few of them share a slot.
-const RECENT: usize = 1 << 10;
-
-/// Of [`STRETCHES`] stretches between unchanged words, one after the other, at least this many have
-/// nearly equal words. They need not be at the same distance: nine in ten words are wrong on some
-/// pages.
+/// Of the stretches between unchanged words, one after the other, all but one of one more than this
+/// have nearly equal words. They need not be at the same distance: nine in ten words are wrong on
+/// some pages. Bounds work: with one stretch alone letters of rewritten text would be aligned, too,
+/// though recognised text would gain.
 const STRETCHES_MIN: u32 = 3;
-
-/// See [`STRETCHES_MIN`].
-const STRETCHES: u32 = 4;
-
-/// The number of tokens on either side of such stretches that may be in the same copy: more than a
-/// page has. Longer copies have stretches further on.
-const AROUND: usize = 512;
-
-/// Words of fewer letters are nearly equal by chance.
-const LETTERS_MIN: usize = 4;
 
 /// The number of letters of a word that are compared.
 const LETTERS_MAX: usize = 24;
 
-/// The number of steps to compare two words.
-const WORD_STEPS: u64 = 64;
-
 /// Returns whether two words are nearly equal that have this many letters in common, in the same
 /// order, if the longer has `letters`: two in three.
 pub fn are_nearly_equal(common: usize, letters: usize) -> bool {
-    letters >= LETTERS_MIN && 3 * common >= 2 * letters
+    3 * common >= 2 * letters
 }
 
 /// The words of a query.
@@ -72,7 +54,7 @@ impl Words {
         let (mut rare, mut found) = (Vec::with_capacity(query.len()), Vec::new());
         for (at, &word) in query.iter().enumerate() {
             stop.check_at(at)?;
-            places.find(word, |at| query[at] == word, PLACES_MAX, &mut found);
+            places.find(word, |at| query[at] == word, &mut found);
             if !found.is_empty() {
                 rare.push(word);
             }
@@ -91,9 +73,11 @@ impl Words {
         document: Side<'_>,
         steps: &mut Steps<'_>,
     ) -> Result<CoveredRanges> {
+        // More than a page has; longer copies have stretches further on.
+        let around = 4 * AROUND;
         let mut noisy = CoveredRanges::default();
         let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
-        let mut recent = Recent(vec![(u32::MAX, 0); RECENT]);
+        let mut recent = Recent(vec![(u32::MAX, 0); DISTANCE_MAX << 6]);
         let mut places = Vec::with_capacity(PLACES_MAX);
         let (mut stretches, mut due) = (0u32, 0);
         for (j, &token) in d.iter().enumerate() {
@@ -101,7 +85,7 @@ impl Words {
             if !self.known.may_have(token) && due < LOOKUPS_AT_ONCE as u64 {
                 continue;
             }
-            due += self.places.find(token, |at| q[at] == token, PLACES_MAX, &mut places);
+            due += self.places.find(token, |at| q[at] == token, &mut places);
             if due >= LOOKUPS_AT_ONCE as u64 && !steps.take(std::mem::take(&mut due))? {
                 return Ok(noisy);
             }
@@ -110,14 +94,15 @@ impl Words {
                 let Some((a, b)) = recent.replace(i, j).filter(|&(a, _)| a + 1 < i) else {
                     continue;
                 };
-                if !steps.take((i - a) as u64 * WORD_STEPS)? {
+                // To compare two words takes as long as eight look-ups.
+                if !steps.take((i - a) as u64 * 8 * LOOKUP_STEPS)? {
                     return Ok(noisy);
                 }
                 let stretch = are_near((query, a + 1..i), (document, b + 1..j));
                 let Some(are_near) = stretch else { continue };
-                stretches = (stretches << 1 | u32::from(are_near)) & ((1 << STRETCHES) - 1);
+                stretches = (stretches << 1 | u32::from(are_near)) & ((2 << STRETCHES_MIN) - 1);
                 if stretches.count_ones() >= STRETCHES_MIN {
-                    noisy.insert(j.saturating_sub(AROUND)..(j + AROUND).min(d.len()));
+                    noisy.insert(j.saturating_sub(around)..(j + around).min(d.len()));
                 }
             }
         }
@@ -127,7 +112,8 @@ impl Words {
 }
 
 /// The last unchanged words, each in the slot of its distance between both texts: their places in
-/// the query and in the document.
+/// the query and in the document. There are many more slots than words within the maximum distance,
+/// so that few of these share a slot; their number is a power of two.
 struct Recent(Vec<(u32, u32)>);
 
 impl Recent {
@@ -135,7 +121,8 @@ impl Recent {
     /// it is not too far.
     #[inline]
     fn replace(&mut self, i: usize, j: usize) -> Option<(usize, usize)> {
-        let slot = &mut self.0[j.wrapping_sub(i) & (RECENT - 1)];
+        let slots = self.0.len();
+        let slot = &mut self.0[j.wrapping_sub(i) & (slots - 1)];
         let (a, b) = std::mem::replace(slot, (i as u32, j as u32));
         let (a, b) = (a as usize, b as usize);
         let is_near = a < i && b < j && i - a == j - b && i - a <= DISTANCE_MAX;
@@ -144,7 +131,7 @@ impl Recent {
 }
 
 /// Returns whether at least half of the words that differ in two places, of as many words, are
-/// nearly equal; `None` if no word that is long enough differs.
+/// nearly equal; `None` if no word differs.
 fn are_near(one: (Side<'_>, Range<usize>), other: (Side<'_>, Range<usize>)) -> Option<bool> {
     let (mut differ, mut near) = (0, 0);
     for (a, b) in one.1.zip(other.1) {
@@ -153,7 +140,7 @@ fn are_near(one: (Side<'_>, Range<usize>), other: (Side<'_>, Range<usize>)) -> O
         }
         let (a, b) = (Word::of(one.0, a), Word::of(other.0, b));
         let (shorter, longer) = (a.letters.min(b.letters), a.letters.max(b.letters));
-        if longer < LETTERS_MIN || a.is_name || b.is_name || a.has_digit && b.has_digit {
+        if a.is_name || b.is_name || a.has_digit && b.has_digit {
             continue;
         }
         differ += 1;
@@ -193,39 +180,43 @@ impl<'a> Word<'a> {
         let is_capital_within = || {
             bytes.windows(2).any(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase())
         };
-        let has_both = kinds & (SMALL | CAPITAL) == SMALL | CAPITAL;
-        let letters = match kinds & OTHER {
-            0 => bytes.len().min(LETTERS_MAX),
-            _ => written.chars().take(LETTERS_MAX).count(),
+        let has = |kind: ByteKind| kinds & kind as u8 != 0;
+        let has_both = has(ByteKind::Small) && has(ByteKind::Capital);
+        let letters = match has(ByteKind::Other) {
+            false => bytes.len().min(LETTERS_MAX),
+            true => written.chars().take(LETTERS_MAX).count(),
         };
         Word {
             written,
             letters,
-            is_name: kinds & LOW_LINE != 0 || has_both && is_capital_within(),
-            has_digit: kinds & DIGIT != 0,
+            is_name: has(ByteKind::LowLine) || has_both && is_capital_within(),
+            has_digit: has(ByteKind::Digit),
         }
     }
 }
 
-/// Kinds of bytes, a bit each.
-const SMALL: u8 = 1;
-const CAPITAL: u8 = 1 << 1;
-const DIGIT: u8 = 1 << 2;
-const LOW_LINE: u8 = 1 << 3;
-/// A byte of a character that is not ASCII.
-const OTHER: u8 = 1 << 4;
+/// A kind of bytes, a bit each.
+#[derive(Clone, Copy)]
+enum ByteKind {
+    Small = 1,
+    Capital = 1 << 1,
+    Digit = 1 << 2,
+    LowLine = 1 << 3,
+    /// A byte of a character that is not ASCII.
+    Other = 1 << 4,
+}
 
 /// The kind of each byte.
-const KINDS: [u8; 256] = {
+static KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 0;
     while byte < 256 {
         kinds[byte] = match byte as u8 {
-            b'a'..=b'z' => SMALL,
-            b'A'..=b'Z' => CAPITAL,
-            b'0'..=b'9' => DIGIT,
-            b'_' => LOW_LINE,
-            0x80.. => OTHER,
+            b'a'..=b'z' => ByteKind::Small as u8,
+            b'A'..=b'Z' => ByteKind::Capital as u8,
+            b'0'..=b'9' => ByteKind::Digit as u8,
+            b'_' => ByteKind::LowLine as u8,
+            0x80.. => ByteKind::Other as u8,
             _ => 0,
         };
         byte += 1;
@@ -263,14 +254,14 @@ fn common_letters(a: &str, b: &str) -> usize {
 /// first has at most eight. A bit for each of them: those that are clear end a longer common
 /// subsequence (Hyyro 2004, "Bit-parallel LCS-length computation revisited").
 fn common_ascii(short: &[u8], long: &[u8]) -> usize {
-    const ONES: u64 = u64::MAX / 0xff;
+    let ones = u64::MAX / 0xff;
     let folded = short.iter().rev().fold(0, |all, byte| all << 8 | u64::from(lower(*byte)));
     let known = (1u64 << short.len()) - 1;
     let mut row = known;
     for &byte in long {
         // The low bits of a byte are all clear where it is the same, and the sum carries nowhere.
-        let differs = folded ^ (u64::from(lower(byte)) * ONES);
-        let differs = ((differs & (0x7f * ONES)) + 0x7f * ONES) >> 7 & ONES;
+        let differs = folded ^ (u64::from(lower(byte)) * ones);
+        let differs = ((differs & (0x7f * ones)) + 0x7f * ones) >> 7 & ones;
         // Gathers the lowest bits of the bytes.
         let same = !(differs.wrapping_mul(0x0102_0408_1020_4080) >> 56) & row;
         row = (row.wrapping_add(same) | row.wrapping_sub(same)) & known;

@@ -18,31 +18,19 @@ use std::ops::Range;
 
 use super::bands::Bands;
 use super::candidates::COPIED_TOKENS_MIN;
-use super::chain::{CoveredRanges, TAKING_STEPS};
+use super::chain::CoveredRanges;
 use super::copied::Copied;
-use super::joined::{Lettered, MATCHED_IN_TEN, add, joined};
+use super::joined::{Lettered, add, joined};
 use super::letter_runs::LetterRuns;
 use super::local::{Aligner, Pair};
 use super::noise::Words;
 use super::order::OrderedPair;
-use super::spacing::{self, IDEOGRAPHS_MIN};
-use super::{Aligned, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side};
+use super::spacing::{self, LETTERS_MIN};
+use super::{Aligned, LOOKUP_STEPS, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side};
 use crate::compare::runs::{Place, is_hidden};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 use crate::text::{Letters, TOKEN_LETTERS_MAX};
-
-/// The minimum score of a passage: letters that are the same, less those that are not. No
-/// alignment of 3,133 pairs of different pages in German had a score of 16.
-const SCORE_MIN: u32 = 48;
-
-/// Of the words of a passage that are equal or nearly equal, at least one in this many is only
-/// nearly so. Recognised pages with a word error rate of .3 and more have one in four; passages of
-/// PAN 2013, which were rewritten and translated, one in ten at most.
-const NEARLY_EQUAL_ONE_IN: usize = 10;
-
-/// Texts with a run of at least this many equal words have no noise.
-const CLEAN_TOKENS_MIN: usize = 40;
 
 /// The maximum number of letters of either text: those of a query take the memory of its runs of
 /// words (`runs_bytes`), which are no longer needed, 20 bytes each.
@@ -55,16 +43,6 @@ const ALIGNED_TOKENS_MAX: usize = 8;
 /// The maximum number of letters where words were joined, for each token and at least: their runs
 /// of words take little memory.
 const JOINED_LETTERS_MAX: (usize, usize) = (50, 1 << 16);
-
-/// Of the letters of a passage that are the same in both texts, at least one in this many is in a
-/// word that was joined or cut: such words are a quarter where one space in eight is lost.
-const JOINED_ONE_IN: usize = 4;
-
-/// The number of steps to look up a run of letters that both texts may have.
-const LOOKUP_STEPS: u64 = 4;
-
-/// The codes of hidden tokens of a query and of a document.
-const HIDDEN: [u16; 2] = [2, 3];
 
 /// The words of a query, noted for the first document that is no clean copy. Its letters are made
 /// anew for each noisy document: they would take their memory beside the runs of words.
@@ -101,7 +79,8 @@ fn letters(
         left_out[from..to].fill(true);
     }
     let is_left_out = |at: usize| left_out[at] || is_hidden(tokens[at], at, place);
-    let instead = HIDDEN[usize::from(place == Place::Document)];
+    // The codes of hidden tokens of either text are those of no letter, and differ.
+    let instead = if place == Place::Query { 2 } else { 3 };
     let (of_token, letters_max) = match are_joined {
         false => (TOKEN_LETTERS_MAX, LETTERS_MAX),
         true => {
@@ -143,7 +122,7 @@ fn in_shorter(
 ) -> Result<Vec<Aligned>> {
     let OrderedPair { query, document, .. } = pair;
     let (tokens, stop) = ([query, document].map(|side| &side.tokens.hashes[..]), steps.stop());
-    let is_covered = |side, place| letters_outside(side, copied, place) < SCORE_MIN as usize;
+    let is_covered = |side, place| letters_outside(side, copied, place) < LETTERS_MIN;
     if is_covered(query, |copied| &copied.hit) || is_covered(document, |copied| &copied.query) {
         return Ok(Vec::new());
     }
@@ -151,7 +130,7 @@ fn in_shorter(
     let is_clean = |copied: &&Copied| {
         let matched: usize = copied.matched.iter().map(Range::len).sum();
         let len = copied.query.len().max(copied.hit.len());
-        copied.in_runs >= COPIED_TOKENS_MIN && matched * 10 >= len * MATCHED_IN_TEN
+        copied.in_runs >= COPIED_TOKENS_MIN && 2 * matched >= len
     };
     let clean = |place: fn(&Copied) -> &Range<usize>| {
         let mut covered = CoveredRanges::default();
@@ -165,7 +144,8 @@ fn in_shorter(
     ];
     let are_joined =
         !tokens.iter().any(|tokens| tokens.is_empty()) && odd.iter().any(|odd| !odd.is_empty());
-    let is_long = |run: &Range<usize>| run.len() >= CLEAN_TOKENS_MIN;
+    // Text with a run as long as a copy has no noise.
+    let is_long = |run: &Range<usize>| run.len() >= COPIED_TOKENS_MIN;
     let is_clean = copied.iter().any(|copied| copied.matched.iter().any(is_long))
         || tokens[0].len().min(tokens[1].len()) < PASSAGE_TOKENS_MIN;
     let noisy = match is_clean {
@@ -238,7 +218,7 @@ struct Kinds {
 impl Kinds {
     /// Returns the minimum score of a passage.
     fn score_min(self) -> u32 {
-        if self.are_joined { IDEOGRAPHS_MIN as u32 } else { SCORE_MIN }
+        if self.are_joined { PASSAGE_TOKENS_MIN as u32 } else { LETTERS_MIN as u32 }
     }
 }
 
@@ -248,7 +228,7 @@ impl Kinds {
 /// In a text that repeats itself the places beside the one that was copied are less alike, and thus
 /// noisier: those that are no noisy passages hide others, too.
 fn best(mut found: Vec<(u32, Found)>, steps: &mut Steps<'_>) -> Result<Vec<(u32, Found)>> {
-    let enough = steps.take_each(found.len(), TAKING_STEPS)?;
+    let enough = steps.take_each(found.len(), 2 * LOOKUP_STEPS)?;
     found.sort_by_key(|(score, _)| Reverse(*score));
     found.truncate(enough);
     let mut taken = CoveredRanges::default();
@@ -282,7 +262,7 @@ fn alignments(
         if !runs.may_have(hash) && due < LOOKUPS_AT_ONCE as u64 {
             continue;
         }
-        due += LOOKUP_STEPS * (1 + runs.places(q, (&d[j..j + len], hash), &mut places));
+        due += LOOKUP_STEPS / 2 * (1 + runs.places(q, (&d[j..j + len], hash), &mut places));
         if !steps.take(std::mem::take(&mut due))? {
             return Ok(found);
         }
@@ -340,7 +320,6 @@ fn passage_of(
         return None;
     }
     let (mut matched, mut matched_in_hit) = (Vec::<Range<usize>>::new(), Vec::new());
-    let mut nearly_equal = 0;
     let (mut a, mut b) = (in_query.start, hit.start);
     let of_query = |token| query.letters.of_token(token);
     let of_document = |token| document.letters.of_token(token);
@@ -364,8 +343,7 @@ fn passage_of(
             let (one, other) = (of_query(a).len(), of_document(b).len());
             let (less, letters) = (one.min(other), one.max(other));
             let is_near = super::noise::are_nearly_equal(common.len(), letters);
-            nearly_equal += usize::from(is_near);
-            if !is_near && common.len() * 10 >= less * MATCHED_IN_TEN {
+            if !is_near && 2 * common.len() >= less {
                 in_joined += common.len();
             }
         } else if in_query.contains(&a) && hit.contains(&b) {
@@ -373,16 +351,15 @@ fn passage_of(
             add_new(&mut matched_in_hit, b);
         }
     }
-    let is_long = in_query.len().min(hit.len()) >= PASSAGE_TOKENS_MIN && score >= SCORE_MIN;
-    let equal: usize = matched.iter().map(Range::len).sum();
-    if kinds.are_joined && in_joined * JOINED_ONE_IN >= inside.len() {
+    let is_long =
+        in_query.len().min(hit.len()) >= PASSAGE_TOKENS_MIN && score >= LETTERS_MIN as u32;
+    if kinds.are_joined && in_joined > 0 {
         let aligned = joined((pairs, score), (query, in_query), (document, hit))?;
         return Some(Found { aligned, is_passage: true });
     }
-    let is_passage = kinds.are_noisy && nearly_equal * NEARLY_EQUAL_ONE_IN >= nearly_equal + equal;
     let aligned = Aligned { matched, matched_in_hit, ..Aligned::unmatched(&in_query, &hit) };
     let aligned = Aligned { similarity: 0.0, by_letters: true, ..aligned };
-    is_long.then_some(Found { aligned, is_passage })
+    is_long.then_some(Found { aligned, is_passage: kinds.are_noisy })
 }
 
 /// Adds a token after ascending ranges, unless the last of them has it.

@@ -10,9 +10,9 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::chain::{CoveredRanges, TAKING_STEPS};
+use super::chain::CoveredRanges;
 use super::order::OrderedPair;
-use super::{Aligned, Genre, Side, align};
+use super::{Aligned, Genre, LOOKUP_STEPS, Side, align};
 use crate::compare::runs::{Place, hide, is_hidden};
 use crate::error::Result;
 use crate::runtime::Steps;
@@ -95,7 +95,7 @@ pub fn divided(
     let mut taken = CoveredRanges::default();
     done.iter().for_each(|passage| _ = taken.take(&passage.query));
     for piece in pieces {
-        if steps.take(TAKING_STEPS)? && taken.take(&piece.query) {
+        if steps.take(2 * LOOKUP_STEPS)? && taken.take(&piece.query) {
             done.push(piece);
         }
     }

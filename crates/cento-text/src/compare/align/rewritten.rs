@@ -1,16 +1,16 @@
 //! Passages that were rewritten, with hardly two words in a row left.
 //!
-//! Pairs of alike sentences with few sentences between them, in both texts, are clustered; a
-//! cluster whose two sides are not alike as wholes is tried again with smaller gaps. The method and
-//! its thresholds are those of Sanchez-Perez, Sidorov and Gelbukh, "A winning approach to text
-//! alignment for text reuse detection at PAN 2014", section 2.3.
+//! Pairs of alike sentences with few sentences between them, in both texts, are clustered. The
+//! method and its thresholds are those of Sanchez-Perez, Sidorov and Gelbukh, "A winning approach
+//! to text alignment for text reuse detection at PAN 2014", section 2.3. A cluster whose two sides
+//! are not alike as wholes is no passage: smaller gaps in it, which they try next, add nothing.
 
 use std::ops::Range;
 
 use super::Side;
-use super::alike::{Seeds, extent};
+use super::alike::{COSINE_MIN, Seeds, extent};
 use super::groups::{Seed, groups};
-use super::sums::{Bags, SUM_STEPS_A_WORD};
+use super::sums::Bags;
 use crate::error::Result;
 use crate::runtime::Steps;
 use crate::text::is_letter;
@@ -25,19 +25,15 @@ pub struct Candidate {
     pub similarity_min: f64,
 }
 
-/// The minimum cosine of the two sides of a passage.
-const PASSAGE_COSINE_MIN: f64 = 0.34;
 /// The maximum number of sentences between two seeds.
 const GAP_SENTENCES_MAX: usize = 4;
-/// The maximum ratio of the lengths of a passage and its rewritten form.
-const LENGTHS_RATIO_MAX: usize = 4;
 /// A passage with a shorter side is chance.
 const PASSAGE_BYTES_MIN: usize = 120;
 /// Two less similar places have like content at most. This removes more of them than the shorter
 /// passages add.
 const SIMILARITY_MIN: f64 = 0.4;
 /// A single pair of sentences is chance, unless it is at least this similar.
-const SIMILARITY_OF_ONE_MIN: f64 = 0.6;
+pub const SIMILARITY_OF_ONE_MIN: f64 = 0.6;
 
 /// Returns the passages that may have been rewritten, those with the most seeds first.
 ///
@@ -51,7 +47,13 @@ pub fn passages(
 ) -> Result<Vec<Candidate>> {
     let mut clusters = |seeds: Vec<Seed>, steps: &mut Steps<'_>| -> Result<Vec<Vec<Seed>>> {
         let mut found = Vec::new();
-        cluster(seeds, GAP_SENTENCES_MAX, bags, &mut found, steps)?;
+        for group in groups(seeds, GAP_SENTENCES_MAX, steps)? {
+            match are_alike(bags, &group, steps)? {
+                None => break,
+                Some(true) => found.push(group),
+                Some(false) => {}
+            }
+        }
         found.sort_by_key(|seeds| std::cmp::Reverse(seeds.len()));
         Ok(found)
     };
@@ -72,9 +74,7 @@ pub fn passages(
         Candidate { query, hit, similarity_min }
     });
     let is_passage = |Candidate { query: a, hit: b, .. }: &Candidate| {
-        let (long, short) = (a.len().max(b.len()), a.len().min(b.len()));
-        long <= short * LENGTHS_RATIO_MAX
-            && query.bytes(a).min(document.bytes(b)) >= PASSAGE_BYTES_MIN
+        query.bytes(a).min(document.bytes(b)) >= PASSAGE_BYTES_MIN
     };
     Ok(candidates.filter(is_passage).collect())
 }
@@ -83,11 +83,6 @@ impl Side<'_> {
     /// Returns whether a token has a letter.
     pub(super) fn has_letter(&self, at: usize) -> bool {
         self.written(at).chars().any(is_letter)
-    }
-
-    /// Returns whether at least half of these tokens have a letter.
-    pub(super) fn is_mostly_words(&self, tokens: &Range<usize>) -> bool {
-        tokens.clone().filter(|&at| self.has_letter(at)).count() * 2 >= tokens.len()
     }
 
     /// Returns the bytes from the first of these tokens to the last.
@@ -101,33 +96,12 @@ impl Side<'_> {
 /// steps.
 fn are_alike(bags: &mut Bags<'_>, seeds: &[Seed], steps: &mut Steps<'_>) -> Result<Option<bool>> {
     let (a, b) = extent(seeds);
-    if !steps.take((seeds.len() + bags.words(&a, &b) * SUM_STEPS_A_WORD) as u64)? {
+    // Each word is added up, and compared.
+    if !steps.take((seeds.len() + 2 * bags.words(&a, &b)) as u64)? {
         return Ok(None);
     }
     let [a, b] = bags.of(&a, &b);
-    Ok(Some(a.are_alike(b, PASSAGE_COSINE_MIN)))
-}
-
-/// Appends the clusters of `seeds` that are alike, with gaps of at most `gap_max` sentences, until
-/// the steps are used up.
-fn cluster(
-    seeds: Vec<Seed>,
-    gap_max: usize,
-    bags: &mut Bags<'_>,
-    found: &mut Vec<Vec<Seed>>,
-    steps: &mut Steps<'_>,
-) -> Result<()> {
-    for group in groups(seeds, gap_max, steps)? {
-        match are_alike(bags, &group, steps)? {
-            None => break,
-            Some(true) => found.push(group),
-            Some(false) if gap_max > 0 && group.len() > 1 => {
-                cluster(group, gap_max - 1, bags, found, steps)?;
-            }
-            Some(false) => {}
-        }
-    }
-    Ok(())
+    Ok(Some(a.are_alike(b, COSINE_MIN)))
 }
 
 #[cfg(test)]

@@ -134,10 +134,10 @@ pub fn ranges(side: Side<'_>, stop: &Stop) -> Result<Vec<Range<usize>>> {
 fn may_end_sentence(between: &[u8]) -> bool {
     let add = |(all, lines): (u8, u32), &byte: &u8| {
         let class = CLASSES[usize::from(byte)];
-        (all | class, lines + u32::from(class / LINE))
+        (all | class, lines + u32::from(class / CharClass::Line as u8))
     };
     let (all, lines) = between.iter().fold((0, 0), add);
-    all & (MARK | OTHER) != 0 || lines > 1
+    all & (CharClass::Mark as u8 | CharClass::Other as u8) != 0 || lines > 1
 }
 
 /// Returns whether the characters between two words end a sentence; `after` is the text from the
@@ -175,35 +175,38 @@ fn is_small(letter: char) -> bool {
         | '\u{3ac}'..='\u{3ce}' | '\u{430}'..='\u{45f}')
 }
 
-/// Properties of a character at the end of a sentence, a bit each.
-const ENDS: u8 = 1;
-const MARK: u8 = 1 << 1;
-const BEFORE_SPACE: u8 = 1 << 2;
-/// [`CharClasses::add`] shifts the one before to this one.
-const SPACE: u8 = BEFORE_SPACE << 1;
-const LINE: u8 = SPACE << 1;
-/// A byte of a character that is not ASCII.
-const OTHER: u8 = 1 << 7;
+/// A property of a character at the end of a sentence, a bit each.
+#[derive(Clone, Copy)]
+enum CharClass {
+    Ends = 1,
+    Mark = 1 << 1,
+    BeforeSpace = 1 << 2,
+    /// [`CharClasses::add`] shifts the one before to this one.
+    Space = 1 << 3,
+    Line = 1 << 4,
+    /// A byte of a character that is not ASCII.
+    Other = 1 << 7,
+}
 
 const fn class_of(c: char) -> u8 {
     match c {
-        '.' | '!' | '?' => MARK | BEFORE_SPACE,
-        '"' | '\u{201d}' | ')' => BEFORE_SPACE,
-        '\n' => SPACE | LINE,
+        '.' | '!' | '?' => CharClass::Mark as u8 | CharClass::BeforeSpace as u8,
+        '"' | '\u{201d}' | ')' => CharClass::BeforeSpace as u8,
+        '\n' => CharClass::Space as u8 | CharClass::Line as u8,
         // The ideographic full stop and its halfwidth form, the fullwidth exclamation and question
         // marks, which no space follows; the single and double danda of Indic scripts; the Arabic
         // question mark and the full stop of Urdu. No number and no abbreviation contains them, so
         // no space is required after them.
         '\u{3002}' | '\u{ff61}' | '\u{ff01}' | '\u{ff1f}' | '\u{964}' | '\u{965}' | '\u{61f}'
-        | '\u{6d4}' => ENDS,
-        _ if is_white_space(c) => SPACE,
+        | '\u{6d4}' => CharClass::Ends as u8,
+        _ if is_white_space(c) => CharClass::Space as u8,
         _ => 0,
     }
 }
 
 /// The classes of bytes: of characters of one byte, and of all others.
-const CLASSES: [u8; 256] = {
-    let mut classes = [OTHER; 256];
+static CLASSES: [u8; 256] = {
+    let mut classes = [CharClass::Other as u8; 256];
     let mut byte = 0;
     while byte < 128 {
         classes[byte] = class_of(byte as u8 as char);
@@ -217,7 +220,7 @@ const CLASSES: [u8; 256] = {
 struct CharClasses {
     all: u8,
     last: u8,
-    /// [`SPACE`] once white space has followed a mark, a quotation mark or a bracket.
+    /// [`CharClass::Space`] once white space has followed a mark, a quotation mark or a bracket.
     spaced: u8,
     lines: u32,
 }
@@ -226,15 +229,16 @@ impl CharClasses {
     #[inline]
     fn add(&mut self, class: u8) {
         self.all |= class;
-        self.spaced |= ((self.last & BEFORE_SPACE) << 1) & class;
-        self.lines += u32::from(class & LINE != 0);
+        self.spaced |= ((self.last & CharClass::BeforeSpace as u8) << 1) & class;
+        self.lines += u32::from(class & CharClass::Line as u8 != 0);
         self.last = class;
     }
 
     /// Returns whether the marks end a sentence.
     fn end_sentence(&self) -> bool {
-        let has_mark = self.all & MARK != 0;
-        self.all & ENDS != 0 || has_mark && self.spaced & SPACE != 0
+        let has_mark = self.all & CharClass::Mark as u8 != 0;
+        self.all & CharClass::Ends as u8 != 0
+            || has_mark && self.spaced & CharClass::Space as u8 != 0
     }
 }
 

@@ -7,8 +7,8 @@
 
 use std::ops::Range;
 
-use super::Side;
 use super::chain::CoveredRanges;
+use super::{PASSAGE_TOKENS_MIN, Side};
 use crate::error::Result;
 use crate::runtime::Steps;
 use crate::text::Span;
@@ -20,23 +20,16 @@ const STRETCH: usize = 32;
 /// of English lost leave 9.4. Pages in Finnish have 8 at most.
 const JOINED_TENTHS_MIN: usize = 85;
 
-/// As [`JOINED_TENTHS_MIN`], for the number of words of fewer tokens than a stretch has: 12 to 20
-/// words of German in a row have more than 8.5 letters each in one of 75 to 250 places, and 12 in
-/// none.
-const SHORT_JOINED_TENTHS_MIN: usize = 120;
-
 /// A stretch of text that was cut into letters has fewer letters a token, in tenths.
 const CUT_TENTHS_MAX: usize = 18;
 
-/// Fewer letters than this are too few for a passage.
+/// Fewer letters than this, less those that differ, are too few for a passage; of ideographs and
+/// syllables, as many as tokens are enough.
 pub const LETTERS_MIN: usize = 48;
-
-/// Fewer letters than this are too few for a passage, where letters are ideographs or syllables.
-pub const IDEOGRAPHS_MIN: usize = 20;
 
 /// The number of tokens around an odd stretch that are compared with it. Some stretches of a text
 /// whose spaces are lost here and there are not odd.
-const AROUND: usize = 4 * STRETCH;
+pub const AROUND: usize = 4 * STRETCH;
 
 /// The usual number of letters of a word.
 const WORD_LETTERS: usize = 5;
@@ -56,6 +49,7 @@ pub fn odd_stretches(
     if !steps.take(count as u64)? {
         return Ok(odd);
     }
+    // Some stretches of a text whose spaces are lost here and there are not odd.
     let mut add = |tokens: &Range<usize>| {
         odd.insert(tokens.start.saturating_sub(AROUND)..(tokens.end + AROUND).min(count));
     };
@@ -121,9 +115,7 @@ fn may_be_odd(side: Side<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
     let (mut least, mut most) = first.iter().map(lengths).fold((0, 0), add);
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut look = |at: usize, least: u32, most: u32| {
-        if least as usize * 10 <= CUT_TENTHS_MAX * STRETCH
-            || is_joined(most as usize, STRETCH, JOINED_TENTHS_MIN)
-        {
+        if least as usize * 10 <= CUT_TENTHS_MAX * STRETCH || is_joined(most as usize, STRETCH) {
             match found.last_mut() {
                 Some(last) if last.end >= at => last.end = at + STRETCH,
                 _ => found.push(at..at + STRETCH),
@@ -151,8 +143,7 @@ pub fn words_by_letters(side: Side<'_>, tokens: Range<usize>) -> Option<usize> {
         letters * 10 <= CUT_TENTHS_MAX * count
             && 2 * tokens.filter(|&at| is_word(side, at)).count() > count
     };
-    let tenths_min = if count < STRETCH { SHORT_JOINED_TENTHS_MIN } else { JOINED_TENTHS_MIN };
-    let is_odd = is_joined(letters, count, tenths_min) || is_cut();
+    let is_odd = is_joined(letters, count) || is_cut();
     (is_odd && letters >= LETTERS_MIN && bytes < 3 * letters)
         .then(|| letters.div_ceil(WORD_LETTERS))
 }
@@ -180,8 +171,8 @@ fn is_word(side: Side<'_>, at: usize) -> bool {
     }
 }
 
-fn is_joined(letters: usize, tokens: usize, tenths_min: usize) -> bool {
-    letters * 10 >= tenths_min * tokens
+fn is_joined(letters: usize, tokens: usize) -> bool {
+    letters * 10 >= JOINED_TENTHS_MIN * tokens
 }
 
 /// The last tokens of a stretch.
@@ -210,8 +201,8 @@ impl Window {
 
     fn is_odd(&self) -> bool {
         let count = self.count.min(STRETCH);
-        let is_cut = self.letters * 10 <= CUT_TENTHS_MAX * count && count >= IDEOGRAPHS_MIN;
-        is_cut || is_joined(self.letters, count, JOINED_TENTHS_MIN) && self.letters >= LETTERS_MIN
+        let is_cut = self.letters * 10 <= CUT_TENTHS_MAX * count && count >= PASSAGE_TOKENS_MIN;
+        is_cut || is_joined(self.letters, count) && self.letters >= LETTERS_MIN
     }
 }
 
@@ -253,6 +244,7 @@ mod tests {
             passage.insert(copied.clone());
             let found = odd_stretches(analyzed.side(), &passage, steps).unwrap();
             let mut expected = CoveredRanges::default();
+            // Some stretches of a text whose spaces are lost here and there are not odd.
             let mut add = |tokens: &Range<usize>| {
                 let end = (tokens.end + AROUND).min(WORDS);
                 expected.insert(tokens.start.saturating_sub(AROUND)..end);

@@ -17,17 +17,19 @@
 
 use std::ops::Range;
 
+use super::candidates::COPIED_TOKENS_MIN;
+use super::rewritten::SIMILARITY_OF_ONE_MIN;
 use super::scan::segments;
 use super::sentences::Sentences;
-use super::vocabulary::{KnownWords, OtherText, Places, Vocabulary, Weights as WordWeights};
+use super::vocabulary::{
+    KnownWords, OtherText, Places, Vocabulary, Weights as WordWeights, many_sentences,
+};
 use super::{Aligned, CoveredRanges, Side};
 use crate::error::Result;
 use crate::hash::mix64;
 use crate::number::ln;
 use crate::runtime::Steps;
 
-/// The minimum ratio of the lengths of the two sides.
-const LENGTHS_RATIO_MIN: usize = 3;
 /// A shorter summary is chance.
 const SUMMARY_TOKENS_MIN: usize = 60;
 /// The longer side has at most this many tokens, or is the whole text, if this is most of it.
@@ -38,19 +40,13 @@ const SHARE_MIN: f64 = 0.5;
 const SCORE_MIN: f64 = 32.0;
 /// The minimum of the score of its distinct words, without those of rewritten passages in it.
 const SCORE_OF_REST_MIN: f64 = 24.0;
-/// A rewritten passage at least as long and similar explains the words that it shares.
-const EXPLAINED_TOKENS_MIN: usize = 40;
-/// See [`EXPLAINED_TOKENS_MIN`].
-const EXPLAINED_SIMILARITY_MIN: f64 = 0.6;
 /// A place of the other text with three tokens for two of the summary has at most this share of the
 /// weight of the rarer words that the longer side has.
 const NEAR_SHARE_MAX: f64 = 0.75;
-/// The minimum share of a summary's pairs of adjacent words that the longer side has, for one of
-/// 1,024 tokens and fewer; [`PAIRS_STEP`] more for each doubling.
-const PAIRS_MIN: f64 = 0.25;
-/// The share of pairs that a place twice as long has more by chance. At least as much must be in
-/// common for each doubling of twice the length of the summary: headers of the same fields had a
-/// quarter of their pairs in another text 14 times as long.
+/// The share of a summary's pairs of adjacent words that a place twice as long has more by chance.
+/// At least as much must be in common for each doubling of twice the length of the summary, and of
+/// 1,024 tokens: headers of the same fields had a quarter of their pairs in another text 14 times
+/// as long.
 const PAIRS_STEP: f64 = 0.1;
 /// The share of weight that a text on the same topic has by chance in 512 tokens and fewer; a tenth
 /// more for each doubling.
@@ -60,9 +56,6 @@ const CHANCE: f64 = 0.3;
 const CHANCE_WEIGHT: f64 = 400.0;
 /// The minimum difference of the share of a summary's weight and that of the text around it.
 const EXCESS_MIN: f64 = 0.35;
-/// Words in more than a twentieth of the sentences of a text are no evidence of a place in it; the
-/// twentieth is at least the first number and at most the second.
-const SENTENCES_OF_WORD: (usize, usize) = (20, 60);
 
 /// The tokens of a summary in the query, and of the place of the document that it sums up, or the
 /// other way round.
@@ -87,7 +80,8 @@ impl Open {
         let mut explained = CoveredRanges::default();
         for passage in rewritten {
             let tokens = passage.query.len().min(passage.hit.len());
-            if passage.similarity >= EXPLAINED_SIMILARITY_MIN && tokens >= EXPLAINED_TOKENS_MIN {
+            // As long as a copy, and as similar as a passage of a single pair of sentences.
+            if passage.similarity >= SIMILARITY_OF_ONE_MIN && tokens >= COPIED_TOKENS_MIN {
                 explained.insert(place(passage).clone());
             }
         }
@@ -230,9 +224,6 @@ impl Summaries<'_> {
         let is_most = sentences.tokens(&long).len() * 2 >= self.other.tokens.len();
         let long = if is_most { 0..sentences.count() } else { long };
         let len = sentences.tokens(&long).len();
-        if len < LENGTHS_RATIO_MIN * tokens {
-            return none;
-        }
         // The words of the place, and its pairs, are each compared with those of the summary.
         if !steps.take(16 * len as u64)? {
             return Ok(None);
@@ -277,8 +268,8 @@ impl Summaries<'_> {
         places: &Places,
         steps: &mut Steps<'_>,
     ) -> Result<Option<Vec<(u32, u32)>>> {
-        let (least, most) = SENTENCES_OF_WORD;
-        let many = (self.other.sentences.count() / 20).clamp(least, most);
+        // Frequent words are no evidence of a place.
+        let many = many_sentences(self.other.sentences.count());
         let mut evidence: Vec<(u32, u32)> = Vec::new();
         let common = (0u32..).zip(words).filter(|&(_, &word)| self.texts.is_common(word));
         for (at, &word) in common {
@@ -425,8 +416,7 @@ fn doublings(len: usize, of: usize) -> f64 {
 /// Returns the share of the pairs of adjacent words of a summary of this many tokens that one of
 /// `len` tokens must have.
 fn pairs_min(tokens: usize, len: usize) -> f64 {
-    let by_ratio = PAIRS_STEP * doublings(len, 2 * tokens);
-    PAIRS_MIN.max(by_ratio) + PAIRS_STEP * doublings(len, 1024)
+    PAIRS_STEP * (doublings(len, 2 * tokens) + doublings(len, 1024))
 }
 
 /// A first look at a text whose words are known, and at another one.
@@ -442,18 +432,15 @@ pub struct FirstLook {
 }
 
 impl FirstLook {
-    /// The number of places for the words that the known text does not have.
-    pub const OTHERS: usize = 1 << 10;
-
     /// Returns the place of a word that the known text does not have.
     #[inline]
-    pub fn place(hash: u64) -> usize {
-        hash as usize & (FirstLook::OTHERS - 1)
+    pub fn place(&self, hash: u64) -> usize {
+        hash as usize & (self.of_others.len() - 1)
     }
 
     /// Begins with this many known words.
     pub fn new(known: usize) -> FirstLook {
-        FirstLook { of_known: vec![0; known], of_others: vec![0; FirstLook::OTHERS] }
+        FirstLook { of_known: vec![0; known], of_others: vec![0; 1 << 10] }
     }
 
     /// Returns whether either text may have a summary of the other: if not, [`passages`] finds
@@ -471,7 +458,7 @@ impl FirstLook {
         let tokens = [sentences.ranges.last(), other.ranges.last()];
         let tokens = tokens.map(|last| last.map_or(0, |last| last.end));
         let may_sum_up = |short: usize, long: usize| {
-            short >= SUMMARY_TOKENS_MIN && long >= LENGTHS_RATIO_MIN * SUMMARY_TOKENS_MIN
+            short >= SUMMARY_TOKENS_MIN && 2 * long > 3 * SUMMARY_TOKENS_MIN
         };
         let may_sum_up = [may_sum_up(tokens[0], tokens[1]), may_sum_up(tokens[1], tokens[0])];
         if may_sum_up == [false, false] {
@@ -493,7 +480,7 @@ impl FirstLook {
             let of_token = |at: usize| match other.number(at) {
                 Some(number) => of_known[number as usize],
                 None => {
-                    let sentences = self.of_others[FirstLook::place(other.tokens[at])];
+                    let sentences = self.of_others[self.place(other.tokens[at])];
                     score(weights.of(sentences), false)
                 }
             };

@@ -7,9 +7,6 @@ use std::ops::Range;
 
 use super::vocabulary::Vocabulary;
 
-/// The number of steps to add up the weights of words, for each word.
-pub const SUM_STEPS_A_WORD: usize = 2;
-
 /// The weights of some words, by their numbers.
 pub struct Sums {
     /// 0 for an absent word; no present word weighs 0.

@@ -13,7 +13,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use super::LOOKUP_STEPS;
 use super::chain::{CoveredRanges, Match};
+use super::copied::SEED_OCCURRENCES_MAX;
 use super::equal_runs::{KnownSeeds, Limits, Seeds, matches};
 use super::parted::within;
 use crate::error::Result;
@@ -26,19 +28,6 @@ use crate::runtime::{Steps, Stop};
 /// tokens), and within .1 of it for 82 % of the pairs (the other half: .016 and 81 %). With 8
 /// tokens these are .041 and 73 %, with 10 -.013 and 79 %, with 12 -.072 and 62 %.
 pub const TILE_TOKENS_MIN: usize = 9;
-
-/// Runs that the document has more often than this are looked up at [`PLACES_MAX`] of its places.
-const OCCURRENCES_MAX: u32 = 256;
-
-/// See [`OCCURRENCES_MAX`].
-const PLACES_MAX: usize = 16;
-
-/// The maximum number of runs for each token of the shorter program.
-const RUNS_A_TOKEN_MAX: usize = 16;
-
-/// The number of steps to find the free parts of a run, for itself and for each tile that overlaps
-/// it.
-const LOOKUP_STEPS: u64 = 32;
 
 /// Returns the seeds of a program.
 ///
@@ -60,8 +49,10 @@ pub fn tiles(
     breaks: [&[usize]; 2],
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Match>> {
-    let runs_max = (tokens.0.len().min(tokens.1.len()) * RUNS_A_TOKEN_MAX).max(1 << 10);
-    let limits = Limits { runs_max, occurrences_max: OCCURRENCES_MAX, places_max: PLACES_MAX };
+    // Runs that are more frequent are looked up at as many of their places.
+    let places_max = SEED_OCCURRENCES_MAX as usize;
+    let runs_max = (tokens.0.len().min(tokens.1.len()) * places_max).max(1 << 10);
+    let limits = Limits { runs_max, occurrences_max: SEED_OCCURRENCES_MAX, places_max };
     let runs = matches::<TILE_TOKENS_MIN>(tokens, known, limits, steps)?;
     steps.begin_stage();
     let runs = match breaks {
@@ -100,7 +91,7 @@ fn tiled(runs: Vec<Match>, len_min: usize, steps: &mut Steps<'_>) -> Result<Vec<
         };
         taken.extend(in_query.touching(&(query..query + len)).map(|(s, e)| offset(s, e, query)));
         taken.extend(in_document.touching(&(hit..hit + len)).map(|(s, e)| offset(s, e, hit)));
-        if !steps.take(LOOKUP_STEPS * (1 + taken.len() as u64))? {
+        if !steps.take(4 * LOOKUP_STEPS * (1 + taken.len() as u64))? {
             break;
         }
         if taken.is_empty() {

@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::common::ROOM;
+use super::NONE;
+use super::common::table;
 use super::hash_filter::HashFilter;
 use super::sentences::{Sentences, Word};
 use crate::error::Result;
@@ -33,8 +34,7 @@ impl KnownWords {
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn new(ranges: Vec<Range<usize>>, tokens: &[u64], stop: &Stop) -> Result<KnownWords> {
-        let mut numbers = Numbers::default();
-        numbers.reserve(tokens.len().min(ROOM));
+        let mut numbers = table(tokens.len());
         let number_of = |at: usize| {
             let next = numbers.len() as u32;
             *numbers.entry(tokens[at]).or_insert(next)
@@ -69,12 +69,9 @@ pub struct OtherText<'a> {
     pub tokens: &'a [u64],
     /// The tokens of its sentences.
     pub ranges: Vec<Range<usize>>,
-    /// The number of the known word of each token, or [`UNKNOWN`].
+    /// The number of the known word of each token, or [`NONE`].
     numbers: Vec<u32>,
 }
-
-/// The number of a word that the known text does not have.
-const UNKNOWN: u32 = u32::MAX;
 
 impl<'a> OtherText<'a> {
     /// Looks up the words of a text with these sentences.
@@ -90,7 +87,7 @@ impl<'a> OtherText<'a> {
         let mut numbers = Vec::with_capacity(tokens.len());
         for (at, &hash) in tokens.iter().enumerate() {
             stop.check_at(at)?;
-            numbers.push(words.number(hash).unwrap_or(UNKNOWN));
+            numbers.push(words.number(hash).unwrap_or(NONE));
         }
         Ok(OtherText { tokens, ranges, numbers })
     }
@@ -98,8 +95,20 @@ impl<'a> OtherText<'a> {
     /// Returns the number of the known word that a token is.
     #[inline]
     pub fn number(&self, at: usize) -> Option<u32> {
-        Some(self.numbers[at]).filter(|&number| number != UNKNOWN)
+        Some(self.numbers[at]).filter(|&number| number != NONE)
     }
+}
+
+/// A word is frequent in a text if more than a twentieth of the sentences have it; the twentieth is
+/// at least the first number and at most the second. Bounds work: frequent words weigh little, and
+/// no set of texts misses it.
+const SENTENCES_OF_WORD: (usize, usize) = (20, 60);
+
+/// Returns the number of sentences of a text of this many that have a word which is not frequent,
+/// at most.
+pub fn many_sentences(count: usize) -> usize {
+    let (least, most) = SENTENCES_OF_WORD;
+    (count / 20).clamp(least, most)
 }
 
 /// Returns the weight of a word that is in `count` of this many sentences, rounded to 4,096ths: so
@@ -176,9 +185,9 @@ impl Vocabulary<'_> {
         let OtherText { tokens, ranges, numbers } = other;
         let of_known = words.count();
         let mut others = Numbers::default();
-        others.reserve(tokens.len().min(ROOM).max(tokens.len() / 4));
+        others.reserve((tokens.len() / 4).max(tokens.len().min(1 << 10)));
         let number_of = |at: usize| match numbers[at] {
-            UNKNOWN => {
+            NONE => {
                 let next = (of_known + others.len()) as u32;
                 *others.entry(tokens[at]).or_insert(next)
             }

@@ -4,7 +4,7 @@ use super::super::alike;
 use super::super::sentences::ranges;
 use super::super::testing::analyzed;
 use super::super::{Aligned, Genre, Side, align};
-use super::{FirstLook, KnownWords, LENGTHS_RATIO_MIN, OtherText};
+use super::{FirstLook, KnownWords, OtherText};
 use crate::hash::mix64;
 use crate::runtime::Stop;
 use crate::text::{Analyzer, Tokens};
@@ -203,10 +203,7 @@ fn where_all_sentences_are_alike_there_is_no_summary_but_rewritten_text() {
     (0..60).for_each(|at| alike(1, at, &mut long));
     (0..12).for_each(|at| alike(2, at, &mut other));
     let found = aligned(&other, &long);
-    assert!(
-        found.iter().all(|found| found.hit.len() < LENGTHS_RATIO_MIN * found.query.len()),
-        "{found:?}"
-    );
+    assert!(found.iter().all(|found| found.hit.len() < 3 * found.query.len()), "{found:?}");
     // The same sentences in another order, with a word less.
     (20..32).rev().for_each(|at| {
         sentence((1..10).rev().map(|i| word(1, at, i)), &mut rewritten);

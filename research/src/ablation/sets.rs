@@ -1,0 +1,243 @@
+//! The sets of texts that rules are measured on, each as one figure between 0 and 1.
+//!
+//! A set has labels of its own (PAN, judged programs, answers of known sources) or labels that
+//! follow from how it was made: planted sentences, tables of equal or of other values.
+
+mod made;
+mod prose;
+mod source;
+
+use std::path::Path;
+
+use cento::Stop;
+use cento::compare::align::{Aligned, Genre, Side, align};
+use cento::text::{Analyzer, Tokens};
+
+use crate::Result;
+
+/// A set of texts, and what its figure says.
+pub struct Set {
+    /// Its name, in the head of the table.
+    pub name: &'static str,
+    /// Whether rules were chosen on it, in whole or in part.
+    pub chose_rules: bool,
+    /// What the figure is.
+    pub figure: &'static str,
+    /// Measures it on the corpora in a directory.
+    pub measure: fn(&Path) -> Result<f64>,
+}
+
+/// All sets.
+pub const SETS: [Set; 20] = [
+    Set {
+        name: "PAN",
+        chose_rules: true,
+        figure: "plagdet, PAN 2013 training",
+        measure: prose::pan,
+    },
+    Set {
+        name: "long",
+        chose_rules: false,
+        figure: "plagdet, PAN, where the source is one of twelve in a longer document",
+        measure: prose::among,
+    },
+    Set {
+        name: "unrelated",
+        chose_rules: true,
+        figure: "share of pairs of PAN documents drawn at random without a passage",
+        measure: prose::unrelated,
+    },
+    Set {
+        name: "answers",
+        chose_rules: true,
+        figure: "AUC of short answers and the article they were cut from, Clough and Stevenson",
+        measure: prose::answers,
+    },
+    Set {
+        name: "OCR",
+        chose_rules: true,
+        figure: "F1 of words in passages of recognised pages, beside other pages",
+        measure: prose::recognised,
+    },
+    Set {
+        name: "joined",
+        chose_rules: true,
+        figure: "F1 of words in passages where spaces are lost, or between all letters",
+        measure: made::joined,
+    },
+    Set {
+        name: "tables",
+        chose_rules: true,
+        figure: "F1 of words in tables of equal values, beside tables of other values",
+        measure: made::tables,
+    },
+    Set {
+        name: "paraphrases",
+        chose_rules: false,
+        figure: "F1 of words of rewritten sentences among others",
+        measure: prose::paraphrases,
+    },
+    Set {
+        name: "planted",
+        chose_rules: false,
+        figure: "F1 of words of planted passages of articles, 0 to 20 % of the words changed",
+        measure: made::planted,
+    },
+    Set {
+        name: "repeated",
+        chose_rules: false,
+        figure: "F1 of words of planted lines of texts that repeat themselves",
+        measure: made::repeated,
+    },
+    Set {
+        name: "languages",
+        chose_rules: false,
+        figure: "F1 of words of planted articles in German, Russian, Hindi, Chinese, Japanese, Thai",
+        measure: made::languages,
+    },
+    Set {
+        name: "matched",
+        chose_rules: false,
+        figure: "F1 of unchanged words of planted passages among the matched ones",
+        measure: made::matched,
+    },
+    Set {
+        name: "revisions",
+        chose_rules: false,
+        figure: "F1 of words in runs of five that revisions of a document have in common",
+        measure: prose::revisions,
+    },
+    Set {
+        name: "topics",
+        chose_rules: false,
+        figure: "share of pairs of documents of one project without a passage of other words",
+        measure: prose::topics,
+    },
+    Set {
+        name: "pages",
+        chose_rules: false,
+        figure: "F1 of words of the article in a web page, beside other articles",
+        measure: prose::pages,
+    },
+    Set {
+        name: "quotations",
+        chose_rules: false,
+        figure: "AUC of sentences and the verses that they quote",
+        measure: prose::quotations,
+    },
+    Set {
+        name: "IR-Plag",
+        chose_rules: true,
+        figure: "AUC of copies of programs, beside independent programs",
+        measure: source::irplag,
+    },
+    Set {
+        name: "contests",
+        chose_rules: false,
+        figure: "AUC of judged pairs of programs of contests",
+        measure: source::contests,
+    },
+    Set {
+        name: "progpedia",
+        chose_rules: false,
+        figure: "AUC of judged pairs of submissions of one task",
+        measure: source::submissions,
+    },
+    Set {
+        name: "constants",
+        chose_rules: false,
+        figure: "F1 of tokens of programs with tables of equal values, beside other values",
+        measure: source::constants,
+    },
+];
+
+/// A text and its tokens.
+pub struct Text {
+    text: String,
+    tokens: Tokens,
+}
+
+impl Text {
+    /// Analyzes a text.
+    pub fn new(text: impl Into<String>, analyzer: &Analyzer) -> Result<Text> {
+        let (text, mut tokens) = (text.into(), Tokens::default());
+        analyzer.analyze(&text, &mut tokens, Stop::NEVER)?;
+        Ok(Text { text, tokens })
+    }
+
+    fn side(&self) -> Side<'_> {
+        Side { text: &self.text, tokens: &self.tokens, parts: &[] }
+    }
+
+    fn len(&self) -> usize {
+        self.tokens.hashes.len()
+    }
+
+    /// The passages that this text shares with another.
+    fn passages(&self, other: &Text, genre: Genre) -> Result<Vec<Aligned>> {
+        Ok(align(self.side(), other.side(), genre, Stop::NEVER)?.passages)
+    }
+
+    /// Which tokens are in a passage with another text.
+    fn marked(&self, other: &Text, genre: Genre) -> Result<Vec<bool>> {
+        let mut marked = vec![false; self.len()];
+        for passage in self.passages(other, genre)? {
+            marked[passage.query].fill(true);
+        }
+        Ok(marked)
+    }
+
+    /// The share of the shorter text that is matched in the other.
+    fn matched_share(&self, other: &Text, genre: Genre) -> Result<f64> {
+        let mut matched = vec![false; self.len()];
+        for passage in self.passages(other, genre)? {
+            passage.matched.into_iter().for_each(|range| matched[range].fill(true));
+        }
+        let matched = matched.iter().filter(|&&is_matched| is_matched).count();
+        Ok(matched as f64 / self.len().min(other.len()).max(1) as f64)
+    }
+}
+
+/// Counts of words that are marked or should be.
+#[derive(Default)]
+pub struct Counts {
+    right: u64,
+    wrong: u64,
+    missed: u64,
+}
+
+impl Counts {
+    /// Adds the words of a text; words without a label do not count.
+    fn add(&mut self, marked: &[bool], expected: impl IntoIterator<Item = Option<bool>>) {
+        for (marked, expected) in marked.iter().zip(expected) {
+            match (marked, expected) {
+                (true, Some(true)) => self.right += 1,
+                (true, Some(false)) => self.wrong += 1,
+                (false, Some(true)) => self.missed += 1,
+                _ => {}
+            }
+        }
+    }
+
+    fn f1(&self) -> f64 {
+        2.0 * self.right as f64 / (2 * self.right + self.wrong + self.missed).max(1) as f64
+    }
+}
+
+/// The probability that a copy scores more than another pair; equal scores count half.
+fn auc(scored: &[(f64, bool)]) -> f64 {
+    let of = |is_copy: bool| {
+        let of = scored.iter().filter(move |(_, copy)| *copy == is_copy);
+        let mut of: Vec<f64> = of.map(|(score, _)| *score).collect();
+        of.sort_unstable_by(f64::total_cmp);
+        of
+    };
+    let (copies, others) = (of(true), of(false));
+    let below = |score: f64| {
+        let less = others.partition_point(|&other| other < score);
+        let same = others.partition_point(|&other| other <= score) - less;
+        less as f64 + same as f64 / 2.0
+    };
+    let sum: f64 = copies.iter().map(|&score| below(score)).sum();
+    sum / (copies.len() * others.len()).max(1) as f64
+}
