@@ -1,7 +1,7 @@
 //! Text of documents that anydoc reads: RTF and old presentations.
 //!
-//! The text is that of its model: paragraphs, the words of links, cells and notes, without markup,
-//! addresses and the numbers of lists.
+//! The text has paragraphs, the words of links, cells and notes, but no markup, addresses or list
+//! numbers.
 
 use anydoc::model::{Block, CellSlot, Document, Inline};
 use anydoc::{ConvertError, Format, to_document};
@@ -76,7 +76,8 @@ fn push_inlines(inlines: &[Inline], text: &mut String) {
         match inline {
             Inline::Text { text: piece, .. } | Inline::Math(piece) => push_text(piece, text),
             Inline::Image { alt, .. } if !alt.trim().is_empty() => {
-                // It is not part of the words around it.
+                // Separated from the words around the image, because it is not part of the
+                // sentence.
                 text.push(' ');
                 push_text(alt, text);
                 text.push(' ');

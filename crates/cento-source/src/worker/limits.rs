@@ -34,7 +34,8 @@ pub fn set_for_next() -> io::Result<()> {
     Ok(setrlimit(Resource::Cpu, Rlimit { current, maximum })?)
 }
 
-/// Does nothing: other systems have at most the limit of time.
+/// Does nothing, because only Linux supports these limits. Elsewhere, only the wall-clock limit
+/// applies.
 ///
 /// # Errors
 /// Never.
@@ -43,7 +44,8 @@ pub fn set(_memory_bytes_max: u64, _writes_files: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Does nothing: other systems have at most the limit of time.
+/// Does nothing, because only Linux supports this limit. Elsewhere, only the wall-clock limit
+/// applies.
 ///
 /// # Errors
 /// Never.

@@ -44,7 +44,7 @@ fn is_leftward(piece: &str) -> bool {
     piece.chars().any(is_leftward_letter)
 }
 
-/// Numbers go from the left to the right in all scripts.
+/// Digits count as rightward, because numbers go from left to right in all scripts.
 fn is_rightward(piece: &str) -> bool {
     piece.chars().any(|c| c.is_alphanumeric() && !is_leftward_letter(c))
 }

@@ -12,10 +12,10 @@ use super::page::{Letter, Sight};
 /// Maximum nesting of fields.
 const DEPTH_MAX: usize = 16;
 
-/// The height of letters in a field that has room for larger ones.
+/// The maximum height of letters in a tall field, in points.
 const SIZE_MAX: f64 = 12.0;
 
-/// The flags of annotations that are not shown: hidden, or not to be viewed.
+/// The flags of annotations that are not displayed: Hidden and NoView.
 const NOT_SHOWN: u32 = 1 << 1 | 1 << 5;
 
 /// Returns the values of fields on a page that have no appearance, as letters at the places of the
@@ -58,7 +58,7 @@ fn value(field: &Dict<'_>) -> Option<String> {
     Some(texts.join("\n"))
 }
 
-/// Returns an entry of a field, or else of one around it.
+/// Returns an entry of a field or of the nearest enclosing field that has the entry.
 fn inherited<'a, T>(field: &Dict<'a>, get: impl Fn(&Dict<'a>) -> Option<T>) -> Option<T> {
     let mut field = field.clone();
     for _ in 0..DEPTH_MAX {
