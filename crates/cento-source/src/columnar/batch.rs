@@ -1,4 +1,5 @@
-//! Rows of a column of a Parquet file, in its encoding, and dropping some of them.
+//! Rows of a Parquet column in their stored encoding, so that rows can be dropped without
+//! conversion.
 
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::DataType as Typed;
@@ -11,7 +12,7 @@ pub fn said(error: impl std::fmt::Display) -> Reason {
     error.to_string()
 }
 
-/// Some rows of a column: its values, and the rows that have them.
+/// Some rows of a column: the values, with levels that assign values to rows.
 pub struct Batch<T: Typed> {
     /// The values, in their order.
     pub values: Vec<T::T>,
@@ -29,7 +30,7 @@ impl<T: Typed> Batch<T> {
         Batch { values, definitions, repetitions, definition_max, repetition_max }
     }
 
-    /// Returns the levels, if the column has them.
+    /// Returns definition and repetition levels, each `None` if the column has no such levels.
     pub fn levels(&self) -> (Option<&[i16]>, Option<&[i16]>) {
         let of = |levels, max| (max > 0).then_some(levels);
         (
@@ -55,11 +56,11 @@ impl<T: Typed> Batch<T> {
         read.map(|(rows, ..)| rows).map_err(said)
     }
 
-    /// Keeps the rows marked in `is_kept`; the first row of the batch has the given number. Each
-    /// value that is kept goes through `replace`, with the number of its row.
+    /// Keeps the rows marked in `is_kept`. `first` is the number of the first row. `replace` gets
+    /// each kept value with its row number.
     ///
     /// # Errors
-    /// When the number of values differs from the one that the levels require.
+    /// When the number of values contradicts the levels.
     pub fn keep(
         &mut self,
         is_kept: &[bool],

@@ -1,4 +1,4 @@
-//! The process that reads Parquet and Arrow files.
+//! The main function of the process that reads Parquet and Arrow files.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -64,7 +64,7 @@ fn read(
         Ok(()) => write_frame(&mut output, Frame::End, 0, b""),
         Err(rows::Fault::Refused(refusal)) => {
             let Refusal { reason, what } = refusal;
-            // The number of its reason, from 1.
+            // Counted from 1, because 0 means that there is no reason.
             let number = REASONS.iter().position(|known| reason == Some(*known));
             let number = number.map_or(0, |at| at as u64 + 1);
             write_frame(&mut output, Frame::Refused, number, what.as_bytes())
