@@ -1,12 +1,11 @@
-//! The beginnings of mails and mailboxes.
+//! Recognizes the beginnings of mails and mailboxes.
 //!
-//! No parser of mails is needed here: a build without one still reports the mails that it leaves
-//! out.
+//! No mail parser is involved, so a build without the parser can still report that it skips mails.
 
 /// Returns whether a text begins as a mail: with headers, some of them found only in mails. In a
 /// file named as a mail (`is_named`), any header will do.
 pub fn begins_as_mail(text: &[u8], is_named: bool) -> bool {
-    /// Headers that occur only in mails.
+    /// Headers that only mails have.
     const OF_MAILS: [&[u8]; 5] =
         [b"received", b"message-id", b"mime-version", b"return-path", b"delivered-to"];
     let mut is_of_mail = false;
@@ -24,7 +23,7 @@ pub fn begins_as_mail(text: &[u8], is_named: bool) -> bool {
         }
         is_of_mail |= OF_MAILS.iter().any(|of_mail| name.eq_ignore_ascii_case(of_mail));
         let is_first = at == 0 && !is_of_mail;
-        // Lists of other things begin differently.
+        // Other formats with headers begin with different names.
         if is_first
             && ![&b"from"[..], b"date", b"subject", b"to", b"x-"].iter().any(|first| {
                 name.get(..first.len()).is_some_and(|name| name.eq_ignore_ascii_case(first))
@@ -54,7 +53,7 @@ pub fn begins_as_mailbox(text: &[u8]) -> bool {
     }
 }
 
-/// The line before and after each mail of a mailbox in the format MMDF.
+/// The line around each mail of an MMDF mailbox.
 const MMDF: &[u8] = b"\x01\x01\x01\x01";
 
 /// Returns whether bytes begin as a mailbox in the format MMDF.
@@ -66,14 +65,13 @@ pub fn begins_as_mmdf(bytes: &[u8]) -> bool {
 /// A line before a mail of a mailbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Separator {
-    /// One with a time, such as `From ann@example.org Mon Jan  1 12:00:00 2024`.
+    /// A line with a time, such as `From ann@example.org Mon Jan  1 12:00:00 2024`.
     Dated,
-    /// One with an address at most, as some programs export mails. It is one only if a header
-    /// follows.
+    /// A line with at most an address, as some programs export mails. Counts only before a header.
     Bare,
 }
 
-/// Returns the kind of separator that a line may be.
+/// Returns the kind of separator that a line may be, or `None`.
 pub fn separator(line: &[u8]) -> Option<Separator> {
     let rest = line.strip_prefix(b"From ")?;
     let is_time =
