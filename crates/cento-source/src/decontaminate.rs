@@ -17,14 +17,14 @@ use crate::{Chunk, ReadChunk, ReadError, SourceOptions};
 pub enum Examined {
     /// A document, with the questions that occur in it.
     Document(Document, Vec<Finding>),
-    /// A file that was left out.
+    /// A file that was skipped.
     Skipped {
-        /// The path.
+        /// The path of the file.
         place: String,
         /// The reason, as a clause.
         why: &'static str,
     },
-    /// A record that is not a document, or a file that could not be read.
+    /// A record that is not a document, or an unreadable file.
     Failed(Error),
 }
 
@@ -32,7 +32,7 @@ pub enum Examined {
 /// while a JSON string is read.
 const READ_BYTES_A_BYTE: usize = 4;
 
-/// The memory per byte of a text that a search takes: tokens and runs.
+/// The memory per byte of text during a search: tokens and runs.
 const SEARCH_BYTES_A_BYTE: usize = 16;
 
 /// Returns the documents of `inputs` with the questions that occur in them, found by this number of

@@ -45,7 +45,7 @@ fn escape(rest: &[u8]) -> Option<u8> {
     matches!(byte, 0..0x20 | 0x7f.. | 0x25).then_some(byte)
 }
 
-/// Returns the name that was written as this id.
+/// Returns the file name that [`escaped`] turns into this id.
 pub fn unescaped(id: &str) -> Vec<u8> {
     let mut name = Vec::new();
     let mut rest = id.as_bytes();
