@@ -22,7 +22,7 @@ pub struct AddOptions {
     pub threads: usize,
     /// The memory for everything in progress, in bytes.
     pub memory_bytes: usize,
-    /// The number of documents between commits; if `None`, the only commit is at the end.
+    /// The number of documents between commits. With `None`, the only commit is at the end.
     pub commit_every: Option<usize>,
     /// Stop at the first record that is not a document, and add nothing since the last commit.
     pub strict: bool,
@@ -71,7 +71,7 @@ pub enum Event<'a> {
     Replaced(&'a str),
     /// The document with this id has text that a reader does not see. Reported only if requested.
     Unseen(&'a str, Unseen),
-    /// Documents have been added; the numbers so far.
+    /// Documents have been added. The counts cover the run so far.
     Progress(&'a AddReport),
 }
 
@@ -89,8 +89,8 @@ pub fn add(
 ) -> Result<AddReport> {
     let started = Instant::now();
     let mut report = AddReport::default();
-    // Half for the writer, a quarter for the pipeline; the rest is temporary memory of sorting,
-    // compressing and merging.
+    // Half for the writer, a quarter for the pipeline, and a quarter as temporary memory for
+    // sorting, compressing and merging.
     let memory_bytes = options.memory_bytes / 2;
     let mut writer = index.writer(WriterOptions::default().memory_bytes(memory_bytes))?;
     let committed = writer.committed()?.clone();

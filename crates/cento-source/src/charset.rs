@@ -1,6 +1,6 @@
 //! Finds the encoding of bytes, and decodes them.
 //!
-//! Nobody can know an encoding for certain, so evidence is weighed in order of strength: a byte
+//! No encoding can be known for certain, so evidence is weighed in order of strength: a byte
 //! order mark, the user's choice, the zero bytes of UTF-16 and UTF-32, validity as UTF-8, the
 //! file's own declaration, and finally the statistics of chardetng. Every sequence of bytes yields
 //! a text, because undecodable bytes become U+FFFD, which [`Decoded::lossy`] reports.
@@ -26,10 +26,9 @@ pub(crate) use wide::Width;
 /// A decoded text, with the encoding that was used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded<'a> {
-    /// The text, without a byte order mark; borrowed when the bytes were UTF-8.
+    /// The text, without a byte order mark. Borrowed if the bytes were UTF-8.
     pub text: Cow<'a, str>,
-    /// The name of the encoding, as the WHATWG Encoding Standard writes it; the number of a code
-    /// page of DOS.
+    /// The name in the WHATWG Encoding Standard, or the number of a code page of DOS.
     pub charset: &'static str,
     /// Whether undecodable bytes were replaced by U+FFFD.
     pub lossy: bool,

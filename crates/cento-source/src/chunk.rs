@@ -119,7 +119,7 @@ pub struct InFile {
 }
 
 impl InFile {
-    /// Returns the content that a reader of the file does not see; `text` is the text of the file.
+    /// Returns the content that a reader of the file does not see. `text` is the text of the file.
     #[must_use]
     pub fn unseen(&self, text: &str) -> Unseen {
         Unseen::of(text).with_hidden(self.hidden_characters)
@@ -149,7 +149,7 @@ impl Chunk {
         is_slow(self) || parts.any(|(_, file)| is_slow(file))
     }
 
-    /// Returns the documents of the chunk, in order, with what the file has beside the text.
+    /// Returns the documents of the chunk, in order, with the data of the file beside the text.
     ///
     /// # Errors
     /// A record that is not a document, or a document that cannot be read completely, gives an

@@ -51,8 +51,8 @@ const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"];
 /// writes a skippable frame before each data frame.
 const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 
-/// The maximum memory for the window of a stream, unless more is allowed: the window that `zstd`
-/// writes with `--ultra --long=27`, and twice the one of `xz -9`. A stream may ask for 2 GiB.
+/// The default maximum memory for the window of a stream, in bytes. Enough for
+/// `zstd --ultra --long=27`, and twice the dictionary of `xz -9`. A stream may ask for 2 GiB.
 pub const WINDOW_BYTES_MAX: usize = 128 << 20;
 
 /// The maximum number of unpacked bytes per byte read, beyond [`UNPACKED_BYTES_MIN`]: deflate makes
@@ -83,7 +83,7 @@ impl Unpacking {
         CountedReader { inner, unpacking: self.clone(), is_packed: true }
     }
 
-    /// Counts unpacked bytes as they are read from `inner`, and fails when the limit is exceeded.
+    /// Counts unpacked bytes during reads from `inner`, and fails when the limit is exceeded.
     pub fn unpacked<'a>(&self, inner: impl Read + 'a) -> impl Read + 'a {
         CountedReader { inner, unpacking: self.clone(), is_packed: false }
     }
@@ -405,7 +405,7 @@ mod tests {
         assert!(read(Compression::Zstd, &all[..10]).is_err());
     }
 
-    /// Zstandard with a window of this size, and with the size of the content if it is to be named.
+    /// Zstandard with a window of `1 << log` bytes, and the content size in the header on request.
     fn with_window(bytes: &[u8], log: u32, has_size: bool) -> Vec<u8> {
         let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
         encoder.long_distance_matching(true).unwrap();

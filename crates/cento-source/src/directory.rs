@@ -63,8 +63,7 @@ struct FilesBelow {
 
 impl FilesBelow {
     fn open(dir: &Path, options: &SourceOptions) -> cento::Result<FilesBelow> {
-        // A link given as the directory is followed; the entries below it keep the name of the
-        // link.
+        // A link given as an input is followed. Entries below the link keep the name of the link.
         let real = dir.is_symlink().then(|| dir.canonicalize()).transpose();
         let real = real.map_err(|e| Error::io("read", dir, e))?.unwrap_or_else(|| dir.to_owned());
         let gate = Gate::new(options);

@@ -50,7 +50,7 @@ pub struct Chunks {
 
 impl Chunks {
     /// Starts a thread, which reads `ahead` chunks ahead. The thread has a stack of its own,
-    /// because readers of nested archives call each other.
+    /// because readers of nested archives are recursive.
     fn start(ahead: usize, read: impl FnOnce(Emit<'_>) + Send + 'static) -> Chunks {
         let (out, chunks) = bounded(ahead + 1);
         let (wanted, is_wanted) = bounded::<()>(ahead + 1);
@@ -99,7 +99,7 @@ impl Iterator for Chunks {
     }
 }
 
-/// Returns the documents of [`read`] in order, each with what its file has beside the text.
+/// Returns the documents of [`read`] in order, each with the data of its file beside the text.
 ///
 /// ```
 /// use cento_source::{SourceOptions, documents};

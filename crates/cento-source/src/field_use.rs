@@ -17,8 +17,8 @@ const NAME_BYTES_MAX: usize = 200;
 
 /// The use of the fields of all records that are read with the same options, on any thread.
 ///
-/// Many threads read the value at a time, and hardly any writes. A name keeps the slot that it got
-/// first, so names are compared without a lock.
+/// Many threads read at a time, and writes are rare. A name never leaves its first slot, so names
+/// are compared without a lock.
 #[derive(Debug, Default)]
 pub struct FieldUse {
     names: [OnceLock<Box<str>>; NAMES_MAX],

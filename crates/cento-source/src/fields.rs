@@ -63,7 +63,7 @@ pub fn twice(nouns: &str, name: &str) -> Refusal {
     format!("two {nouns} are called `{}`; which one counts is not known", short(name)).into()
 }
 
-/// Returns the first repeated name for which `counts` returns true.
+/// Returns the first repeated name, among names that `counts` accepts.
 pub fn repeated<'a>(
     names: impl IntoIterator<Item = &'a str>,
     counts: impl Fn(&str) -> bool,
@@ -80,8 +80,8 @@ pub fn short(name: &str) -> String {
     }
 }
 
-/// Returns the names of the fields of a JSON object, at most one more than is shown; empty for
-/// anything but an object.
+/// Returns the names of the fields of a JSON object, at most one more than a message shows. Returns
+/// no names for other values.
 pub fn names_of(json: &[u8]) -> Vec<String> {
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     deserializer.deserialize_map(Names).unwrap_or_default()

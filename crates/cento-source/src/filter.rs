@@ -12,11 +12,11 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::compressed::Compression;
 use crate::format::has_ending;
 
-/// The files that are left out by their names; by default every file passes.
+/// Skips files by their names. By default, every file passes.
 ///
-/// A pattern without `/` applies to the name of a file or of any directory above it, one with `/`
-/// to the path below the directory or archive given as an input. The inputs themselves are subject
-/// to the patterns alone, and archives are opened whatever is included.
+/// A pattern without `/` applies to the name of a file or of any directory above. A pattern with
+/// `/` applies to the path below the directory or archive given as an input. Only patterns apply to
+/// the inputs themselves. Archives are opened whatever is included.
 #[derive(Debug, Clone, Default)]
 pub struct PathFilter {
     include: Option<GlobSet>,
@@ -32,8 +32,7 @@ pub struct PathFilter {
 /// Which directories count as libraries.
 #[derive(Debug, Clone, Copy)]
 struct Libraries {
-    /// Directories of the first level belong to people, and only certain names are those of
-    /// libraries.
+    /// Directories of the first level belong to people, so only names that are certain count there.
     first_is_a_person: bool,
     /// Whether names such as `bin` count, which directories of prose may also have.
     of_programs: bool,
@@ -55,10 +54,10 @@ pub(crate) const NO_TEXT_FIELD: &str =
 /// Why an empty file is not a part of a document with further files.
 pub(crate) const EMPTY_PART: &str = "it is empty, and its document has other files";
 
-/// Why nothing is read of a directory.
+/// Why nothing is read of an empty directory.
 pub(crate) const NO_FILES: &str = "it has no files";
 
-/// Why nothing is read of a directory where ignore files are obeyed: they exclude without a word.
+/// Why nothing is read of a directory, if ignore files may have excluded its files silently.
 pub(crate) const NO_FILES_LEFT: &str = "it has no files that .gitignore and .ignore do not exclude";
 
 /// Why nothing is read of a file that holds documents: a table without rows, an empty archive.
@@ -68,7 +67,7 @@ const BY_EXCLUDE: &str = "--exclude leaves it out";
 const BY_INCLUDE: &str = "no pattern of --include is for it";
 const LIBRARY: &str = "it is a library, or made by a program";
 const DATA: &str = "it holds data, by its name";
-/// Why a file or a record is left out where programs in one language are read.
+/// Why a file or a record is skipped if only one programming language is read.
 pub const OTHER_LANGUAGE: &str = "its name is not that of a program in the language";
 
 /// Any pattern of `--include` would do, but a narrower pattern excludes the remaining files.
@@ -181,9 +180,9 @@ impl PathFilter {
         })
     }
 
-    /// Also leaves out libraries and generated files, unless a pattern includes them.
-    /// `first_is_a_person`: directories of the first level belong to people; `of_programs`: names
-    /// that directories of prose may have count, too.
+    /// Also skips libraries and generated files, unless a pattern includes them.
+    /// `first_is_a_person` says that directories of the first level belong to people. With
+    /// `of_programs`, names count that directories of prose may have, too.
     #[must_use]
     pub fn without_libraries(self, first_is_a_person: bool, of_programs: bool) -> PathFilter {
         PathFilter { libraries: Some(Libraries { first_is_a_person, of_programs }), ..self }

@@ -3,7 +3,6 @@
 //!
 //! The reader of a text format has a [`FileFormat`]. Apart from the reader, only the list in
 //! `formats` mentions the format. This file depends on no reader.
-//! other place where the format is named. This file depends on no reader.
 
 use serde::{Deserialize, Serialize};
 
@@ -109,7 +108,7 @@ pub const PARQUET: &[u8] = b"PAR1";
 /// The first bytes of Arrow files.
 pub const ARROW: &[u8] = b"ARROW1";
 
-/// The first bytes of Arrow streams, with which no text begins.
+/// The first bytes of Arrow streams. No text begins so.
 pub const ARROW_STREAM: &[u8] = b"\xff\xff\xff\xff";
 
 /// The endings of the names of Parquet and Arrow files.

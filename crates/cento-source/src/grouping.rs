@@ -123,7 +123,7 @@ pub(crate) struct Container {
     /// Whether the input is a directory or an archive.
     has_files: bool,
     is_archive: bool,
-    /// Whether the files are on the disk; otherwise only their names are known.
+    /// Whether the files are on disk. Otherwise only their names are known.
     is_on_disk: bool,
 }
 
@@ -132,11 +132,11 @@ pub(crate) struct Container {
 enum Level {
     /// The whole input is a document.
     Whole,
-    /// Each directory and file this number of directories below it.
+    /// Each directory or file at this depth is a document.
     Below(usize),
-    /// Each archive in it; the innermost ones if it is set.
+    /// Each archive is a document. `inner` selects innermost instead of outermost archives.
     Archives { inner: bool },
-    /// The pattern decides, from the name of the input on if it is set.
+    /// The pattern decides. `from_name` lets it begin at the name of the input.
     Pattern { from_name: bool },
 }
 
@@ -388,9 +388,9 @@ fn file_name(path: &str) -> String {
     path.rsplit(['/', std::path::MAIN_SEPARATOR]).next().unwrap_or(path).to_owned()
 }
 
-/// Returns the place that a pattern reads from a path with this number of parts below its input.
-/// The pattern may begin at each of these, and at the name of the input: there first if
-/// `from_name`, else last.
+/// Returns the place that a pattern finds in a path with `below` components below the input. The
+/// pattern may begin at any of these components, or at the name of the input, which is tried first
+/// if `from_name` is set, else last.
 fn matched(pattern: &NamePattern, path: &str, below: usize, from_name: bool) -> Option<Place> {
     // Found once: to search for each again took the square of the length of deep paths.
     let separators = path.rmatch_indices(['/', std::path::MAIN_SEPARATOR]).map(|(at, _)| at + 1);

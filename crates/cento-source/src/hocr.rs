@@ -13,7 +13,7 @@ use crate::extracted::Extracted;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
 
-/// Recognised pages as HTML.
+/// OCR output as HTML.
 pub static FORMAT: FileFormat = FileFormat {
     name: "hocr",
     endings: &[".hocr"],
@@ -89,7 +89,7 @@ fn has_class<S: html5gum::SpanBound>(tag: &StartTag<S>, names: &[&str]) -> bool 
     class.split_ascii_whitespace().any(|found| names.contains(&found))
 }
 
-/// The separator of two words; of several, the greatest counts.
+/// The separator of two words. The greatest of several separators counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     None,

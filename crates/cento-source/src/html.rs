@@ -52,7 +52,7 @@ pub enum Html {
     Source,
 }
 
-/// The amount that a tag takes from the sum; of 1, 2, 3, 4 and 6 the best on annotated pages.
+/// The cost of a tag in the sum. Of 1, 2, 3, 4 and 6, this cost was best on annotated pages.
 const TAG_COST: i64 = 2;
 
 /// Elements whose contents are not shown.
@@ -65,8 +65,8 @@ const WITHIN_LINES: [&[u8]; 25] = [
     b"tt", b"u", b"wbr",
 ];
 
-/// The text of a page, its places in the decoded page (unless the text is the page itself), and the
-/// number of characters between that a reader does not see.
+/// The text of a page, the place of the text in the decoded page (`None` if the text is the page),
+/// and the number of characters that a reader does not see.
 pub(crate) type PageText = (String, Option<Origins>, usize);
 
 /// Returns the text of a page. Without a `label`, the declaration of the page counts.

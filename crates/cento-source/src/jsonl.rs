@@ -289,13 +289,13 @@ pub fn with_text(record: &str, field: &str, text: &str, parts: &[Part]) -> Optio
 #[must_use]
 pub fn has_field(record: &str, field: &str) -> bool {
     let has = |record: &str| value_place(record, field).is_some();
-    // Most records lack it even as a part of a text; a name may have escapes.
+    // A quick test first, because most records lack the name altogether. Escapes may hide a name.
     (record.contains(field) || record.contains("\\u"))
         && (has(record) || repaired(record.as_bytes()).is_some_and(|record| has(&record)))
 }
 
-/// Returns the place of this field's value in a line taken for a document, quotes included, of a
-/// repeated field that of the last.
+/// Returns the range of a field's value in a record, including quotes. A repeated field has the
+/// last value.
 fn value_place(record: &str, field: &str) -> Option<Range<usize>> {
     let mut deserializer = serde_json::Deserializer::from_str(record);
     let value = Place(field).deserialize(&mut deserializer).ok()??;
@@ -336,7 +336,7 @@ impl<'de> Visitor<'de> for Place<'_> {
 }
 
 /// The values of a line that make a document. Only the text is parsed immediately, because other
-/// values may be of any size and are often not needed.
+/// values may be of any size.
 #[derive(Default)]
 struct Record<'de> {
     id: Option<&'de RawValue>,

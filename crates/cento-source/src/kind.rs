@@ -23,7 +23,7 @@ pub fn no_text(bytes: &[u8], is_declared: bool) -> Option<&'static str> {
     is_binary.then_some("it is binary: it contains control characters")
 }
 
-/// Returns whether the beginning of a text is UTF-8; a character may be cut at its end.
+/// Returns whether the beginning of a text is UTF-8. The sample may end within a character.
 pub fn is_utf8(sample: &[u8]) -> bool {
     std::str::from_utf8(sample).map_or_else(|error| error.error_len().is_none(), |_| true)
 }

@@ -123,8 +123,8 @@ pub fn serve_as_worker(arguments: &[OsString]) -> Option<io::Result<()>> {
 
 /// Options for reading sources.
 ///
-/// The default reads every format that the build has in process; documents of office programs and
-/// Parquet files need a worker ([`Extraction`], [`Tables`]).
+/// The default reads every format of the build that needs no worker. Office documents and Parquet
+/// files need one ([`Extraction`], [`Tables`]).
 ///
 /// ```
 /// use cento_source::{SourceOptions, read_bytes};
@@ -266,7 +266,10 @@ pub fn read_text(
     Ok(read_text_in_file(path, options, missing)?.0)
 }
 
-/// Like [`read_text`], but also returns what the file has beside its text.
+/// Like [`read_text`], but also returns the data of the file beside its text.
+///
+/// # Errors
+/// The errors of [`read_text`].
 pub fn read_text_in_file(
     path: &Path,
     options: &SourceOptions,
@@ -328,7 +331,7 @@ pub fn records<'a>(
     all.map(|(number, read)| (number, read.map(|(document, _)| document)))
 }
 
-/// Like [`records`], but also returns what the file has beside the text. `are_rows` says that the
+/// Like [`records`], but also returns the data beside each text. `are_rows` says that the
 /// lines are rows of a table.
 pub(crate) fn records_in_file<'a>(
     lines: &'a [u8],

@@ -16,8 +16,8 @@ use serde_json::{Map, Number, Value};
 /// The field with a meta object.
 const META: &str = "meta";
 
-/// The longest meta object that other fields make, in bytes. The rest of the maximum is for members
-/// that come later: values of directories such as `year=2024`, and the novelty of a document.
+/// The maximum size of a meta object made of unnamed fields, in bytes. The remaining space is for
+/// members that come later: values of directories such as `year=2024`, and the novelty.
 const KEPT_BYTES_MAX: usize = META_BYTES_MAX - (4 << 10);
 
 /// The fields of records that become members of meta objects.
@@ -38,7 +38,7 @@ impl MetaFields {
         MetaFields::Named(vec![META.into()])
     }
 
-    /// Returns the named fields, or [the object](MetaFields::object) if no fields are named.
+    /// Returns the chosen fields, or [the object](MetaFields::object) if all fields are kept.
     #[must_use]
     pub fn or_object(self) -> MetaFields {
         match self {
@@ -280,7 +280,7 @@ mod tests {
             "source": "herald", "n": 7, "tags": ["a"], "of": {"b": 1}, "s": "{\"a\":1}",
         });
         assert_eq!(kept(record, false), (expected, vec![]));
-        // Of the object `meta` the members are kept.
+        // The members of the object `meta` are kept.
         let record = r#"{"year":2024,"meta":{"lang":"de"}}"#;
         assert_eq!(kept(record, false), (json!({"year": 2024, "lang": "de"}), vec![]));
         let half = r#"{"a":"b\ud83d"}"#;

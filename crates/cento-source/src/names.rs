@@ -1,9 +1,9 @@
 //! Names of files as ids.
 //!
-//! An id is text without control characters; the name of a file is bytes. A byte that an id cannot
-//! have is written as a percent sign and two hexadecimal digits, as is a percent sign that would
-//! look like the beginning of such an escape: different names are different ids, and nearly all
-//! names stay unchanged.
+//! An id is text without control characters, but a file name is bytes. A byte that no id can have
+//! is written as a percent sign and two hexadecimal digits. A percent sign that would look like an
+//! escape is escaped, too. Different names therefore stay different, and nearly all names stay
+//! unchanged.
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -2,8 +2,9 @@
 //!
 //! One thread reads, several threads parse, analyze and sign, and the caller's thread takes the
 //! results in input order, so the output does not depend on the number of threads. The bound is on
-//! bytes, not on items, because documents differ in size. The memory for parsing and signing a
-//! chunk is reserved before the chunk is passed on, and a chunk larger than the bound passes alone.
+//! bytes, not on items, because documents differ in size. The memory for reading, parsing
+//! and signing a chunk is reserved before the chunk is passed on. A chunk larger than the bound
+//! passes alone.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -176,8 +177,8 @@ impl Iterator for Outputs {
     }
 }
 
-/// The unit of work of a thread: a chunk, or several small files; an error if the rest of the input
-/// is missing.
+/// The unit of work of a thread: a chunk, or several small files. An error says that the remaining
+/// input is missing.
 type Batch = Result<Vec<ReadChunk>>;
 
 /// The maximum number of files, and of bytes, in a batch. Small files are batched because passing

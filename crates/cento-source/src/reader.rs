@@ -173,7 +173,7 @@ fn wait(
     }
 }
 
-/// Reads up to `len_max` bytes; drops the rest if the stream is to be emptied.
+/// Reads up to `len_max` bytes. `empties` also reads and drops all further bytes.
 fn read_up_to(mut stream: impl Read, len_max: u64, empties: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     let _ = stream.by_ref().take(len_max).read_to_end(&mut bytes);

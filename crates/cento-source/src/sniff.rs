@@ -84,7 +84,7 @@ const ZIPPED: &[&str] = &[
     ".zip", ".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".odt", ".odp", ".ott", ".epub",
 ];
 
-/// The beginning of a Git LFS pointer, which stands for a large file.
+/// The beginning of a Git LFS pointer, which replaces a large file.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
 /// The place of the mark of a tar archive.
@@ -96,8 +96,8 @@ const TAR_BLOCK: usize = 512;
 /// How far a PDF header is searched for in a file without the extension.
 const PDF_HEADER_BYTES_MAX: usize = 1024;
 
-/// Returns the form of a file with this beginning and name, the name without the ending for
-/// compression; `is_whole` means that nothing follows.
+/// Returns the form of a file with this beginning and name. `name` lacks the extension of a
+/// compression. `is_whole` says that nothing follows.
 pub fn form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) -> Form {
     if start.starts_with(LFS_POINTER) {
         let why = "it is a Git LFS pointer, not the file itself; run `git lfs pull`";

@@ -2,7 +2,7 @@
 //!
 //! Programs on Windows write names in the local encoding without declaring it, and some separate
 //! directories by backslashes. The encoding is detected from all names together, because a single
-//! name has too few letters. Names with invalid bytes are read in code page 437, in which every
+//! name has too few letters. Names with invalid bytes are read in code page 437, where every
 //! byte is a character.
 
 use std::borrow::Cow;

@@ -96,7 +96,7 @@ fn of_tex(start: &[u8]) -> Option<&str> {
         };
         let of_package = || {
             let at = memchr::memmem::find(line, b"]{inputenc}")?;
-            // Of several options, the last is the encoding at the beginning.
+            // The last option is the encoding at the beginning of the document.
             let from = line[..at].iter().rposition(|&byte| byte == b'[' || byte == b',')?;
             known(line[from + 1..at].trim_ascii_start())
         };

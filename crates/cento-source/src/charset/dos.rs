@@ -1,4 +1,4 @@
-//! The code pages of DOS, of which the WHATWG Encoding Standard has only 866 and 874.
+//! The code pages of DOS. The WHATWG Encoding Standard has only 866 and 874.
 //!
 //! A byte below 128 is ASCII. Each line of `dos.txt` has the number of a page, and the characters
 //! of the bytes from 128 on, from Unicode's mapping tables.

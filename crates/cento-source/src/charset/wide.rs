@@ -23,7 +23,7 @@ pub fn marked(bytes: &[u8]) -> Option<(Width, usize)> {
 }
 
 /// Returns the byte order of UTF-32 without a mark. All characters of the sample must be valid and
-/// printable. In any other text, four consecutive bytes rarely contain a zero.
+/// printable, which needs a zero in every four bytes.
 pub fn detect(bytes: &[u8]) -> Option<Width> {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
     if sample.len() < 8 || !bytes.len().is_multiple_of(4) {

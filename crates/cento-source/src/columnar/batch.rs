@@ -18,7 +18,7 @@ pub struct Batch<T: Typed> {
     pub values: Vec<T::T>,
     definitions: Vec<i16>,
     repetitions: Vec<i16>,
-    /// The greatest levels; 0 if every level is 0, and levels are then not kept.
+    /// The maximum levels of the column. With 0, every level is 0, and no levels are stored.
     definition_max: i16,
     repetition_max: i16,
 }
@@ -130,8 +130,7 @@ mod tests {
         fn rows_are_kept_whole(
             rows in proptest::collection::vec((any::<bool>(), proptest::collection::vec(any::<Option<i32>>(), 0..4)), 0..20),
         ) {
-            // A list of numbers; the list and each number may be null: definition level 2 is a
-            // value.
+            // A nullable list of nullable numbers. Definition level 2 is a value.
             let levels = |kept_only: bool| {
                 let mut batch = Batch::<parquet::data_type::Int32Type>::new((2, 1));
                 for (_, list) in rows.iter().filter(|(is_kept, _)| *is_kept || !kept_only) {

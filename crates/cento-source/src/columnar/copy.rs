@@ -1,8 +1,8 @@
 //! Copies selected rows of a Parquet file to a new file.
 //!
-//! Columns are copied as Parquet stores them, as levels and values, so that values of every type
-//! stay unchanged. A conversion to another representation could lose something. Small row groups
-//! are combined until they have as many rows as the largest row group of the file.
+//! Columns are copied as Parquet stores them, as levels and values. Nothing is converted, so values
+//! of every type stay unchanged. Small row groups are combined until they have as many rows as the
+//! largest row group of the file.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};

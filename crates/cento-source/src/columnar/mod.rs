@@ -405,7 +405,7 @@ fn read_frame(input: &mut impl Read, row_bytes_max: usize) -> io::Result<(Frame,
     }
 }
 
-/// Returns a file with the bytes of a stream; the file disappears when it is closed.
+/// Returns a temporary file with the bytes of a stream. Closing the file deletes it.
 fn unpacked(stream: impl Read) -> std::result::Result<File, Fault> {
     let mut file = tempfile::tempfile()?;
     let copied = io::copy(&mut stream.take(UNPACKED_BYTES_MAX + 1), &mut file)?;

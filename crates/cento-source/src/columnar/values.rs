@@ -129,8 +129,8 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Makes an id of the written form of a value: a whole number stays one, and `3.0` and `3.00` are
-/// `3`; anything else is a string.
+/// Turns the JSON of a value into an id. A whole number stays a number, `3.0` and `3.00` become
+/// `3`, and anything else becomes a string.
 fn as_id(json: &mut Vec<u8>) {
     if json.starts_with(b"\"") || json == b"null" {
         return;

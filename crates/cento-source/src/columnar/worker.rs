@@ -25,11 +25,11 @@ fn own(stream: &impl std::os::windows::io::AsHandle) -> io::Result<File> {
 
 /// Answers one request, in JSON, about the file that is standard input.
 ///
-/// Limits and confines the process for good: it is of no use for anything else.
+/// The process is limited and confined for good, so it cannot do anything else afterwards.
 ///
 /// # Errors
-/// When the request is invalid, the system sets no limits, or the output cannot be written; when
-/// rows cannot be copied, or the system refuses to confine the process, with the reason.
+/// When the request is invalid, the system sets no limits, or the output cannot be written. Also
+/// when rows cannot be copied, or the system refuses to confine the process, with the reason.
 pub fn serve(request: &str) -> io::Result<()> {
     let (input, output) = (own(&io::stdin())?, own(&io::stdout())?);
     let request: Request = serde_json::from_str(request).map_err(io::Error::other)?;

@@ -268,7 +268,7 @@ impl<R: Read> Frames<R> {
             let (read, consumed) = (out.pos(), source.pos());
             self.input.consume(consumed);
             self.unpacked += read as u64;
-            // The system provides memory as it is written to, so this amount has been taken.
+            // The system provides memory only on writing, so this amount is in use by now.
             if self.window_bytes.min(self.unpacked) > window_bytes_max {
                 return Err(io::ErrorKind::OutOfMemory.into());
             }
@@ -347,7 +347,7 @@ const EARLY_BYTES: u64 = 64 << 10;
 /// The error kind of a member that unpacked nothing. The members before are complete.
 pub const OF_NEXT_MEMBER: io::ErrorKind = io::ErrorKind::InvalidInput;
 
-/// The number of bytes that have to be there to test whether a member begins.
+/// The number of bytes with which a possible member is tested.
 const TRIED_BYTES: usize = 4 << 10;
 
 impl<R: Read> Input<R> {

@@ -187,7 +187,7 @@ impl Worker {
         Ok(Worker { process, input, output })
     }
 
-    /// Returns the answer of the worker; a worker without an answer cannot be used again.
+    /// Returns the answer of the worker. A worker that fails to answer cannot be used again.
     fn ask(
         &mut self,
         bytes: &[u8],

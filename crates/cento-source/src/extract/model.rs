@@ -90,7 +90,7 @@ fn push_inlines(inlines: &[Inline], text: &mut String) {
     }
 }
 
-/// Adds text of the document; a form feed in it would count as the end of a page.
+/// Appends text. Form feeds become line feeds, because a form feed would count as a page end.
 pub fn push_text(piece: &str, text: &mut String) {
     text.extend(piece.chars().map(|c| if c == '\u{c}' { '\n' } else { c }));
 }

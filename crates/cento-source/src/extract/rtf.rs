@@ -11,7 +11,7 @@ use anydoc::Format;
 use super::model::by_anydoc;
 use crate::extracted::Extracted;
 
-/// The maximum font size that nobody can read, in half points.
+/// The maximum size of unreadable text, in half points.
 const SIZE_HIDDEN: i32 = 4;
 
 /// The minimum of red, green and blue in a color that is as white as paper.
@@ -32,7 +32,7 @@ const TABLES: [&[u8]; 8] = [
 /// Words with the number of a style of characters, a section or a table.
 const STYLES: [&[u8]; 3] = [b"\\cs", b"\\ds", b"\\ts"];
 
-/// Control words that stand for characters or line ends.
+/// Control words that represent characters or line ends.
 const CHARACTERS: [&[u8]; 14] = [
     b"par",
     b"line",

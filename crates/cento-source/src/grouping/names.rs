@@ -31,7 +31,6 @@ pub(super) struct Names {
 ///
 /// The core is computed from the list of files, because a tree of directories took three hundred
 /// times the bytes of deep paths.
-/// deep paths.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Core<'a> {
     /// The names of the directories that lead to the core.

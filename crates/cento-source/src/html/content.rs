@@ -26,8 +26,9 @@ const ARTICLE_SHARE: i64 = 4;
 /// The text around the core ends at this number of blocks of a menu.
 const MENU_BLOCKS: usize = 2;
 
-/// Makes tags within long paragraphs cost nothing: the words of an edition may all be links to a
-/// dictionary, those of a recognised page have places, and a menu has few words.
+/// Makes tags within long paragraphs cost nothing. In an edition, every word may be a link to a
+/// dictionary, and in OCR output, every word may have a position. A menu has few words, so it still
+/// pays for its tags.
 pub fn free_paragraphs(pieces: &mut [Piece]) {
     let is_end =
         |piece: &Piece| matches!(piece, Piece::Tag { place: Place::BlockEnd | Place::CellEnd, .. });

@@ -6,7 +6,7 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
 use crate::charset::{self, EncodingLabel};
 
-/// The first bytes of a page, in which the HTML standard allows an encoding declaration.
+/// The number of first bytes of a page that may declare an encoding, by the HTML standard.
 const DECLARATION_BYTES: usize = 1024;
 
 /// The number of bytes of a page whose `meta` elements may declare its encoding nevertheless.
@@ -60,8 +60,8 @@ fn xml_label(bytes: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(&found[..memchr::memchr(*quote, found)?]).into_owned())
 }
 
-/// Returns whether a declared encoding is plausible: known, and not UTF-16, in which the
-/// declaration could not have been read as ASCII.
+/// Returns whether a declared encoding is plausible: known, and not UTF-16, because a
+/// declaration in UTF-16 cannot be read as ASCII.
 fn is_usable(label: &str) -> bool {
     let is_utf16 = Encoding::for_label(label.as_bytes())
         .is_some_and(|encoding| encoding == UTF_16LE || encoding == UTF_16BE);

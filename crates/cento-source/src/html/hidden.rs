@@ -150,7 +150,7 @@ fn hides_by(style: &str) -> bool {
     let value = |name: &str| {
         let mut declarations =
             style.rsplit(';').filter_map(|declaration| declaration.split_once(':'));
-        // Of several declarations, the last counts.
+        // The last declaration of a property counts.
         let value = declarations.find(|(found, _)| *found == name);
         value.map(|(_, value)| value.trim_end_matches("!important"))
     };

@@ -1,9 +1,9 @@
 //! Marks of notes and numbers of verses between the words of a sentence.
 //!
-//! A raised number or sign at the end of a word, or a raised link, is the mark of a note, and no
-//! text: the same text in another form has its notes in another place. Powers, ordinals and
-//! formulas (10^3, 2nd, x^2, m^2) are text. Raised numbers before words are those of verses if they
-//! count up, and isotopes otherwise.
+//! A raised number or sign at the end of a word, or a raised link, marks a note. Marks are removed,
+//! because a different edition of the text numbers its notes differently. Powers, ordinals and
+//! formulas (10^3, 2nd, x^2, m^2) are text. Raised numbers before words are verse numbers if the
+//! numbers count up, and isotopes otherwise.
 
 use std::ops::Range;
 
@@ -205,7 +205,7 @@ impl Mark {
     }
 }
 
-/// Returns the nearest text among pieces in a line; empty if the line ends before.
+/// Returns the nearest text in the line, or an empty text if the line ends first.
 fn text_of<'a>(mut pieces: impl Iterator<Item = &'a Piece>) -> &'a str {
     match pieces.find(|piece| !is_inline(piece)) {
         Some(Piece::Text { text, .. }) => text,

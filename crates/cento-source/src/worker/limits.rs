@@ -2,8 +2,8 @@
 
 use std::io;
 
-/// Limits memory for good, to `memory_bytes_max` bytes, and forbids memory dumps, and writing files
-/// if `writes_files` is not set.
+/// Limits memory to `memory_bytes_max` bytes and forbids memory dumps, for good. Also forbids
+/// writing files, unless `writes_files` is set.
 ///
 /// # Errors
 /// When the system refuses.
@@ -18,7 +18,8 @@ pub fn set(memory_bytes_max: u64, writes_files: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Limits the processor time of the next task: the system counts that of the whole process.
+/// Renews the limit of processor time for the next task. The system counts the time of the whole
+/// process, so the limit has to grow from task to task.
 ///
 /// # Errors
 /// When the system refuses.

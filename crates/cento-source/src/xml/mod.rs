@@ -36,7 +36,7 @@ use crate::html;
 pub use out::Out;
 use root::{Kind, kind, reader, split};
 
-/// XML with a text: an edition, a recognised page, a document of an office program.
+/// XML with a text: an edition, OCR output, an office document, or any other XML.
 pub static FORMAT: FileFormat = FileFormat {
     name: "xml",
     endings: &[".xml", ".fodt"],
@@ -78,7 +78,7 @@ pub enum Rule {
 
 /// The effects of the elements of a format.
 pub trait Format {
-    /// Returns the effect of this element at this depth; the root has depth 0.
+    /// Returns the effect of an element at this depth. The root has depth 0.
     fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule;
 
     /// Handles the end of an element that was not skipped.

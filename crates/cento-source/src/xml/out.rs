@@ -189,7 +189,7 @@ impl Out {
         }
     }
 
-    /// Returns the text; `missing` names the lost parts.
+    /// Returns the text. `missing` describes lost parts of the file.
     pub fn finish(mut self, missing: Option<String>) -> Extracted {
         // Damage may have left parts open.
         while !self.parts.is_empty() {

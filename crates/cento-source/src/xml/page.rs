@@ -1,7 +1,7 @@
-//! Text of recognised pages (PAGE).
+//! Text of OCR output in the format PAGE.
 //!
-//! The lines of the regions, in reading order. The text of a line is given for the line, or else
-//! for its words; of several readings the first counts.
+//! The text has the lines of the regions, in reading order. A line either has a text, or consists
+//! of words with texts. Among several readings, the first counts.
 
 use std::collections::HashMap;
 
@@ -116,7 +116,7 @@ impl Format for Page {
     }
 
     fn text(&mut self, text: &str, out: &mut Out) {
-        // Open parts contain text; everything else is white space between elements.
+        // Outside of open parts, there is only white space between elements.
         out.push_to_part(text);
     }
 }

@@ -12,9 +12,9 @@ use crate::charset;
 pub enum Kind {
     /// An edition: Text Encoding Initiative.
     Tei,
-    /// A recognised page: ALTO.
+    /// OCR output: ALTO.
     Alto,
-    /// A recognised page: PAGE.
+    /// OCR output: PAGE.
     Page,
     /// A Word document: Word 2003 XML, or all parts of a .docx in one file.
     Word,

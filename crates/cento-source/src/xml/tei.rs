@@ -154,8 +154,8 @@ impl Format for Tei {
                 match element.attribute("break").as_deref() {
                     Some("no") => out.join(),
                     Some("yes") => out.line(),
-                    // A line break ends a word; a page or column break ends one only at white
-                    // space.
+                    // Unlike a line break, a page or column break does not end a word by
+                    // itself.
                     _ if element.name == "lb" => out.printed_line(),
                     _ => {}
                 }

@@ -1,13 +1,12 @@
 //! Text of Word documents.
 //!
-//! The final text, as Word shows it: with rows in content controls and text boxes, without
-//! deletions and comments. Notes, text boxes, descriptions of pictures, headers and footers come
-//! after the text, where they do not split a sentence. Text that a reader does not see is counted
-//! and left out: hidden text, text of a size of 2 points or less, and white text, unless something
-//! coloured may be behind it.
+//! The text is the final text that Word shows, with rows in content controls and text boxes, but
+//! without deletions and comments. Notes, text boxes, descriptions of pictures, headers and footers
+//! come after the text, where they do not split a sentence. Invisible text is counted and left out:
+//! hidden text, text of at most 2 points, and white text, unless the background may be colored.
 //!
-//! The same elements occur in the parts of a .docx file, in one XML file with all parts, and in the
-//! XML of Word 2003; their namespaces differ.
+//! The same elements occur in the parts of a .docx file, in a single XML file with all parts, and
+//! in Word 2003 XML. Only the namespaces differ.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! Values of form fields.
 //!
-//! The value of a field of a form is at the place of the field. Most fields have an appearance,
-//! which the interpreter draws; this module finds the values of the others.
+//! Most fields have an appearance stream, which the interpreter draws like other contents. This
+//! module reads the values of fields without an appearance, at the position of the field.
 
 use hayro_interpret::hayro_syntax::object::{Array, Dict, Name, Object, Rect, String as Bytes};
 use hayro_interpret::hayro_syntax::page::Page;

@@ -25,7 +25,7 @@ pub struct Fonts<'a> {
 
 #[derive(Default)]
 struct FontCache {
-    /// Letters in fonts of drawings, by the codes of their glyphs; `None` where two fonts differ.
+    /// Letters of Type 3 fonts by code. `None` where two fonts differ.
     drawings: HashMap<u32, Option<String>>,
     /// Collections by font name. `None` where two fonts with the same name differ.
     collections: HashMap<String, Option<Collection>>,

@@ -40,7 +40,7 @@ struct Segment<'a> {
     size: f64,
 }
 
-/// The position of a letter on its line; the x axis is the direction of reading.
+/// The position of a letter on its line. The x axis is the direction of reading.
 #[derive(Clone, Copy)]
 struct Spot<'a> {
     letter: &'a Letter,

@@ -49,7 +49,7 @@ enum Outcome {
 /// Returns whether the bytes are a PDF.
 pub fn is_pdf(bytes: &[u8]) -> bool {
     let start = &bytes[..bytes.len().min(HEADER_BYTES_MAX)];
-    // A file in a different format may contain the header of an embedded PDF.
+    // A file in a different format may contain these bytes further on.
     let is_other = [&b"PK"[..], b"{\\rtf", COMPOUND].iter().any(|mark| start.starts_with(mark));
     !is_other && memchr::memmem::find(start, b"%PDF-").is_some()
 }
