@@ -1,8 +1,8 @@
-//! Time of looking fingerprints up, and of searches.
+//! Measures how long a search takes, and how much of that is looking up fingerprints.
 //!
-//! Look-ups in a segment of 2 million terms, one by one and in batches, beside a hash map in
-//! memory that holds the same keys: the floor. Searches of a made-up index of 20,000 documents,
-//! from the tokens of the query to the hits with their ids.
+//! Look-ups run in a segment of 2 million terms, one by one and in batches. A hash map in memory
+//! with the same keys is the floor. Searches run in a synthetic index of 20,000 documents, from the
+//! tokens of the query to the hits with their ids.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 

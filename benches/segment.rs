@@ -1,8 +1,8 @@
-//! Speed of writing a segment, with the thread that sorts, and of merging on one core, in postings
-//! a second.
+//! Measures, in postings per second, how fast a segment is written (with the thread that sorts) and
+//! how fast one core merges segments.
 //!
-//! Signatures are made up with the document frequencies of English text: 77 % of the terms in one
-//! document, 17 % in two, a long tail.
+//! Signatures are synthetic, with the document frequencies of English text: 77 % of the terms are
+//! in one document, 17 % in two, and the others make a long tail.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 

@@ -16,7 +16,7 @@ cd "$work"
 
 step() { printf '\n$ cento %s\n' "$*"; "$cento" "$@"; }
 
-step add docs.idx "$root/docs"
+step add docs.idx "$root/docs" --exclude samples --exclude images
 step add source.idx "$root/src/index"
 step merge all.idx docs.idx source.idx
 step store push all.idx store
@@ -38,4 +38,4 @@ until "$cento" search --url "$url" --limit 1 "$root/README.md" --min-containment
 done
 printf '\nthe follower serves the second push:\n'
 cat found.txt
-step history store
+step store history store

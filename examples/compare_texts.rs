@@ -1,4 +1,5 @@
-//! Compares two texts without an index.
+//! You have two texts, and want to know how similar they are and which words they share. No index
+//! is needed.
 //!
 //! `cargo run --example compare_texts`
 

@@ -1,4 +1,5 @@
-//! Finds the questions of a benchmark that occur in training documents.
+//! You train a model, and want to know which questions of a benchmark are in your training
+//! documents. An index has the documents, and each question is a query.
 //!
 //! `cargo run --example decontaminate`
 

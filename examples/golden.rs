@@ -1,6 +1,7 @@
-//! Writes the golden segment of the present format version: `cargo run --example golden`.
+//! You changed the format and its version: this writes the golden segment of the new version.
 //!
-//! Only after a change of the format and of its version; a released golden file is never changed.
+//! `cargo run --example golden`. Never change a released golden file, because it shows that old
+//! files stay readable.
 
 #[path = "../tests/it/common/example.rs"]
 mod example;

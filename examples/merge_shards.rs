@@ -1,4 +1,5 @@
-//! Build parts of an index apart, perhaps on several machines, and make one of them.
+//! You build an index in parts, perhaps because several machines share the work, and merge the
+//! parts into one index.
 //!
 //! `cargo run --example merge_shards`
 

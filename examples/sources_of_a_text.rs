@@ -1,4 +1,5 @@
-//! Finds the documents that a text was put together from, and the passages that it took.
+//! You have an essay, and want to know which documents it quotes and where. A trace shows each
+//! passage with its source.
 //!
 //! `cargo run --example sources_of_a_text`
 

@@ -1,6 +1,6 @@
 //! cento: a persistent on-disk search engine for near-duplicate and reused text.
 //!
-//! An [`Index`] is a directory. One [`Writer`] at a time adds, replaces and removes documents; any
+//! An [`Index`] is a directory. One [`Writer`] at a time adds, replaces and removes documents. Any
 //! number of [`Searcher`]s, in any number of processes, answer a [`Query`] from the last commit:
 //!
 //! ```
@@ -35,17 +35,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The types and calls that most programs need are here. The modules have the rest: [`index`] is
-//! about the stored documents and their changes, [`search`] about queries and answers,
-//! [`mod@compare`] about two texts without an index. [`text`] and [`scheme`] make fingerprints of
-//! texts, [`segment`] has the `.sig` files, [`runtime`] threads, memory and cancellation. Whole
-//! collections are the subject of the package `cento-collections`: pairs, clusters, duplicates.
+//! This page lists the types and calls that most programs need. The modules have the rest:
+//! [`index`] is about stored documents and their changes, [`search`] about queries and answers,
+//! [`mod@compare`] about two texts without an index. [`text`] and [`scheme`] make fingerprints from
+//! texts, [`segment`] handles `.sig` files, and [`runtime`] provides threads, memory and
+//! cancellation. The package `cento-collections` works on whole collections: pairs, clusters,
+//! duplicates.
 //!
-//! Which scheme? [`scheme`] lists them; `winnow(k=5,w=10)` is right for passages in anything. Files
-//! and archives become documents in the package `cento-source`, a service is `cento-serve`.
+//! Which scheme? [`scheme`] lists them. `winnow(k=5,w=10)` is right for finding passages in any
+//! kind of text. The package `cento-source` turns files and archives into documents, and
+//! `cento-serve` is an HTTP service.
 
-// Signatures and answers must depend neither on the compiler's Unicode version nor on the
-// logarithms of the platform (clippy.toml); tests may compare with them.
+// Signatures and answers must not depend on the compiler's Unicode version, nor on the logarithms
+// of the platform (clippy.toml). Tests may compare with either.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod index;
@@ -83,6 +85,6 @@ pub use search::{
 };
 /// The type of [`Document::meta`].
 pub use serde_json::Map;
-/// The tantivy that cento is built on, for queries that compose with [`SimilarTo`].
+/// The tantivy that cento is built on, for queries that combine with [`SimilarTo`].
 pub use tantivy;
 pub use text::{Analyzer, Span, Tokens};

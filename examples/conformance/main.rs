@@ -1,7 +1,6 @@
-//! Writes the conformance kit of the `.sig` format: `cargo run --package cento --example
-//! conformance`.
+//! You changed the `.sig` format, or add a file to its conformance kit: this writes the kit anew.
 //!
-//! Only after a change of the format, or to add a file to the kit.
+//! `cargo run --package cento --example conformance`
 
 mod kit;
 

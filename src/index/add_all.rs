@@ -1,8 +1,8 @@
-//! Documents signed by several threads on their way into an index.
+//! Signs documents on several threads on their way into an index.
 //!
-//! The caller's thread takes documents from an iterator, and several threads sign them; the results
-//! come in the order of the documents, whatever the number of threads, and within a bound of
-//! memory.
+//! The caller's thread takes documents from an iterator and passes them to the signing threads.
+//! Signed documents come back in input order, whatever the number of threads, and the memory for
+//! documents in flight is bounded.
 
 use std::iter::Fuse;
 use std::sync::Arc;
@@ -23,20 +23,19 @@ use crate::text::is_white_space;
 #[non_exhaustive]
 #[setters(into)]
 pub struct SigningOptions {
-    /// The number of threads that sign; at least one.
+    /// The number of signing threads, at least 1.
     pub threads: usize,
-    /// The memory for documents that have been taken from the input and not yet handed on, except
-    /// for a document that takes more.
+    /// Bytes for documents between input and output. A larger single document is allowed.
     pub memory_bytes: usize,
-    /// The memory for one document that takes more than others of its size; one that would take
-    /// still more is refused.
+    /// Bytes for one document whose signature takes more than is usual for its size. A document
+    /// above this limit is refused.
     pub document_bytes_max: usize,
-    /// Ends the work early.
+    /// Set this to end signing early.
     pub stop: Stop,
 }
 
 impl Default for SigningOptions {
-    /// As many threads as there are processors, 128 MiB, and 256 MiB for one document.
+    /// One thread per processor, 128 MiB, and 256 MiB for one document.
     fn default() -> SigningOptions {
         SigningOptions {
             threads: crate::available_threads(),
@@ -47,17 +46,17 @@ impl Default for SigningOptions {
     }
 }
 
-/// The maximum number of documents, and of the bytes of their texts, that are passed to a thread
-/// together: passing one on costs more than signing a small one.
+/// The most documents, and the most bytes of text, in a batch. Documents go to a thread in batches
+/// because handing over a small document costs more than signing it.
 const BATCH_MAX: (usize, usize) = (32, 64 << 10);
 
 impl Index {
-    /// Signs documents on several threads, as the index signs, and returns them in their order: an
-    /// iterator, which takes documents ahead, in bounded memory. Dropping it ends the threads, and
-    /// waits for them.
+    /// Signs documents on several threads, with the scheme and analyzer of the index, and returns
+    /// them in input order. The iterator reads ahead in bounded memory. Dropping it ends the
+    /// threads and waits for them.
     ///
-    /// [`Writer::add_all`] adds the documents as well. The iterator is for those who go on after
-    /// a document that cannot be added, or commit now and then:
+    /// [`Writer::add_all`] also adds the documents. Use this iterator to continue after a document
+    /// that cannot be added, or to commit now and then:
     ///
     /// ```
     /// use cento::{Config, Document, Error, Index, SigningOptions, WriterOptions};
@@ -80,12 +79,12 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// The iterator gives the errors of the input, and of documents that cannot be signed or that
-    /// an index cannot hold, and goes on after them; [`Error::Cancelled`], its last item, after
-    /// [`SigningOptions::stop`] was set.
+    /// The iterator passes on errors of the input, and reports documents that cannot be signed or
+    /// that an index cannot hold. It continues after either. After [`SigningOptions::stop`] was
+    /// set, the last item is [`Error::Cancelled`].
     ///
     /// # Panics
-    /// When the iterator of the documents does.
+    /// When the iterator of the documents panics.
     pub fn sign_all<D, E>(
         &self,
         documents: D,
@@ -101,11 +100,11 @@ impl Index {
 }
 
 impl Writer {
-    /// Adds documents, each as [`add`](Self::add) does, in their order; several threads sign them.
-    /// Documents that have not changed since the last commit are not signed.
+    /// Adds documents in input order, as [`add`](Self::add) does, and signs them on several
+    /// threads. Documents that have not changed since the last commit are not signed.
     ///
-    /// The input gives documents or errors, such as those of the files that the documents are read
-    /// from; for an iterator over documents alone, `map(Ok::<_, cento::Error>)` makes the input.
+    /// The input yields documents or errors, for example when a file cannot be read. An iterator
+    /// over plain documents becomes an input with `map(Ok::<_, cento::Error>)`.
     ///
     /// ```
     /// use std::fs;
@@ -130,10 +129,10 @@ impl Writer {
     /// ```
     ///
     /// # Errors
-    /// The first error, of the input, of a document that cannot be signed, or of the index. The
-    /// documents before it have been added, and no later one; after an error of the input, or an
-    /// [`Error::Input`], the writer goes on. [`Error::Cancelled`] after [`SigningOptions::stop`]
-    /// was set.
+    /// The first error of the input, of a document that cannot be signed, or of the index.
+    /// Documents before the error have been added, documents after it have not. The writer stays
+    /// usable after an error of the input or an [`Error::Input`]. [`Error::Cancelled`] after
+    /// [`SigningOptions::stop`] was set.
     pub fn add_all<D, E>(
         &mut self,
         documents: D,
@@ -154,7 +153,7 @@ impl Writer {
         let mut signing = Signing::start(documents.into_iter(), signer, options);
         while let Some(outcome) = signing.next() {
             let outcome = match outcome? {
-                // The last commit has it, and this writer has changed it since.
+                // The last commit has this text, but this writer has replaced or removed it since.
                 SignOutcome::Known(document, digest) if !self.holds(&document, digest)? => {
                     signing.signer.sign_alone(document, digest)?
                 }
@@ -183,7 +182,7 @@ impl Writer {
     }
 }
 
-/// Documents with their signatures, in the order of the input: [`Index::sign_all`].
+/// Signed documents in input order, from [`Index::sign_all`].
 #[must_use = "an iterator gives nothing before the first call of `next`"]
 pub struct SignedDocuments<J: Iterator<Item = std::result::Result<Document, E>>, E> {
     signing: Signing<J, E>,
@@ -215,14 +214,14 @@ where
     }
 }
 
-/// The documents of an input, signed unless they are known, in its order.
+/// The documents of an input in input order. Unchanged documents are known, not signed.
 struct Signing<J: Iterator<Item = std::result::Result<Document, E>>, E> {
     batches: Fed<Batches<J>, Vec<std::result::Result<Prepared, E>>>,
-    /// The rest of the batch whose turn it is.
+    /// What remains of the batch that is being returned.
     current: vec::IntoIter<std::result::Result<Prepared, E>>,
     signer: DocumentSigner,
     stop: Stop,
-    /// Whether the last item has been given.
+    /// Whether the iterator has returned its last item.
     is_over: bool,
 }
 
@@ -278,24 +277,24 @@ where
                 },
             }
         }
-        // Cancelled; once.
+        // Cancelled: report this once, then end.
         let is_first = !std::mem::replace(&mut self.is_over, true);
         is_first.then(|| Err(Error::Cancelled.into()))
     }
 }
 
-/// Documents that are passed to a thread together.
+/// Documents that go to a thread together.
 struct Batch<E> {
     documents: Vec<std::result::Result<Document, E>>,
     text_bytes: usize,
-    /// The memory that is reserved for it.
+    /// The bytes reserved for this batch.
     share: usize,
 }
 
 /// The documents of an input in batches.
 struct Batches<J> {
     documents: Fuse<J>,
-    /// The memory that is reserved for each byte of a text.
+    /// The bytes to reserve per byte of text.
     share: usize,
 }
 
@@ -351,7 +350,7 @@ mod tests {
 
     type Content = (Vec<Vec<u8>>, BTreeMap<String, Option<String>>);
 
-    /// The signature files of an index, and the texts by their ids.
+    /// The signature files of an index, and its texts by id.
     fn content(dir: &Path) -> Content {
         let files = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
         let is_signatures = |path: &PathBuf| path.extension().is_some_and(|e| e == "sig");
@@ -366,7 +365,7 @@ mod tests {
         (bytes, documents.collect())
     }
 
-    /// Adds documents in two commits, and returns what [`content`] does, and the outcomes.
+    /// Adds documents in two commits, and returns [`content`] and the outcomes.
     fn added(
         documents: &[Document],
         committed: usize,
@@ -405,8 +404,8 @@ mod tests {
             documents in prop::collection::vec((0u8..40, 0usize..200, 0u8..12), 0..150),
             committed in any::<prop::sample::Index>(),
         ) {
-            // Some ids occur again, with the same text or another; some texts are empty, and some
-            // have a signature that is much larger than the text.
+            // Some ids occur again, with the same text or a different one. Some texts are empty,
+            // and some have a signature much larger than the text.
             let documents: Vec<Document> = documents.iter().map(|&(id, words, kind)| {
                 let text = match kind {
                     0 => "\u{fdfa} ".repeat(20 * words),
@@ -455,7 +454,7 @@ mod tests {
         let mut writer = writer(&index);
         let added = writer.add_all(failing(), &options(2, 1 << 20));
         assert_eq!(added.unwrap_err().to_string(), "unreadable");
-        // The documents before it are there, and none after it; the writer goes on.
+        // Only documents before the error are there, and the writer works.
         assert_eq!(writer.uncommitted(), 300);
         writer.add_all(numbered(301), &options(2, 1 << 20)).unwrap();
         writer.finish().unwrap();
@@ -497,7 +496,7 @@ mod tests {
             "9",
         ];
         assert_eq!(shown, expected);
-        // With enough memory the large one is signed, in its turn.
+        // With enough memory, the large document is signed in its turn.
         let signed: Vec<_> = index.sign_all(documents(), &options(2, 1)).collect();
         assert_eq!(signed[10].as_ref().unwrap().document.id, "large");
         let mut writer = writer(&index);
@@ -538,7 +537,7 @@ mod tests {
             let mut signing = Signing::start(numbered(usize::MAX), signer, &options(2, 1 << 20));
             assert!((0..taken).all(|_| signing.next().is_some_and(|outcome| outcome.is_ok())));
         }
-        // No thread has the faults any more.
+        // No thread still holds the faults.
         drop(faults);
         assert_eq!(Arc::strong_count(&alive), 1);
     }

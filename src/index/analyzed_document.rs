@@ -1,8 +1,7 @@
-//! Stored documents that are split into tokens: those that queries were compared with last are
-//! kept.
+//! A cache of stored documents split into tokens.
 //!
-//! Reading a text and splitting it into tokens takes a third of the time of comparing it with a
-//! passage, and many queries meet the same documents.
+//! Reading a text and splitting it takes a third of the time of comparing it with a passage, and
+//! many queries meet the same documents, so recently compared documents are cached.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -10,34 +9,31 @@ use std::sync::{Arc, OnceLock};
 use super::storage::{ByteLru, InMemory, Owner};
 use crate::text::Analyzed;
 
-/// The bytes of the documents that an open index keeps split into tokens.
+/// The bytes of analyzed documents that an open index caches.
 pub(super) const DOCUMENTS_KEPT_BYTES: usize = 32 << 20;
 
-/// A document that takes more, one of some 18 kB of text, is not kept. Of RFCs of 42 kB too few
-/// would be met again before they go, and memory that is kept meanwhile is memory that no longer is
-/// in a cache of the processor: searches among them took a sixth longer.
+/// A larger document, from about 18 kB of text, is not cached. RFCs of 42 kB were evicted before
+/// they were needed again, and the cached memory displaced other data from the processor's caches:
+/// searches among such RFCs took a sixth longer.
 const DOCUMENT_BYTES_MAX: usize = 64 << 10;
 
-/// The tokens of a document: those that were signed, or those that passages are found by, if these
-/// are others.
+/// Which tokens of a document. For some analyzers, signatures and passages use different tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
-    /// As the document was signed.
+    /// The tokens that signatures are made from.
     Signed,
-    /// As passages are found.
+    /// The tokens that passages are found by.
     OfPassages,
 }
 
-/// A stored document, split into tokens.
 #[derive(Debug)]
 pub(crate) struct AnalyzedDocument {
     analyzed: Analyzed,
-    /// The number of its distinct runs of words, nothing left out, once it was counted.
+    /// The number of distinct runs of words, with nothing left out. Empty until counted.
     pub distinct_runs: OnceLock<u32>,
 }
 
 impl AnalyzedDocument {
-    /// Creates the document of its text and tokens.
     pub fn new(analyzed: Analyzed) -> AnalyzedDocument {
         AnalyzedDocument { analyzed, distinct_runs: OnceLock::new() }
     }
@@ -57,7 +53,7 @@ impl InMemory for AnalyzedDocument {
     }
 }
 
-/// The documents of a segment that are kept.
+/// The cached documents of one segment.
 pub(super) struct AnalyzedDocuments {
     kept: Arc<ByteLru<AnalyzedDocument>>,
     signed: Owner,
@@ -65,18 +61,18 @@ pub(super) struct AnalyzedDocuments {
 }
 
 impl AnalyzedDocuments {
-    /// Creates the place for those of a segment in the cache of its index.
+    /// Registers a segment with the cache of its index.
     pub fn new(kept: &Arc<ByteLru<AnalyzedDocument>>) -> AnalyzedDocuments {
         let (signed, of_passages) = (kept.owner(), kept.owner());
         AnalyzedDocuments { kept: kept.clone(), signed, of_passages }
     }
 
-    /// Returns a document of the segment if it is kept.
+    /// Returns a document of the segment if the cache has it.
     pub fn find(&self, kind: TokenKind, doc: u32) -> Option<Arc<AnalyzedDocument>> {
         self.kept.find(self.owner(kind), doc)
     }
 
-    /// Keeps a document of the segment, which has these tokens, for later queries.
+    /// Caches a document of the segment, split into tokens of this kind, unless it is too large.
     pub fn keep(&self, kind: TokenKind, doc: u32, document: &Arc<AnalyzedDocument>) {
         if document.memory_bytes() <= DOCUMENT_BYTES_MAX {
             self.kept.put(self.owner(kind), doc, document);

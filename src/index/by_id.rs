@@ -1,7 +1,7 @@
 //! Documents in the order of their ids.
 //!
-//! The dictionaries of ids of all segments are sorted, so one pass over all of them together gives
-//! every id once. That order depends neither on the commit nor on merges.
+//! The id dictionary of every segment is sorted, so merging the dictionaries in one pass visits
+//! every id once. The order depends neither on commits nor on segment merges.
 
 use std::io;
 
@@ -13,12 +13,12 @@ use super::{DocAddress, Snapshot};
 use crate::error::Result;
 
 impl Snapshot {
-    /// Calls `each` with the live documents of each id above `after`, or of all ids, in the order
-    /// of the bytes of ids, until it returns false. Several indexes may each have a document with
-    /// an id.
+    /// Calls `each` for every id above `after` (or for every id, without `after`), in byte order,
+    /// with the live documents of this id, until `each` returns false. Several documents can share
+    /// an id only in a snapshot of several indexes.
     ///
     /// # Errors
-    /// When a dictionary cannot be read; those of `each`.
+    /// When a dictionary cannot be read, and the errors of `each`.
     pub(crate) fn for_each_id(
         &self,
         after: Option<&str>,

@@ -1,19 +1,19 @@
-//! The same JSON for equal objects.
+//! Canonical JSON: equal objects have equal bytes.
 //!
-//! A JSON object keeps its members sorted or in the order of insertion: that is a feature of
-//! `serde_json`, which any crate of the same build may turn on. So members are sorted here before
+//! Whether a JSON object keeps its members sorted or in insertion order depends on a feature of
+//! `serde_json`, which any crate of a build may turn on. Members are therefore sorted here before
 //! they are stored, compared or hashed.
 
 use serde_json::{Map, Value};
 
-/// Returns the JSON of a meta object with sorted keys and no spaces: equal objects have equal JSON.
-/// That of an empty object is empty, like that of a document without one.
+/// Returns a meta object as JSON with sorted keys and no spaces. An empty object becomes an empty
+/// string, like a missing one.
 #[must_use]
 pub fn canonical_json(meta: &Map<String, Value>) -> String {
     if meta.is_empty() { String::new() } else { object_json(meta) }
 }
 
-/// Returns the members of an object, in the order of their names.
+/// Returns the members of an object, ordered by name.
 #[must_use]
 pub fn sorted(object: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut members: Vec<(&String, &Value)> = object.iter().collect();

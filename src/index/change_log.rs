@@ -1,14 +1,14 @@
-//! Which documents did each commit add?
+//! Records which documents each commit added.
 //!
-//! An index logs this once it is requested ([`Writer::log_changes`](super::Writer::log_changes)):
-//! each commit that adds documents leaves a file with their ids in the directory `.changes` of the
-//! index. The file is durable before the commit, and its name has the number of tantivy's operation
-//! that the commit ends with, so after a crash the list of segments says whether the commit was
-//! made. A reader takes the commits in order and forgets those that it has dealt with; merges and
-//! compactions change nothing.
+//! The log starts when it is requested ([`Writer::log_changes`](super::Writer::log_changes)). From
+//! then on, each commit with new documents leaves a file with their ids in the directory `.changes`
+//! of the index. The file is durable before the commit. Its name contains the opstamp of the
+//! commit, so after a crash the list of segments shows whether the commit was made. A reader takes
+//! the logged commits in order and removes them when it is done. Segment merges and compactions log
+//! nothing.
 //!
-//! Not logged: removed documents, and commits that another process put into the directory as files
-//! ([`Receiver`](super::Receiver)).
+//! The log does not contain removed documents, nor commits that another process put into the
+//! directory as files ([`Receiver`](super::Receiver)).
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -20,21 +20,21 @@ use crate::error::{Corruption, Error, Result};
 use crate::reason::Reason;
 use crate::runtime::replace;
 
-/// The directory, in that of the index; hidden, so that other verbs leave it alone.
+/// The directory of the log, within the index. The name is hidden, so that other verbs ignore it.
 pub const CHANGES_DIR: &str = ".changes";
 
-/// The directory of the watches of an index, in that of the index.
+/// The directory of the watches, within the index.
 pub const WATCHES_DIR: &str = ".watches";
 
-/// The file in it whose lock a process holds that changes them.
+/// The file in [`WATCHES_DIR`] whose lock a process holds while it changes watches.
 pub const WATCHES_LOCK: &str = "lock";
 
 /// A commit of the log.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LoggedCommit {
-    /// Its number, which ascends and is never reused.
+    /// The number of this commit: ascending, never reused.
     pub number: u64,
-    /// The number of tantivy's operation that it ends with.
+    /// tantivy's opstamp of the commit.
     opstamp: u64,
 }
 
@@ -51,25 +51,25 @@ impl LoggedCommit {
     }
 }
 
-/// The log of an index, for a reader.
+/// Read access to the change log of an index.
 #[derive(Debug, Clone)]
 pub struct ChangeLog {
     dir: PathBuf,
 }
 
 impl Index {
-    /// Returns the log of changes, if the index keeps one.
+    /// Returns the change log, or `None` if the index keeps no log.
     #[must_use]
     pub fn change_log(&self) -> Option<ChangeLog> {
         let dir = self.path().join(CHANGES_DIR);
         dir.is_dir().then_some(ChangeLog { dir })
     }
 
-    /// Returns the index as of its last commit, and the logged commits after the one of this
-    /// number, in order. The snapshot has all of them, and no later one.
+    /// Returns the index as of its last commit, and the logged commits after `number`, in order.
+    /// The snapshot includes every returned commit and no later one.
     ///
     /// # Errors
-    /// When the index or the log cannot be read; when the index keeps no log.
+    /// When the index or the log cannot be read, or the index keeps no log.
     pub fn changes_after(&self, number: u64) -> Result<(Snapshot, Vec<LoggedCommit>)> {
         let Some(log) = self.change_log() else {
             let what = "it does not log its changes";
@@ -87,7 +87,7 @@ impl Index {
         }
     }
 
-    /// Returns the number of tantivy's operation that the last commit ended with.
+    /// Returns tantivy's opstamp of the last commit.
     fn opstamp(&self) -> Result<u64> {
         let metas = self.tantivy().load_metas().map_err(|e| self.error("read", e))?;
         Ok(metas.opstamp)
@@ -95,9 +95,9 @@ impl Index {
 }
 
 impl ChangeLog {
-    /// Removes the traces of commits that are not in the index: those after this operation, and
-    /// unfinished files. Returns the last number, which is not used again: the commit may have been
-    /// made and matched before the index was put back to an earlier one.
+    /// Removes unfinished files, and the files of commits after `opstamp`, which were never made.
+    /// Returns the last number, which must not be reused: the commit may have been made and matched
+    /// before the index was set back to an earlier commit.
     fn clean(&self, opstamp: u64) -> io::Result<u64> {
         let (mut last, mut is_there, mut others) = (0, true, Vec::new());
         for entry in fs::read_dir(&self.dir)? {
@@ -118,13 +118,13 @@ impl ChangeLog {
         Ok(last)
     }
 
-    /// Keeps a number from being used again, by a commit without documents.
+    /// Reserves a number with the file of an empty commit, so that no later commit gets it.
     fn keep_number(&self, number: u64) -> io::Result<()> {
         let name = LoggedCommit { number, opstamp: 0 }.name();
         replace::file(&self.dir.join(name), crc_line(crc32fast::hash(&[])).as_bytes())
     }
 
-    /// Returns all commits of the log, in order, made or not.
+    /// Returns every commit of the log in order, whether the commit was made or not.
     fn commits(&self) -> Result<Vec<LoggedCommit>> {
         let failed = |e| Error::io("read", &self.dir, e);
         let mut commits = Vec::new();
@@ -136,11 +136,11 @@ impl ChangeLog {
         Ok(commits)
     }
 
-    /// Returns the ids of the documents that a commit added or replaced, in order of addition; an
+    /// Returns the ids of the documents that a commit added or replaced, in order of addition. An
     /// id that was added twice occurs twice.
     ///
     /// # Errors
-    /// When the file cannot be read, or is damaged.
+    /// When the file cannot be read or is damaged.
     pub fn ids(&self, commit: &LoggedCommit) -> Result<Vec<String>> {
         let path = self.dir.join(commit.name());
         let text = fs::read(&path).map_err(|e| Error::io("read", &path, e))?;
@@ -157,8 +157,8 @@ impl ChangeLog {
         lines.map(|line| serde_json::from_slice(line).map_err(|_| damaged("no id"))).collect()
     }
 
-    /// Forgets the commits before the one of this number, which stays, so that no later one gets
-    /// its number.
+    /// Removes the commits before `number`. The commit `number` itself stays, so that no later
+    /// commit gets its number.
     ///
     /// # Errors
     /// When a file cannot be removed.
@@ -171,19 +171,19 @@ impl ChangeLog {
     }
 }
 
-/// The length of the last line.
+/// The length in bytes of the last line, a CRC-32 in hexadecimal.
 const CRC_BYTES: usize = 9;
 
 fn crc_line(crc: u32) -> String {
     format!("{crc:08x}\n")
 }
 
-/// The side of the writer.
+/// Write access to the change log of an index.
 pub struct ChangeRecorder {
     dir: PathBuf,
-    /// The number of the last commit of the log.
+    /// The number of the last logged commit.
     last: u64,
-    /// The ids since the last commit.
+    /// The ids added since the last commit.
     pending: Option<Pending>,
 }
 
@@ -193,8 +193,8 @@ struct Pending {
 }
 
 impl ChangeRecorder {
-    /// Opens the log of the index, if it keeps one, for its only writer, and removes the traces of
-    /// commits that were not made.
+    /// Opens the log for the only writer of the index, if the index keeps a log, and removes the
+    /// files of commits that were never made.
     ///
     /// # Errors
     /// When the directory cannot be read or written.
@@ -205,11 +205,11 @@ impl ChangeRecorder {
         Ok(Some(ChangeRecorder { dir: log.dir, last, pending: None }))
     }
 
-    /// Begins the log of an index, whose uncommitted changes are not in it. If the index has
-    /// watches, which have seen the numbers of a log that is gone, the numbers begin with the time.
+    /// Starts the log of an index. Uncommitted changes are not logged. If the index has watches but
+    /// lost its log, the watches have already seen numbers, so counting starts from the clock.
     ///
     /// # Errors
-    /// When the directory cannot be written; when the index is in memory.
+    /// When the directory cannot be written, or the index is in memory.
     pub fn begin(index: &Index) -> Result<ChangeRecorder> {
         let dir = index.path().join(CHANGES_DIR);
         if !index.path().is_dir() {
@@ -228,7 +228,7 @@ impl ChangeRecorder {
         Ok(ChangeRecorder { dir, last, pending: None })
     }
 
-    /// Returns the number of the last commit of the log.
+    /// Returns the number of the last logged commit.
     pub fn last(&self) -> u64 {
         self.last
     }
@@ -236,7 +236,7 @@ impl ChangeRecorder {
     /// Notes a document that the next commit adds or replaces.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the id cannot be written.
     pub fn note(&mut self, id: &str) -> io::Result<()> {
         let pending = match &mut self.pending {
             Some(pending) => pending,
@@ -251,10 +251,10 @@ impl ChangeRecorder {
         pending.file.write_all(line.as_bytes())
     }
 
-    /// Makes the noted documents durable, before the commit that ends with this operation.
+    /// Makes the noted ids durable. Call this before the commit with this opstamp.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// When the ids cannot be written.
     pub fn seal(&mut self, opstamp: u64) -> io::Result<()> {
         let Some(Pending { mut file, crc }) = self.pending.take() else { return Ok(()) };
         file.write_all(crc_line(crc.finalize()).as_bytes())?;
@@ -269,11 +269,11 @@ impl ChangeRecorder {
     }
 }
 
-/// Copies the log and the watches of the index at `from` into the directory of another index with
-/// the same documents, whose operations are counted anew. All commits of the log have been made.
+/// Copies the log and the watches of the index at `from` into the directory of a new index with the
+/// same documents, whose opstamps start over. Every commit of the log must have been made.
 ///
 /// # Errors
-/// When they cannot be copied, or another process has the watches open.
+/// When a file cannot be copied, or another process has the watches open.
 pub fn carry(from: &Path, index: &Path) -> io::Result<()> {
     let watches = from.join(WATCHES_DIR);
     let mut lock = None;
@@ -305,7 +305,7 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     fs::File::open(to)?.sync_all()
 }
 
-/// Copies a directory, which is not deep.
+/// Copies a directory with its subdirectories. The recursion is not deep.
 fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {

@@ -1,8 +1,7 @@
 //! The settings that determine the signatures of an index.
 //!
-//! The scheme, the analyzer and the hash, as the index itself records them in its schema. An
-//! index that was built with another version of any of them is refused: its fingerprints would
-//! not be found.
+//! The schema of an index records its scheme, analyzer and hash. An index built with another
+//! version of any of the three is refused, because searches would not find its fingerprints.
 
 #[cfg(test)]
 mod tests;
@@ -27,10 +26,10 @@ use crate::segment::FORMAT_VERSION;
 use crate::segment::plugin::Description;
 use crate::text::{Analyzer, Tokens};
 
-/// The file of an index with its frequency table, if it has one.
+/// The file with the frequency table, if the scheme uses one.
 pub(super) const FREQUENCIES_FILE: &str = "frequencies.cento";
 
-/// The names of all settings that an index may record.
+/// The names of every setting that an index may record.
 const PARAMS: [&str; 13] = [
     "format",
     "hash",
@@ -47,17 +46,17 @@ const PARAMS: [&str; 13] = [
     "preset",
 ];
 
-/// The configuration of an index, fixed when it is created.
+/// The configuration of an index, fixed when the index is created.
 ///
-/// An index stores it, with a digest of the analyzer: a build that would sign texts differently
-/// refuses the index. A scheme and an analyzer are named by specifications, such as
-/// `winnow(k=5,w=10)` and `words`; [`scheme`](crate::scheme) lists the schemes, and [`Analyzer`]
-/// the analyzers. Stored texts take most of the space, and are needed for passages and for exact
-/// similarities.
+/// The index stores the configuration together with a digest of the analyzer's output, and refuses
+/// a build that would sign texts differently. Scheme and analyzer are given as specifications such
+/// as `winnow(k=5,w=10)` and `words`. [`scheme`](crate::scheme) lists the schemes, and [`Analyzer`]
+/// the analyzers. Stored texts take most of the space, and passages and exact similarities need
+/// them.
 ///
 /// # Errors
-/// A specification that cannot be used is an [`Error::Spec`] with the reason and, for a misspelt
-/// name, the likely one.
+/// A specification that cannot be used is an [`Error::Spec`] with the reason and, for a misspelled
+/// name, the likely name.
 ///
 /// # Examples
 /// ```
@@ -72,21 +71,20 @@ const PARAMS: [&str; 13] = [
 /// ```
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Tokens in, signature out.
+    /// Makes a signature from tokens.
     pub scheme: Scheme,
-    /// Text in, tokens out.
+    /// Splits a text into tokens.
     pub analyzer: Analyzer,
-    /// Whether the texts are stored; passages need them.
+    /// Whether texts are stored. Passages need stored texts.
     pub store_text: bool,
-    /// Whether the signatures are stored; if not, they are made of the stored texts again.
+    /// Whether signatures are stored. If not, they are computed from the stored texts on demand.
     pub store_signatures: bool,
-    /// Whether the meta object of each added document says how much of it the index did not have,
-    /// as [`NOVELTY`](cento_api::NOVELTY).
+    /// Whether the meta object of each added document records, as [`NOVELTY`](cento_api::NOVELTY),
+    /// how much of the document was new to the index.
     pub records_novelty: bool,
-    /// Fingerprints in more documents than this are stop-fingerprints, unless a query overrides it.
+    /// Fingerprints in more documents are stop-fingerprints, unless a query overrides the limit.
     pub max_df: MaxDf,
-    /// The preset that the index was created for: its ranking and its threshold are defaults of
-    /// later calls.
+    /// The preset of the index. Its ranking and threshold are the defaults of later calls.
     pub preset: Option<Preset>,
     /// The frequency table, if the scheme uses one.
     pub frequencies: Option<Arc<FrequencyTable>>,
@@ -112,9 +110,9 @@ impl Config {
     /// ```
     ///
     /// # Errors
-    /// When this build has no such analyzer, and for [`Preset::Code`], whose analyzer needs a
-    /// language: name it, as in `code(language=java)`, in [`Config::new`], and add
-    /// [`with_preset`](Self::with_preset).
+    /// When this build lacks the analyzer, and for [`Preset::Code`], whose analyzer needs a
+    /// language. For programs, give the language with [`Config::new`], as in `code(language=java)`,
+    /// and add [`with_preset`](Self::with_preset).
     pub fn preset(preset: Preset, store_text: bool) -> Result<Config> {
         let config = Config::new(preset.scheme(), preset.analyzer(), store_text)?;
         Ok(config.with_preset(Some(preset)))
@@ -122,11 +120,11 @@ impl Config {
 
     /// Makes a configuration for a scheme that may need a frequency table.
     ///
-    /// `reuse` for the scheme is `pairs(n=100)` over `avtor(stop=2)`, or over the analyzer that is
-    /// named if it is not the default one.
+    /// The scheme name `reuse` means `pairs(n=100)` over `avtor(stop=2)`, or over `analyzer`
+    /// if that is not the default analyzer.
     ///
     /// # Errors
-    /// When a specification cannot be used, alone or with the table.
+    /// When a specification cannot be used, alone or together with the table.
     pub fn with_frequencies(
         scheme: &str,
         analyzer: &str,
@@ -162,13 +160,13 @@ impl Config {
         })
     }
 
-    /// Returns the configuration with another limit of document frequency.
+    /// Sets the limit of document frequency.
     #[must_use]
     pub fn with_max_df(self, max_df: MaxDf) -> Config {
         Config { max_df, ..self }
     }
 
-    /// Returns the configuration for an index that records how much of each added document is new
+    /// Makes the index record how much of each added document is new
     /// ([`Novelty`](cento_api::Novelty)).
     ///
     /// ```
@@ -187,37 +185,37 @@ impl Config {
     /// ```
     ///
     /// # Errors
-    /// When fingerprints are not of runs of a fixed length.
+    /// When the fingerprints of the scheme are not runs of a fixed length.
     pub fn with_novelty(self) -> Result<Config> {
         let config = Config { records_novelty: true, ..self };
         config.check()?;
         Ok(config)
     }
 
-    /// Returns the configuration with another preset, or none; scheme and analyzer stay.
+    /// Sets or removes the preset, without changing scheme and analyzer.
     #[must_use]
     pub fn with_preset(self, preset: Option<Preset>) -> Config {
         Config { preset, ..self }
     }
 
-    /// Returns the configuration for an index that stores texts and no signatures: where a
-    /// signature is read it is made of the text again. Answers are the same.
+    /// Makes the index store texts without signatures. A signature is computed from the text
+    /// whenever it is needed, so answers are the same.
     ///
-    /// Such an index is smaller, and merges faster. Estimates of similarity, joins, and searches
-    /// for stored documents are slower.
+    /// The index is smaller and merges faster. Estimates of similarity, joins, and searches for
+    /// stored documents are slower.
     ///
     /// # Errors
-    /// When the texts are not stored either.
+    /// When texts are not stored either.
     pub fn without_signatures(self) -> Result<Config> {
         let config = Config { store_signatures: false, ..self };
         config.check()?;
         Ok(config)
     }
 
-    /// Returns the tokens of each fingerprint, if novelty is recorded.
+    /// Returns the number of tokens of a fingerprint, if novelty is recorded.
     ///
     /// # Errors
-    /// When fingerprints are not of runs of a fixed length.
+    /// When the fingerprints of the scheme are not runs of a fixed length.
     pub(super) fn novelty_span(&self) -> Result<Option<u32>> {
         match (self.records_novelty, self.scheme.span()) {
             (false, _) => Ok(None),
@@ -233,8 +231,9 @@ impl Config {
         }
     }
 
-    /// Refuses a configuration that stores neither texts nor signatures, or records a novelty that
-    /// its scheme does not have: fields can be set by hand.
+    /// Refuses a configuration that stores neither texts nor signatures, or that records novelty
+    /// with an unsuitable scheme. The public fields can be set by hand, so the builder methods
+    /// cannot rule this out.
     pub(super) fn check(&self) -> Result<()> {
         self.novelty_span()?;
         if self.store_text || self.store_signatures {
@@ -244,11 +243,11 @@ impl Config {
         Err(Error::argument("store_signatures", what))
     }
 
-    /// Returns the configuration for an index with or without stored text; without, it stores
-    /// signatures.
+    /// Returns the configuration for an index with or without stored texts. Without texts,
+    /// signatures are stored.
     ///
     /// # Errors
-    /// When a specification cannot be used; then the original could not be used either.
+    /// When a specification cannot be used, which means that `self` could not be used either.
     pub fn with_text(&self, store_text: bool) -> Result<Config> {
         let (scheme, analyzer) = (self.scheme.to_string(), self.analyzer.to_string());
         let config =
@@ -260,7 +259,7 @@ impl Config {
         config.locked_as(self)
     }
 
-    /// Returns the configuration whose fingerprints depend on the key of another, if on any.
+    /// Copies the key of `other`, if any, into this configuration.
     pub(super) fn locked_as(self, other: &Config) -> Result<Config> {
         match other.scheme.lock() {
             Some(lock) => self.locked(lock.clone()),
@@ -268,10 +267,10 @@ impl Config {
         }
     }
 
-    /// Returns the configuration whose fingerprints depend on this key.
+    /// Makes fingerprints depend on this key.
     ///
     /// # Errors
-    /// When the scheme recognises words by their hashes, or reads a frequency table.
+    /// When the scheme recognizes words by their hashes, or reads a frequency table.
     pub fn with_key(self, key: &Key) -> Result<Config> {
         self.locked(Arc::new(Lock::open(key)))
     }
@@ -280,22 +279,21 @@ impl Config {
         Ok(Config { scheme: self.scheme.locked(lock)?, ..self })
     }
 
-    /// Returns the value that identifies the key that fingerprints depend on; `None` if they depend
-    /// on none.
+    /// Returns the check value of the key that fingerprints depend on, or `None` without a key.
     #[must_use]
     pub fn key(&self) -> Option<CheckValue> {
         self.scheme.lock().map(|lock| lock.check_value())
     }
 
-    /// Returns the key that fingerprints depend on, if they depend on one and it is known.
+    /// Returns the key of the fingerprints. `None` without a key, or while the key is unknown.
     pub fn known_key(&self) -> Option<&Key> {
         self.scheme.lock()?.known()
     }
 
-    /// Makes the key known to this configuration, to all its clones, and to the index that has it.
+    /// Makes the key known to this configuration, to its clones and to its index.
     ///
     /// # Errors
-    /// [`Reason::OtherKey`] when it has another key, or no key; `place` names it.
+    /// [`Reason::OtherKey`] when fingerprints depend on another key, or on no key. Names `place`.
     pub(super) fn unlock(&self, key: &Key, place: &Path) -> Result<()> {
         let what = match self.scheme.lock() {
             Some(lock) if lock.unlock(key) => return Ok(()),
@@ -312,11 +310,10 @@ impl Config {
         Err(Error::index(place, Reason::OtherKey, what))
     }
 
-    /// Returns the digest that an index keeps of a text: a keyed one, if fingerprints depend on a
-    /// key.
+    /// Returns the digest of a text as the index stores it, which depends on the key, if any.
     ///
     /// # Errors
-    /// [`Reason::NeedsKey`] when the key is not known.
+    /// [`Reason::NeedsKey`] while the key is unknown.
     pub fn text_digest(&self, text: &str) -> Result<Digest> {
         match self.scheme.lock() {
             None => Ok(Digest::of(text.as_bytes())),
@@ -324,7 +321,7 @@ impl Config {
         }
     }
 
-    /// Signs a text; returns the number of its tokens and the signature.
+    /// Signs a text. Returns its number of tokens and its signature.
     ///
     /// # Errors
     /// When the text is too large to be analyzed.
@@ -333,10 +330,10 @@ impl Config {
         Ok((signed.tokens, signed.fingerprints.expect("nothing is too large")))
     }
 
-    /// Signs a text; replaces the contents of `tokens` by its tokens.
+    /// Signs a text, and replaces the contents of `tokens` with the tokens of the text.
     ///
     /// # Errors
-    /// When the text is too large to be analyzed; [`Error::Cancelled`] soon after `stop` is set.
+    /// When the text is too large to be analyzed. [`Error::Cancelled`] soon after `stop`.
     pub fn sign_into(
         &self,
         text: &str,
@@ -349,8 +346,8 @@ impl Config {
         Ok(signature)
     }
 
-    /// Refuses another configuration, that of the index at `path`, if its signatures cannot be
-    /// compared with those of this one.
+    /// Refuses the configuration of the index at `path` if its signatures are not comparable with
+    /// signatures of this configuration.
     ///
     /// # Errors
     /// When the scheme, the analyzer, the frequency table or the key differs.
@@ -358,11 +355,10 @@ impl Config {
         self.check_signs_alike("the other index", other, path)
     }
 
-    /// Refuses another configuration as [`check_signs_as`](Self::check_signs_as) does; the error
-    /// names the index with this one too.
+    /// Like [`check_signs_as`](Self::check_signs_as), with a name for this side in the error.
     ///
     /// # Errors
-    /// As [`check_signs_as`](Self::check_signs_as).
+    /// The errors of [`check_signs_as`](Self::check_signs_as).
     pub fn check_signs_alike(
         &self,
         own_name: impl Display,
@@ -387,7 +383,7 @@ impl Config {
         Err(Error::index(path, Reason::OtherScheme, what))
     }
 
-    /// Returns the digest of the frequency table as text, if the scheme uses one.
+    /// Returns the digest of the frequency table in hexadecimal, if the scheme uses a table.
     #[must_use]
     pub fn frequencies_digest(&self) -> Option<String> {
         self.frequencies.as_ref().map(|table| format!("{:016x}", table.digest()))
@@ -398,7 +394,7 @@ impl Config {
         let mut params: Map<String, Value> =
             self.identity().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         params.insert("max_df".into(), self.max_df.to_string().into());
-        // None of these changes a signature, so none is part of the identity.
+        // These settings do not change signatures, so they are not part of the identity.
         if let Some(preset) = self.preset {
             params.insert("preset".into(), preset.name().into());
         }
@@ -408,9 +404,9 @@ impl Config {
         params.into()
     }
 
-    /// Returns the settings that decide whether two signatures can be compared: texts, numbers and
-    /// truth values, in the order of their names. A JSON object would not do: any crate of the same
-    /// build may change its order.
+    /// Returns the settings that decide whether two signatures are comparable, ordered by name. Not
+    /// a JSON object, because any crate of the build may change the order of JSON members, and with
+    /// it the digest.
     fn identity(&self) -> BTreeMap<&'static str, Value> {
         let mut identity = BTreeMap::from([
             ("format", FORMAT_VERSION.into()),
@@ -433,7 +429,7 @@ impl Config {
         identity
     }
 
-    /// Returns the description that the segments of an index with this configuration share.
+    /// Returns the description that every segment of such an index carries.
     pub(super) fn description(&self) -> Description {
         Description {
             key_bits: self.scheme.key_bits(),
@@ -442,8 +438,8 @@ impl Config {
         }
     }
 
-    /// Reads the configuration that the index at `path` records as `params`; `frequencies` reads
-    /// the bytes of its frequency table.
+    /// Reads the configuration that the index at `path` records as `params`. `frequencies` reads
+    /// the bytes of the frequency table.
     pub(super) fn from_params(
         path: &Path,
         params: &Value,
@@ -484,9 +480,9 @@ impl Config {
             Value::Null => config,
             value => config.locked(Arc::new(Lock::closed(check_value_of(path, value)?)))?,
         };
-        // An index without the setting is older than the setting.
+        // An index without this setting is older than the setting.
         let max_df = params["max_df"].as_str().map_or(Ok(MaxDf::Default), str::parse)?;
-        // Without the setting they are stored.
+        // Without this setting, signatures are stored.
         let store_signatures = params["signatures"] != Value::Bool(false);
         let preset = match &params["preset"] {
             Value::Null => None,
@@ -522,7 +518,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Identifies the configuration in each segment.
+    /// Returns the digest that identifies the configuration in each segment.
     pub(crate) fn digest(&self) -> u64 {
         let text = |value: Value| match value {
             Value::String(text) => text,

@@ -1,4 +1,4 @@
-//! Does a document differ from the stored one of its id?
+//! Decides whether a document differs from the stored document with the same id.
 
 use tantivy::DateTime;
 
@@ -9,24 +9,24 @@ use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::reason::{Reason, Refusal};
 
-/// The content of a document of the index, as far as it is compared.
+/// The stored content of a document, as far as it is compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Content {
-    /// The digest of its text, parts and meta object.
+    /// The digest of text, parts and meta object together.
     pub digest: Digest,
-    /// The place that its id was made from, if it was.
+    /// The place that the id was made from, if the id was made.
     pub place: Option<u64>,
-    /// The digest of its text.
+    /// The digest of the text alone.
     pub text: Digest,
-    /// When it was added with this text.
+    /// When the document was added with this text.
     pub added: DateTime,
 }
 
 impl Content {
-    /// Returns the content of a stored document.
+    /// Reads the content of a stored document.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the index cannot be read.
     pub fn of(snapshot: &Snapshot, address: DocAddress) -> Result<Content> {
         let segment = snapshot.segment(address);
         let text = segment.signatures.digest(address.doc)?;
@@ -37,27 +37,27 @@ impl Content {
     }
 }
 
-/// Why a document does not replace another.
+/// Why a document does not replace the stored document with its id.
 const OTHER_SOURCE: &str = "the index has a document with this id from another place, and the id \
                             was made from the name of a file or stream, so nothing is replaced; \
                             give documents ids of their own, rename the file, or ask for the \
                             replacement";
 
-/// A document beside the stored one of its id.
+/// A new document next to the stored document with the same id.
 pub struct Compared {
     /// The digest of the id.
     pub of_id: Digest,
-    /// The document's meta object as canonical JSON.
+    /// The new meta object as canonical JSON.
     pub meta: String,
-    /// The digest of the document's content.
+    /// The digest of the new content.
     pub content: Digest,
-    /// The content of the stored one, if there is one.
+    /// The stored content, or `None` if the id is new.
     pub before: Option<Content>,
 }
 
 impl Compared {
-    /// Compares a document, whose text has this digest and whose id has the digest `of_id`, with
-    /// the content of the stored one.
+    /// Compares a document with the stored content. `digest` belongs to its text, `of_id` to its
+    /// id.
     pub fn new(
         document: &Document,
         digest: Digest,
@@ -71,24 +71,23 @@ impl Compared {
         Compared { of_id, meta, content, before }
     }
 
-    /// Returns whether the stored one has the same content.
+    /// Returns whether the stored content equals the new content.
     pub fn is_unchanged(&self) -> bool {
         self.before.is_some_and(|before| before.digest == self.content)
     }
 
-    /// Returns the time that a document whose text has this digest was added: that of the stored
-    /// one if it has the same text, and only the meta object or the parts differ. So a correction
-    /// of these makes no document a later one than those that quote it.
+    /// Returns the time of addition of the document. If only the meta object or the parts differ
+    /// from the stored document, the stored time is kept: correcting metadata must not make a
+    /// document look newer than its quotations.
     pub fn added(&self, text: Digest, now: DateTime) -> DateTime {
         let same = self.before.filter(|before| before.text == text);
         same.map_or(now, |before| before.added.min(now))
     }
 
-    /// Refuses a document that would replace one of another source without anybody having chosen
-    /// its id.
+    /// Refuses a document with a generated id that would replace a document from another place.
     ///
     /// # Errors
-    /// [`Error::Input`] for such a document.
+    /// [`Error::Input`] for this conflict.
     pub fn check_replacement(&self, document: &Document) -> Result<()> {
         match self.before {
             Some(before) if !document.id_source.may_replace(before.place) => {
@@ -100,7 +99,7 @@ impl Compared {
     }
 }
 
-/// Combines the digests of a text and its parts, and its meta object, to one digest.
+/// Combines the digests of text and parts and the meta object into one digest.
 fn content_digest(digest: Digest, parts: Option<u64>, meta: &[u8]) -> Digest {
     let digest = digest.to_le_bytes();
     match parts {

@@ -1,15 +1,15 @@
-//! Deletions that the next commit makes, and the memory to remember them.
+//! The deletions of the next commit, and the memory they take.
 //!
-//! tantivy keeps a deletion until every segment has met it, and a deletion meets all documents of
-//! its id in a segment. With one deletion for each version, n versions of a document would be met
-//! n^2 times, and each deletion would take 1.2 kB. So a commit has one deletion for all documents
-//! that the last commit had ([`Ids`]). A document added since then has a deletion of its own, and
-//! the next deletion of the same id makes that void: the next one covers all documents of the void
-//! one, because a commit has each segment meet all deletions.
+//! tantivy keeps a deletion until every segment has applied it, and applying a deletion visits
+//! every document with its id in a segment. With one deletion per version, n versions of a document
+//! would cause n^2 visits, and each deletion would take 1.2 kB. A commit therefore has a single
+//! deletion for every document of the last commit ([`Ids`]). A document added since the last commit
+//! gets its own deletion, which voids the previous deletion of the same id. The new deletion covers
+//! the documents of the voided one, because a commit applies every deletion to every segment.
 //!
-//! The deletion of committed documents can grow until the commit because no segment meets it
-//! before: the committed segments meet deletions at a commit, and those written since do not
-//! contain its ids, as long as it never includes documents added since the last commit.
+//! The deletion of committed documents can grow until the commit because no segment applies it
+//! earlier. Committed segments apply deletions at a commit, and newer segments do not contain its
+//! ids, as long as no document added since the last commit is included.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -23,54 +23,54 @@ use tantivy::{DocId, DocSet, IndexWriter, Score, SegmentReader, TERMINATED, Tant
 
 use crate::hash::Digest;
 
-/// Ids are kept in pieces of this many bytes, so that they are never moved.
+/// Ids are stored in pieces of this many bytes, so that a growing list never moves them.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// The bytes of the length of an id.
+/// The bytes of the length prefix of an id.
 const LEN_BYTES: usize = 4;
 
-/// The memory for a deletion of one document beside its id, void or not: its operation in tantivy's
-/// queue, which grows by doubling, its query, the id's own allocation.
+/// The bytes of a single-document deletion, void or not, without the id itself: the entry in
+/// tantivy's queue (which grows by doubling), the query, and the allocation of the id.
 const SINGLE_BYTES: usize = 176;
 
-/// The memory to remember the last deletion of an id.
+/// The bytes to remember the last deletion of an id.
 const LAST_BYTES: usize = 64;
 
 /// The deletions since the last commit.
 pub struct Deletions {
     /// The field with the ids.
     field: Field,
-    /// The documents of the last commit, once there is one.
+    /// The deleted documents of the last commit. `None` before the first such deletion.
     committed: Option<Arc<Ids>>,
-    /// The last deletion of each id that was added since.
+    /// By digest of the id, the last deletion of a document added since the last commit.
     single: HashMap<Digest, Arc<Ids>>,
     bytes: usize,
     period: Arc<Period>,
 }
 
-/// The state that the deletions between two commits share.
+/// State shared by the deletions between two commits.
 #[derive(Default)]
 struct Period {
-    /// There will be no commit.
+    /// True if no commit will follow.
     is_abandoned: AtomicBool,
-    /// The documents that deletions have met.
+    /// The number of documents that deletions have visited.
     met: AtomicU64,
 }
 
 impl Deletions {
-    /// Creates an empty set of deletions; `field` has the ids.
+    /// Creates an empty set of deletions. `field` is the field with the ids.
     pub fn new(field: Field) -> Deletions {
         let (committed, single) = (None, HashMap::new());
         Deletions { field, committed, single, bytes: 0, period: Arc::default() }
     }
 
-    /// Begins anew: there was a commit.
+    /// Starts over after a commit.
     pub fn begin(&mut self) {
         *self = Deletions::new(self.field);
     }
 
-    /// Deletes the document with this id, whose digest is `of_id`. `is_committed` is true if it has
-    /// not been changed since the last commit.
+    /// Deletes the document with this id, whose digest is `of_id`. `is_committed` is true if the
+    /// document has not changed since the last commit.
     ///
     /// # Errors
     /// The errors of tantivy.
@@ -94,7 +94,7 @@ impl Deletions {
             return Ok(());
         }
         let ids = Arc::new(Ids::of_one(id));
-        // The next one is there before the last one is void, so that no segment misses both.
+        // Add the new deletion before voiding the old one, so that every segment meets one.
         writer.delete_query(query(&ids))?;
         self.bytes += SINGLE_BYTES;
         match self.single.entry(of_id) {
@@ -107,29 +107,29 @@ impl Deletions {
         Ok(())
     }
 
-    /// Returns about the memory that the deletions take, in bytes.
+    /// Returns the approximate memory of the deletions, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Abandons the deletions: no segment needs to meet them.
+    /// Abandons the deletions, so that segments skip them.
     pub fn abandon(&self) {
         self.period.is_abandoned.store(true, Ordering::Relaxed);
     }
 
-    /// Returns how many documents deletions have met since the last commit.
+    /// Returns the state with the number of visited documents.
     #[cfg(test)]
     fn met(&self) -> Arc<Period> {
         self.period.clone()
     }
 }
 
-/// Ids of documents, each with its length before it.
+/// Ids of documents, each prefixed with its length.
 #[derive(Default)]
 struct Ids(Mutex<Vec<Vec<u8>>>);
 
 impl Ids {
-    /// Stores one id alone, without spare capacity.
+    /// Stores a single id without spare capacity.
     fn of_one(id: &str) -> Ids {
         let mut piece = Vec::with_capacity(LEN_BYTES + id.len());
         write_id(&mut piece, id);
@@ -140,7 +140,7 @@ impl Ids {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an id; returns how many bytes more are taken.
+    /// Adds an id. Returns the number of newly allocated bytes.
     fn push(&self, id: &str) -> usize {
         let mut pieces = self.lock();
         let is_room = |piece: &Vec<u8>| piece.capacity() - piece.len() >= LEN_BYTES + id.len();
@@ -157,7 +157,7 @@ impl Ids {
         *self.lock() = Vec::new();
     }
 
-    /// Calls `each` with every id. The lock is not held meanwhile: ids may be added.
+    /// Calls `each` with every id. The lock is released meanwhile, so that ids can be added.
     fn for_each(&self, each: &mut dyn FnMut(&str) -> tantivy::Result<()>) -> tantivy::Result<()> {
         for at in 0.. {
             let Some(piece) = self.lock().get(at).cloned() else { break };
@@ -178,7 +178,7 @@ fn write_id(piece: &mut Vec<u8>, id: &str) {
     piece.extend_from_slice(id.as_bytes());
 }
 
-/// The documents with some ids, as tantivy deletes them.
+/// A tantivy query that deletes the documents with these ids.
 #[derive(Clone)]
 struct Deletion {
     field: Field,
@@ -245,8 +245,8 @@ mod tests {
 
     #[test]
     fn n_versions_of_a_document_are_met_twice_each_and_not_n_times() {
-        // Each version was deleted by itself, and each deletion met all of them: 10 MB of one id
-        // kept a writer busy for 90 s.
+        // Each version once had its own deletion, and each deletion visited every version: 10 MB of
+        // a single id kept a writer busy for 90 s.
         let index = index();
         let mut writer =
             index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
@@ -271,8 +271,8 @@ mod tests {
 
     #[test]
     fn the_first_deletion_of_a_writer_is_met_by_segments_that_are_merged_meanwhile() {
-        // A writer was killed after a commit with deletions. The next one replaced a document, and
-        // a merge of segments with such deletions and without brought its old version back.
+        // A writer was killed after a commit with deletions. The next writer replaced a document,
+        // and a merge of segments with and without such deletions brought the old version back.
         for first in 0..8u64 {
             let index = index();
             let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_writer_that_is_dropped_meets_no_document() {
-        // Stopping took as long as a commit.
+        // Stopping once took as long as a commit.
         let index = index();
         let mut writer =
             index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
@@ -334,7 +334,7 @@ mod tests {
         }
         let taken = writer.deletions.bytes();
         assert!((2_000_000..2_200_000).contains(&taken), "{taken}");
-        // A sixth of 32 MiB is less than what the ids take.
+        // The ids take more than a sixth of 32 MiB.
         for i in 2_000..DOCUMENTS {
             writer.remove(&id(i)).unwrap();
         }

@@ -11,10 +11,10 @@ use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::text::kind::no_text_in;
 
-/// A document, as its source has it: an id, a text and a meta object.
+/// A document to be added: an id, a text and a meta object.
 ///
-/// Nothing is checked until it is added; [`checked`](Document::checked) checks it before. Equal ids
-/// replace each other.
+/// A document is checked when it is added, or earlier with [`checked`](Document::checked). Adding a
+/// document replaces the stored document with the same id.
 ///
 /// ```
 /// use cento::Document;
@@ -27,99 +27,93 @@ use crate::text::kind::no_text_in;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// The caller's id: not empty, at most [`ID_BYTES_MAX`](super::ID_BYTES_MAX), no control
-    /// characters.
+    /// The caller's id: not empty, at most [`ID_BYTES_MAX`](super::ID_BYTES_MAX) bytes, no
+    /// controls.
     pub id: String,
-    /// The text.
+    /// The text, in UTF-8. The byte offsets of passages refer to this string.
     pub text: String,
-    /// The parts of the text, if it was joined of several.
+    /// The parts that the text was joined from. Empty for most documents.
     pub parts: Vec<Part>,
-    /// The caller's metadata of the document: at most
-    /// [`META_BYTES_MAX`](super::META_BYTES_MAX) as JSON.
+    /// The caller's metadata: at most [`META_BYTES_MAX`](super::META_BYTES_MAX) bytes as JSON.
     pub meta: Map<String, Value>,
-    /// The record that it was read from, if its reader keeps it: handed back by joins, never
-    /// stored.
+    /// The record that the document was read from, if the reader keeps it. Joins return the record,
+    /// and it is never stored.
     pub record: Option<Box<str>>,
-    /// The origin of the id.
+    /// Where the id comes from, which decides whether the document may replace a stored one.
     pub id_source: IdSource,
 }
 
-/// The origin of a document's id: the caller chose it, or the reader of the document made it from
-/// the place where the document was found.
+/// Where an id comes from: the caller chose it, or a reader made it from the place of the document.
 ///
-/// A document with a made id replaces only one that was found at the same place, so that two files
-/// of one name in two directories do not replace each other.
+/// A document with a made id only replaces a document found at the same place. Otherwise two files
+/// with the same name in two directories would replace each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdSource {
     is_made: bool,
-    /// A number of the place; 0 if it is not known.
+    /// The number of the place, or 0 if the place is unknown.
     place: u64,
 }
 
 impl IdSource {
-    /// The id was given with the document, which replaces any other of this id.
+    /// The caller gave the id. The document replaces any stored document with this id.
     pub const GIVEN: IdSource = IdSource { is_made: false, place: 0 };
 
-    /// The id was made for a document of a stream that does not identify its documents.
+    /// The id was made for a document of a stream whose documents have no ids.
     pub const STREAM: IdSource = IdSource { is_made: true, place: 0 };
 
-    /// Returns the source of an id that was made from a path, which is absolute: of this file, or
-    /// of something in it.
+    /// Returns the source of an id made from an absolute path, for this file or something in it.
     #[must_use]
     pub fn file(path: &Path) -> IdSource {
         let place = Digest::of(path.as_os_str().as_encoded_bytes()).low;
         IdSource { is_made: true, place: place.max(1) }
     }
 
-    /// Returns the source of an id that was made from the place with this number; 0 if the place is
-    /// unknown.
+    /// Returns the source of an id that was made from the place with this number. The number is 0
+    /// if the place is unknown.
     #[must_use]
     pub fn made(place: u64) -> IdSource {
         IdSource { is_made: true, place }
     }
 
-    /// Returns the number of the place that the id was made from, if it was; 0 if the place is
-    /// unknown.
+    /// Returns the number of the place if the id was made from it, 0 if the place is unknown.
     #[must_use]
     pub fn made_of(self) -> Option<u64> {
         self.is_made.then_some(self.place)
     }
 
-    /// Returns the source of the same id as a chosen one: the document replaces any other of this
-    /// id.
+    /// Marks the id as chosen, so that the document replaces any stored document with this id.
     #[must_use]
     pub fn chosen(self) -> IdSource {
         IdSource { is_made: false, ..self }
     }
 
-    /// Returns the number of the place, if it is known.
+    /// Returns the number of the place, if known.
     #[must_use]
     pub fn place(self) -> Option<u64> {
         (self.place != 0).then_some(self.place)
     }
 
-    /// Returns the source of an id that was found at the place of this number, if one is given.
+    /// Returns the source of a chosen id whose document was found at `place`, if given.
     #[must_use]
     pub fn at(place: Option<u64>) -> IdSource {
         IdSource { is_made: false, place: place.unwrap_or(0) }
     }
 
-    /// Returns whether a document may replace the one of its id that was found at the place of this
-    /// number.
+    /// Returns whether a document may replace the stored document of its id, found at `place`.
     pub fn may_replace(self, place: Option<u64>) -> bool {
         !self.is_made || (self.place != 0 && place == Some(self.place))
     }
 }
 
 impl Document {
-    /// Makes a document of an id and a text.
+    /// Makes a document from an id and a text, without parts or metadata.
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> Document {
         let (id, text, id_source) = (id.into(), text.into(), IdSource::GIVEN);
         Document { id, text, parts: Vec::new(), meta: Map::new(), record: None, id_source }
     }
 
-    /// Makes a document of parts, each with its name and text: the files of a submission, the
-    /// chapters of a book. Their texts, joined with line feeds, are its text.
+    /// Makes a document from named parts, such as the files of a submission or the chapters of a
+    /// book. The text is the text of the parts, joined with line feeds.
     ///
     /// ```
     /// use cento::Document;
@@ -137,10 +131,10 @@ impl Document {
         let mut document = Document::new(id, String::new());
         for (name, text) in parts {
             if !document.parts.is_empty() {
-                // A word that ends a part is not that which begins the next one.
+                // The line feed separates the last word of a part from the next part.
                 document.text.push('\n');
             }
-            // A text that is too long is refused when the document is checked.
+            // A text that is too long is refused later, when the document is checked.
             let start = u32::try_from(document.text.len()).unwrap_or(u32::MAX);
             document.parts.push(Part::new(name, start));
             document.text.push_str(text.as_ref());
@@ -148,12 +142,12 @@ impl Document {
         document
     }
 
-    /// Returns the name and the text of each part; none of a document without parts.
+    /// Returns the name and the text of each part. Empty for a document without parts.
     pub fn part_texts(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         part_texts(&self.parts, &self.text)
     }
 
-    /// Sets the parts of the text.
+    /// Sets the parts of the text, in the order of their start offsets.
     #[must_use]
     pub fn with_parts(self, parts: Vec<Part>) -> Document {
         Document { parts, ..self }
@@ -165,7 +159,7 @@ impl Document {
         Document { id_source, ..self }
     }
 
-    /// Sets the metadata of the document: an object that filters can query.
+    /// Sets the metadata: an object that filters can query.
     #[must_use]
     pub fn with_meta(self, meta: Map<String, Value>) -> Document {
         Document { meta, ..self }
@@ -174,7 +168,7 @@ impl Document {
     /// Returns the document if an index can hold it.
     ///
     /// # Errors
-    /// When an index cannot hold its id, its parts or its meta object.
+    /// [`Error::Input`] when an index cannot hold the id, the text, the parts or the meta object.
     pub fn checked(self) -> Result<Document> {
         let place = format!("document {:?}", self.id.chars().take(64).collect::<String>());
         match self.problem() {
@@ -183,7 +177,7 @@ impl Document {
         }
     }
 
-    /// Returns the reason why an index cannot hold the document, as a clause, if it cannot.
+    /// Returns why an index cannot hold the document, as a clause, or `None` if an index can.
     pub fn problem(&self) -> Option<String> {
         let text = || no_text_in(&self.text).map(|why| format!("its text is not text: {why}"));
         let parts = || parts_problem(&self.parts, &self.text);

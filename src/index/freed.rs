@@ -1,13 +1,13 @@
-//! Memory that a writer has freed.
+//! Keeps memory that a writer has freed for the writer's next segment.
 
-/// Lets the allocator keep the memory of a segment for the next one.
+/// Makes the allocator keep the memory of a segment for the next one.
 ///
-/// tantivy takes some 15 MB for a new segment, however small. glibc gives it back to the system,
-/// page by page, and takes it again: most of the time of a commit of one document. Once it has
-/// freed this much at a time it keeps twice as much for each thread (mallopt(3),
-/// `M_MMAP_THRESHOLD`: the limits are dynamic), so this is no more than a quarter of the writer's
-/// budget: with the full amount and a budget of 16 MiB, documents of 4 MB took 254 MiB, although
-/// only 120 were in use.
+/// tantivy allocates about 15 MB for a new segment, however small. glibc returns the memory to the
+/// system and requests it again, page by page, which took most of the time of a commit of one
+/// document. After a large free, glibc keeps twice that size for each thread, because its limits
+/// are dynamic (mallopt(3), `M_MMAP_THRESHOLD`). The freed size here is therefore at most a quarter
+/// of the writer's budget. With the full amount and a budget of 16 MiB, documents of 4 MB took 254
+/// MiB while only 120 were in use.
 pub fn keep(memory_bytes: usize) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

@@ -1,4 +1,4 @@
-//! The documents of a snapshot that are kept split into tokens.
+//! Access to the cache of analyzed documents from a snapshot.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::analyzed_document::{AnalyzedDocument, TokenKind};
 use super::snapshot::{DocAddress, Snapshot};
 
 impl Snapshot {
-    /// Returns a document if it is kept.
+    /// Returns an analyzed document from the cache.
     pub(crate) fn kept_document(
         &self,
         address: DocAddress,
@@ -15,7 +15,7 @@ impl Snapshot {
         self.segment(address).documents.find(kind, address.doc)
     }
 
-    /// Keeps a document, which has these tokens, for later queries.
+    /// Puts an analyzed document with tokens of this kind into the cache.
     pub(crate) fn keep_document(
         &self,
         address: DocAddress,

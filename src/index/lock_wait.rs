@@ -1,4 +1,4 @@
-//! Waiting for the writer's lock.
+//! Waiting for the lock of the writer.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::runtime::Stop;
 
-/// How often a lock is tried: the system does not tell when it is released, and a try costs a few
-/// microseconds.
+/// The pause between two attempts. The lock is polled because the system does not report its
+/// release. An attempt costs a few microseconds.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// The time to wait for a lock that another process or thread has. Without any, by default, a
+/// How long to wait for a lock held by another process or thread. The default is not to wait, so a
 /// locked index is an error at once.
 ///
-/// Who waits has no place in a queue: of several that wait, any may be the next.
+/// Waiters do not queue: when the lock is released, any waiter may get it.
 #[derive(Debug, Clone, Default)]
 pub struct LockWait {
     time: Duration,
@@ -21,13 +21,13 @@ pub struct LockWait {
 }
 
 impl LockWait {
-    /// Waits for this time at most; `stop` ends it early.
+    /// Waits for at most `time`. `stop` ends the wait early.
     #[must_use]
     pub fn new(time: Duration, stop: Stop) -> LockWait {
         LockWait { time, stop }
     }
 
-    /// Calls `attempt` until it does not fail with [`Error::Locked`], or the time is over.
+    /// Calls `attempt` until its result is not [`Error::Locked`], or the time is over.
     ///
     /// ```
     /// use std::time::Duration;
@@ -44,7 +44,7 @@ impl LockWait {
     /// ```
     ///
     /// # Errors
-    /// Those of the last attempt; [`Error::Cancelled`] soon after the stop is set.
+    /// The error of the last attempt. [`Error::Cancelled`] soon after the stop is set.
     pub fn retry<T>(&self, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
         let started = Instant::now();
         loop {
@@ -63,7 +63,8 @@ impl LockWait {
 mod tests {
     use super::*;
 
-    /// Fails as locked this number of times; returns the result and the number of attempts.
+    /// Fails as locked `locked` times, then succeeds. Returns the result and the number of
+    /// attempts.
     fn attempts(wait: &LockWait, locked: u32) -> (Result<()>, u32) {
         let mut attempts = 0;
         let done = wait.retry(|| {

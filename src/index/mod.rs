@@ -1,8 +1,8 @@
-//! A directory of documents and their signatures: its content and its changes.
+//! A directory of documents and their signatures, and every way to change it.
 //!
-//! There is one writer at a time, and any number of readers in any number of processes. A reader
-//! sees one commit, whole; a commit that has been acknowledged survives a crash. tantivy owns
-//! commits, locks, deletes, merging and the stored documents; this module owns what an index *is*.
+//! An index has at most one writer at a time, and any number of readers in any number of processes.
+//! A reader sees one whole commit, and an acknowledged commit survives a crash. tantivy provides
+//! commits, locks, deletions, merging and stored documents. This module defines what an index *is*.
 
 mod add_all;
 mod analyzed_document;
@@ -91,29 +91,30 @@ use storage::held_directory::HeldDirectory;
 use storage::seal::{META, TAIL_BYTES};
 use storage::{column, mmap_directory, store, store_error};
 
-/// The compression level of texts: on RFCs level 1 gives 0.290 of the text, and documents are added
-/// at 126 MB/s; 3 gives 0.276, at 105 MB/s, because one thread compresses.
+/// The compression level of texts. On RFCs, level 1 compresses to 0.290 of the size and adds 126
+/// MB/s. Level 3 compresses to 0.276 but adds only 105 MB/s, because a single thread compresses.
 const ZSTD_LEVEL: i32 = 1;
 
-/// The approximate size of a block of texts, the unit of compression and reading.
+/// The approximate bytes of a block of texts, the unit of compression and reading.
 const STORE_BLOCK_BYTES: usize = 16 << 10;
 
-/// The bytes of meta objects that an open index keeps in memory.
+/// The bytes of meta objects that an open index caches.
 const METAS_KEPT_BYTES: usize = 64 << 20;
 
-/// The bytes of texts that an open index keeps decompressed.
+/// The bytes of decompressed texts that an open index caches.
 const BLOCKS_KEPT_BYTES: usize = 16 << 20;
 
-/// An open index: a directory of documents, their signatures, and the lists that find them.
+/// An open index: a directory of documents, their signatures, and the posting lists for finding
+/// documents by fingerprints.
 ///
-/// A handle is cheap to clone and can be shared by threads. Any number of processes may have an
-/// index open; one at a time has its [`Writer`]. Readers see the last commit, whole, through a
-/// [`Snapshot`]. Opening reads the list of segments and checks the length and the end of every
-/// file; it reads no documents.
+/// A handle is cheap to clone and can be shared between threads. Any number of processes may open
+/// an index, but only one at a time has the [`Writer`]. Readers see the last whole commit through a
+/// [`Snapshot`]. Opening reads the list of segments and checks the length and the footer of every
+/// file, but reads no documents.
 ///
 /// # Errors
-/// Every failure is an [`Error`] that names the file or the directory: see
-/// [`create`](Index::create) and [`open`](Index::open).
+/// Every failure is an [`Error`] with the file or the directory. See [`create`](Index::create) and
+/// [`open`](Index::open).
 ///
 /// # Examples
 /// ```
@@ -135,7 +136,7 @@ const BLOCKS_KEPT_BYTES: usize = 16 << 20;
 #[derive(Clone)]
 pub struct Index {
     inner: Arc<Inner>,
-    /// How long this handle waits for the writer's lock.
+    /// How long this handle waits for the lock of the writer.
     lock_wait: LockWait,
 }
 
@@ -153,24 +154,24 @@ struct Inner {
     tantivy: tantivy::Index,
     plugin: Arc<SignaturePlugin>,
     open_segments: view::OpenSegments,
-    /// The meta objects requested last.
+    /// Recently used meta objects.
     metas: Arc<ByteLru<column::Group>>,
-    /// The blocks of texts that were read last.
+    /// Recently used blocks of texts.
     blocks: Arc<ByteLru<store::Block>>,
-    /// The documents that queries were compared with last.
+    /// Recently compared documents, split into tokens.
     documents: Arc<ByteLru<AnalyzedDocument>>,
 }
 
 impl Index {
-    /// Returns whether there is an index in the directory `path`.
+    /// Returns whether the directory `path` contains an index.
     pub fn exists(path: impl AsRef<Path>) -> bool {
         path.as_ref().join("meta.json").exists()
     }
 
-    /// Creates an index in the directory `path`, which does not exist or is empty.
+    /// Creates an index in the directory `path`, which must be missing or empty.
     ///
     /// # Errors
-    /// When the directory contains an index or anything else, or cannot be written.
+    /// When the directory contains an index or other files, or cannot be written.
     pub fn create(path: impl AsRef<Path>, config: Config) -> Result<Index> {
         let path = path.as_ref();
         let is_new = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
@@ -182,7 +183,7 @@ impl Index {
         let entries = std::fs::read_dir(path).map_err(|e| Error::io("read", path, e))?;
         for entry in entries {
             let name = entry.map_err(|e| Error::io("read", path, e))?.file_name();
-            // A creation that was cut off leaves hidden files, which do no harm, and its table.
+            // An interrupted creation leaves harmless hidden files, and the frequency table.
             if name == config::FREQUENCIES_FILE {
                 check_resumable(&path.join(name), &config)?;
             } else if !name.to_string_lossy().starts_with('.') {
@@ -193,7 +194,7 @@ impl Index {
         }
         let directory = mmap_directory(path)?;
         let index = Index::create_in(directory, path, config)?;
-        // Also if an earlier attempt made the directory, which may have been cut off before this.
+        // Sync always: an earlier attempt may have crashed after making the directories.
         let path = path.canonicalize().map_err(|e| Error::io("find", path, e))?;
         for parent in path.ancestors().skip(1).take(count) {
             let sync = std::fs::File::open(parent).and_then(|parent| parent.sync_all());
@@ -202,23 +203,23 @@ impl Index {
         Ok(index)
     }
 
-    /// Lets the operations of this handle that write wait for the lock of the index, as long as
-    /// another process or thread has it.
+    /// Makes the writing operations of this handle wait while another process or thread holds the
+    /// lock of the index.
     #[must_use]
     pub fn with_lock_wait(self, lock_wait: LockWait) -> Index {
         Index { lock_wait, ..self }
     }
 
-    /// Returns how long the operations of this handle wait for a lock.
+    /// Returns how long the operations of this handle wait for the lock.
     #[must_use]
     pub fn lock_wait(&self) -> &LockWait {
         &self.lock_wait
     }
 
-    /// Creates an index in memory, which lasts until its last handle is dropped.
+    /// Creates an index in memory, which lives until its last handle is dropped.
     ///
     /// # Errors
-    /// When there is not enough memory.
+    /// When the configuration cannot be used.
     pub fn in_memory(config: Config) -> Result<Index> {
         Index::create_in(RamDirectory::create(), "an index in memory", config)
     }
@@ -226,8 +227,8 @@ impl Index {
     /// Opens the index in the directory `path`.
     ///
     /// # Errors
-    /// When there is no index, it is damaged, or it was built by another version of the
-    /// format, the scheme or the analyzer.
+    /// When there is no index, when it is damaged, or when another version of the format, the
+    /// scheme or the analyzer built it.
     pub fn open(path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();
         identity::while_it_stays(path, &|| {
@@ -236,9 +237,9 @@ impl Index {
         })
     }
 
-    /// Opens the index in the directory `path` for searching: pages are read from the disk one by
-    /// one, without their neighbours. If nothing is in memory, a search is three times as fast as
-    /// with [`open`](Self::open). Adding, compacting and checking, which read whole files, are much
+    /// Opens the index in the directory `path` for searching: the system then reads single pages
+    /// from disk without read-ahead. On a cold index, a search is three times as fast as after
+    /// [`open`](Self::open). Adding, compacting and checking read whole files, and become much
     /// slower.
     ///
     /// # Errors
@@ -250,14 +251,14 @@ impl Index {
 
     fn open_for_search_once(path: &Path) -> Result<Index> {
         check_exists(path)?;
-        // The parts that opening reads: the index of a store, the ends of other components.
+        // Request the parts that opening reads: the index of a store, the ends of other files.
         let files = std::fs::read_dir(path).map_err(|e| Error::io("read", path, e))?;
         for file in files.flatten().map(|entry| entry.path()) {
             let extension = file.extension().and_then(|extension| extension.to_str());
             let len = file.metadata().map_or(0, |found| found.len());
             let end = match extension {
                 Some(plugin::EXTENSION) => continue,
-                // Its index is a thousandth of it.
+                // The index takes a thousandth of a store.
                 Some("store") => len / 500 + TAIL_BYTES as u64,
                 _ => TAIL_BYTES as u64,
             };
@@ -268,8 +269,8 @@ impl Index {
         Index::open_in(directory, path)
     }
 
-    /// Creates an index in a tantivy directory; `path` is its name in messages and, if it is a
-    /// directory, where temporary files go.
+    /// Creates an index in a tantivy directory. `path` appears in messages and, if it is a
+    /// directory, holds temporary files.
     ///
     /// # Errors
     /// The errors of [`create`](Self::create).
@@ -304,7 +305,7 @@ impl Index {
         Ok(Index::assembled(path, config, fields, directory, tantivy, plugin))
     }
 
-    /// Opens an index in a tantivy directory; see [`create_in`](Self::create_in).
+    /// Opens an index in a tantivy directory. See [`create_in`](Self::create_in) for `path`.
     ///
     /// # Errors
     /// The errors of [`open`](Self::open).
@@ -337,7 +338,7 @@ impl Index {
         Ok(Index::assembled(path, config, fields, directory, tantivy, plugin))
     }
 
-    /// Puts an index together from its parts, with empty caches.
+    /// Assembles an index with empty caches.
     fn assembled(
         path: &Path,
         config: Config,
@@ -363,17 +364,17 @@ impl Index {
         }
     }
 
-    /// Makes the key of a keyed index known, to all handles and snapshots of this one. Without it
-    /// stored signatures can be read and compared, and searched for; texts can neither be signed
-    /// nor read.
+    /// Provides the key of a keyed index to every handle and snapshot of this index. Without the
+    /// key, stored signatures can be read, compared and searched for, but no text can be signed or
+    /// read.
     ///
     /// # Errors
-    /// [`Reason::OtherKey`] when the index has another key, or none.
+    /// [`Reason::OtherKey`] when the index has a different key, or no key.
     pub fn unlock(&self, key: &Key) -> Result<()> {
         self.config().unlock(key, self.path())
     }
 
-    /// Returns the directory.
+    /// Returns the directory of the index, as the caller gave it.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.inner.path
@@ -385,30 +386,30 @@ impl Index {
         &self.inner.config
     }
 
-    /// Returns the number of segments that have been merged into others through this object, in the
-    /// background or by compaction.
+    /// Returns how many segments have been merged into larger segments through this object, both in
+    /// the background and by compaction.
     #[must_use]
     pub fn merges(&self) -> u64 {
         self.inner.plugin.merges.load(Ordering::Relaxed)
     }
 
-    /// Returns how far the merges have come that have begun through this object, those that have
-    /// ended included: the postings and fingerprints of documents that have been written, and those
-    /// of the merges. The merges of texts and ids, which tantivy does first, are not counted.
+    /// Returns the progress of the merges that have begun through this object, finished merges
+    /// included, as `(done, total)`. The numbers count postings and fingerprints of documents. The
+    /// merge of texts and ids, which tantivy does first, is not counted.
     #[must_use]
     pub fn merge_progress(&self) -> (u64, u64) {
         let Progress { done, total } = &self.inner.plugin.progress;
         (done.load(Ordering::Relaxed), total.load(Ordering::Relaxed))
     }
 
-    /// Lets a test make this index fail, once.
+    /// For tests: injects faults into this index. Only the first call has an effect.
     // Hidden, because no program needs it.
     #[doc(hidden)]
     pub fn set_faults(&self, faults: Faults) {
         let _ = self.inner.plugin.faults.set(faults);
     }
 
-    /// Returns the faults that a test has set.
+    /// For tests: returns the injected faults.
     // Hidden, because no program needs it.
     #[doc(hidden)]
     #[must_use]
@@ -416,7 +417,7 @@ impl Index {
         self.inner.plugin.faults.get().cloned().unwrap_or_default()
     }
 
-    /// Returns the last note that a commit was made with, if any.
+    /// Returns the note of the last commit that had a note.
     ///
     /// # Errors
     /// When the list of segments cannot be read.
@@ -437,7 +438,7 @@ impl Index {
         &self.inner.fields
     }
 
-    /// Refuses a directory that contains another index than when this one was opened.
+    /// Refuses to continue if another index has replaced this one in the directory.
     ///
     /// # Errors
     /// When the index differs, or the list of segments cannot be read.
@@ -450,10 +451,10 @@ impl Index {
         Err(Error::index(self.path(), Reason::Replaced, what))
     }
 
-    /// Refuses an index whose segments would have another meaning in this one.
+    /// Refuses an index whose segments would mean something else in this index.
     ///
     /// # Errors
-    /// When the other index signs or stores documents in another way, or has other fields.
+    /// When the other index signs or stores documents differently, or has other fields.
     fn check_fits(&self, other: &Index) -> Result<()> {
         self.config().check_signs_alike(self.path().display(), other.config(), other.path())?;
         let (own, others) = (self.config(), other.config());
@@ -478,14 +479,14 @@ impl Index {
         Ok(())
     }
 
-    /// Converts a failure of tantivy while doing `action` to the index.
+    /// Converts an error that tantivy reported during `action`.
     pub fn error(&self, action: &'static str, error: TantivyError) -> Error {
         store_error(action, &self.inner.path, error)
     }
 }
 
-/// Refuses to write over a frequency table unless it is the one that an index with this `config` is
-/// created with: then an earlier creation was cut off after the table, and this one continues it.
+/// Refuses to overwrite a frequency table, unless it equals the table of `config`. An equal table
+/// was left by an interrupted creation, which this creation resumes.
 fn check_resumable(table: &Path, config: &Config) -> Result<()> {
     let found = std::fs::read(table).map_err(|e| Error::io("read", table, e))?;
     if config.frequencies.as_ref().is_some_and(|table| table.bytes()[..] == found[..]) {
@@ -504,7 +505,7 @@ fn check_exists(path: &Path) -> Result<()> {
     Err(Error::index(path, Reason::NotFound, "there is no index here"))
 }
 
-/// Refuses a directory with files of segments, without a list that names them, as a damaged index.
+/// Reports a directory with files of segments but without a list of segments as a damaged index.
 fn check_list(path: &Path) -> Result<()> {
     let files = std::fs::read_dir(path).into_iter().flatten().flatten();
     let mut names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -517,12 +518,12 @@ fn check_list(path: &Path) -> Result<()> {
     Err(Corruption::new(list, "list of segments", 0, what).into())
 }
 
-/// Returns the directory at `path`; `None` if `path` is only the name of an index elsewhere.
+/// Returns the directory at `path`, or `None` if `path` is just a label.
 fn root(path: &Path) -> Option<PathBuf> {
     path.is_dir().then(|| path.to_owned())
 }
 
-/// Opens the directory at `path` and holds it open; `None` as with [`root`].
+/// Opens the directory at `path` and keeps it open. `None` if `path` is just a label.
 fn held(path: &Path) -> Result<Option<HeldDirectory>> {
     root(path).map(|root| HeldDirectory::open(&root)).transpose()
 }

@@ -1,12 +1,13 @@
-//! The times that documents are added at.
+//! The time of addition of each document.
 //!
-//! A document is later than those that were added before it, whatever the clock says: several
-//! documents a microsecond are added, and clocks are set back. So a time is that of the clock, but
-//! later than all in the index. Times are whole microseconds, as the index stores them.
+//! A document is later than every document added before it, whatever the clock says: several
+//! documents are added per microsecond, and clocks are set back. A time is therefore read from the
+//! clock, but at least one microsecond after every time in the index. Times are whole microseconds,
+//! as the index stores them.
 //!
-//! A clock that is far ahead must not decide the times of all documents that are added later, with
-//! a right clock. Times from [`UNBELIEVED`] on are therefore none: a document that is added with
-//! such a clock follows the one before it, and such times in the index count for nothing.
+//! A clock that is far ahead must not decide the times of documents added later with a correct
+//! clock. Times from [`UNBELIEVED`] on are therefore ignored, both in the index and from the clock.
+//! A document that is added with such a clock gets the next time after its predecessor.
 
 use std::time::SystemTime;
 
@@ -16,21 +17,21 @@ use super::Snapshot;
 use super::written::date;
 use crate::error::Result;
 
-/// No clock is believed from the beginning of 2100 on, in microseconds since 1970.
+/// The beginning of 2100 in microseconds since 1970. Later times count as errors of the clock.
 const UNBELIEVED: i64 = 4_102_444_800 * 1_000_000;
 
-/// Gives each document of a writer the time that it is added at.
+/// Assigns the time of addition to each document of a writer.
 #[derive(Debug, Default)]
 pub struct Moments {
-    /// The latest time that is believed, in microseconds since 1970.
+    /// The latest believable time, in microseconds since 1970.
     latest: Option<i64>,
-    /// Whether `latest` is no earlier than that of any document in the index.
+    /// Whether `latest` includes every document of the index.
     is_known: bool,
 }
 
 impl Moments {
-    /// Returns the time of a document that is added now: later than those given before, and than
-    /// those of the documents in `committed`.
+    /// Returns the time for a document that is added now: later than every time assigned before,
+    /// and than the documents in `committed`.
     ///
     /// # Errors
     /// When the times in the index cannot be read.
@@ -47,13 +48,14 @@ impl Moments {
         }
         let next = self.latest.map(|latest| latest.saturating_add(1));
         let clock = Some(date(now).into_timestamp_micros()).filter(|clock| *clock < UNBELIEVED);
-        // Without any time that is believed, 1970: whatever comes later is later.
+        // Without any believable time, start at 1970, before any time of a later document.
         let micros = clock.max(next).unwrap_or_default();
         self.latest = Some(micros);
         Ok(DateTime::from_timestamp_micros(micros))
     }
 
-    /// Reads the times in the index again: documents of another index may have come.
+    /// Makes the next call read the times of the index again, because documents of another index
+    /// may have been added.
     pub fn forget(&mut self) {
         self.is_known = false;
     }
@@ -85,7 +87,7 @@ mod tests {
         };
         check(&[now, now, now + hour], &[added + 1, added + 2, added + 3_600_000_000]);
         check(&[now - hour, now - hour], &[added + 1, added + 2]);
-        // A clock that is far ahead decides no time, neither its own nor a later one.
+        // A clock far ahead decides neither its own time nor a later one.
         let end = SystemTime::UNIX_EPOCH + Duration::from_secs(365 * 86_400 * 8100);
         check(&[end, end, now + hour], &[added + 1, added + 2, added + 3_600_000_000]);
     }
@@ -103,7 +105,7 @@ mod tests {
         let hour = Duration::from_secs(3600);
         let now = SystemTime::UNIX_EPOCH + 400_000 * hour;
         add("before", now);
-        // As versions before this one stored it, and other writers of the format may.
+        // Older versions stored such times, and other writers of the format may.
         add("ahead", far);
         writer.commit().unwrap();
         let snapshot = index.snapshot().unwrap();
@@ -113,7 +115,7 @@ mod tests {
         assert_eq!(micros(far), now_micros + 1);
         assert_eq!(micros(now + hour), now_micros + 3_600_000_000);
         assert_eq!(micros(now), now_micros + 3_600_000_001);
-        // Nothing is known but that clock.
+        // The wrong clock is the only source of a time here.
         let empty = Index::in_memory(Config::new("kgram(k=2)", "words", true).unwrap()).unwrap();
         let (mut moments, empty) = (Moments::default(), empty.snapshot().unwrap());
         let mut micros = |clock| moments.after(&empty, clock).unwrap().into_timestamp_micros();
@@ -128,7 +130,7 @@ mod tests {
             Index::create(dir.path().join(name), config).unwrap()
         };
         let (own, shard) = (index("own"), index("shard"));
-        // The clock of another machine is fast.
+        // The clock of the other machine is fast.
         let fast = date(SystemTime::now() + Duration::from_secs(3600));
         let mut writer = shard.writer(WriterOptions::default()).unwrap();
         let document = Document::new("fast", "some words");

@@ -1,4 +1,4 @@
-//! The parts of a text, as they are stored.
+//! The stored form of the parts of a text.
 //!
 //! Layout: segments-format.md, "The directory".
 
@@ -10,7 +10,7 @@ use crate::hash::Digest;
 use crate::runtime::Stop;
 use crate::text::Tokens;
 
-/// Returns the stored form of the parts of a text.
+/// Returns the parts in stored form.
 pub fn stored(parts: &[Part]) -> String {
     fn part(part: &Part) -> (&str, u32, Option<u32>) {
         (&part.name, part.start, part.first_token)
@@ -19,14 +19,14 @@ pub fn stored(parts: &[Part]) -> String {
     serde_json::to_string(&parts).expect("names and numbers are JSON")
 }
 
-/// Returns the parts that have this stored form and this digest; `None` if it is damaged.
+/// Decodes parts from their stored form. `None` if the digest does not match.
 pub fn read(stored: &str, of: u64) -> Option<Vec<Part>> {
     let parts: Vec<(String, u32, Option<u32>)> = serde_json::from_str(stored).ok()?;
     let part = |(name, start, first_token)| Part { name, start, first_token };
     Some(parts.into_iter().map(part).collect()).filter(|parts: &Vec<_>| digest(parts) == Some(of))
 }
 
-/// Returns the digest of the names of parts and of where they begin; `None` without parts.
+/// Returns the digest of the names and start offsets of parts, or `None` without parts.
 pub fn digest(parts: &[Part]) -> Option<u64> {
     if parts.is_empty() {
         return None;
@@ -39,11 +39,11 @@ pub fn digest(parts: &[Part]) -> Option<u64> {
 }
 
 impl Config {
-    /// Records the first token of each part of a text, if the index does not store the text, from
-    /// which they could be counted.
+    /// Records the first token of each part if the index does not store the text, because the
+    /// numbers cannot be counted later.
     ///
     /// # Errors
-    /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub(crate) fn count_tokens_of_parts(
         &self,
         parts: &mut [Part],

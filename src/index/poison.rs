@@ -1,37 +1,35 @@
-//! Whether a writer may go on.
+//! Detects a writer that failed in the middle of a change.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The mark of a writer that failed: set while a change is made, and left so by one that fails or
-/// panics half way.
+/// The mark of a failed writer: set during a change, and not cleared if the change fails or panics.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Poison(Arc<AtomicBool>);
 
 impl Poison {
-    /// Begins a change. Until it is [finished](ChangeGuard::finish), the writer is unusable.
+    /// Begins a change. The writer is unusable until the change is [finished](ChangeGuard::finish).
     pub fn begin(&self) -> ChangeGuard {
         self.0.store(true, Ordering::Relaxed);
         ChangeGuard(self.clone())
     }
 
-    /// Tells whether a change was begun and not finished.
+    /// Returns whether a change was begun but not finished.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// A change that has begun. Dropped unfinished, by an error or a panic, it leaves the writer
-/// unusable.
+/// A change in progress. Dropped unfinished, by an error or a panic, it leaves the writer unusable.
 #[derive(Debug)]
 #[must_use = "a change that is not finished leaves the writer unusable"]
 pub(super) struct ChangeGuard(Poison);
 
 impl ChangeGuard {
-    /// Gives the change up, and with it the writer.
+    /// Gives up the change, which leaves the writer unusable.
     pub fn abandon(self) {}
 
-    /// Ends the change, which is whole.
+    /// Ends the change successfully.
     pub fn finish(self) {
         self.0.0.store(false, Ordering::Relaxed);
     }

@@ -1,17 +1,17 @@
-//! The choice of segments to merge.
+//! Chooses which segments to merge.
 //!
-//! A pure function of the segments' sizes. Tiered: a merge takes segments of like size, so that
-//! each document is copied about log(n) times; a segment with many deleted documents is rewritten
-//! even alone, or the space of deleted documents would never come back.
+//! The policy is a pure function of segment sizes. It merges segments of similar size (tiers), so
+//! that each document is copied about log(n) times. A segment with many deleted documents is
+//! rewritten even alone, because otherwise the space of deleted documents would never be freed.
 
 use tantivy::index::SegmentMeta;
 use tantivy::merge_policy::{MergeCandidate, MergePolicy};
 
-/// The number of segments of a tier that are merged into one. At 8 a document is copied 1.9 times
-/// on its way into an index of 10^9 postings, and at most 14 segments are searched.
+/// How many segments of a tier are merged into one. At 8, a document is copied 1.9 times on its way
+/// into an index of 10^9 postings, and a search visits at most 14 segments.
 const FAN_IN: usize = 8;
 
-/// Segments of fewer documents than this are of one tier.
+/// Segments with fewer documents belong to the lowest tier.
 const SMALLEST_TIER_DOCUMENTS: u32 = 1_000;
 
 /// A segment with a larger share of deleted documents is rewritten.
@@ -20,11 +20,11 @@ const DELETED_SHARE_MAX: f64 = 0.3;
 /// Larger segments are merged by `compact` only.
 const MERGED_DOCUMENTS_MAX: u64 = 50_000_000;
 
-/// Merges tier by tier, and rewrites segments full of deleted documents.
+/// Merges tier by tier, and rewrites segments with many deleted documents.
 #[derive(Debug)]
 pub struct TieredMergePolicy;
 
-/// Tiers are powers of [`FAN_IN`].
+/// Returns the tier of a segment: the logarithm of its size to the base [`FAN_IN`].
 fn tier(documents: u32) -> u32 {
     (documents.max(1) / SMALLEST_TIER_DOCUMENTS).checked_ilog(FAN_IN as u32).map_or(0, |t| t + 1)
 }
@@ -47,7 +47,7 @@ struct Size {
     deleted: u32,
 }
 
-/// Groups of segments, by their place in `sizes`, each to become one.
+/// Returns groups of places in `sizes`. Each group becomes one segment.
 fn candidates(sizes: &[Size]) -> Vec<Vec<usize>> {
     let mut by_tier: Vec<(u32, usize)> =
         sizes.iter().enumerate().map(|(i, size)| (tier(size.live), i)).collect();

@@ -1,12 +1,12 @@
-//! The use of a preset by one call.
+//! Applies the preset of an index to a call.
 //!
-//! An option of the caller wins over the preset of the index, and the preset over the default of
-//! the call ([`Preset`]). Searches and joins apply this rule themselves, so that a program gets the
-//! answer of the command, and report the defaults that decided.
+//! An option of the caller takes precedence over the preset, and the preset over the default of the
+//! call ([`Preset`]). Searches and joins apply this rule in the library, so that every program gets
+//! the same answer as the command. They also report which defaults were applied.
 
 use cento_api::{Preset, PresetDefaults, PresetRank};
 
-/// The defaults of a preset for one call; it records those that are used.
+/// The defaults of a preset for a call, and which of them were used.
 #[derive(Debug, Clone, Copy)]
 pub struct PresetUse {
     preset: Option<Preset>,
@@ -14,17 +14,17 @@ pub struct PresetUse {
 }
 
 impl PresetUse {
-    /// Creates the defaults of the preset of an index, if it has one.
+    /// Creates the defaults of the preset of an index. Without a preset, nothing is ever used.
     pub fn of(preset: Option<Preset>) -> PresetUse {
         PresetUse { preset, used: None }
     }
 
-    /// Returns the defaults that were used; `None` if no default of a preset was.
+    /// Returns the used defaults, or `None` if no default was used.
     pub fn defaults(&self) -> Option<PresetDefaults> {
         self.used
     }
 
-    /// Uses the threshold of near-duplicates.
+    /// Uses the threshold for near-duplicates.
     pub fn min_resemblance(&mut self) -> Option<f64> {
         let preset = self.preset?;
         let least = preset.min_resemblance()?;
@@ -32,7 +32,7 @@ impl PresetUse {
         Some(least)
     }
 
-    /// Uses the threshold of duplicates that are dropped.
+    /// Uses the threshold for dropping duplicates.
     pub fn dedup_min_resemblance(&mut self) -> Option<f64> {
         let preset = self.preset?;
         let least = preset.dedup_min_resemblance()?;
@@ -40,7 +40,7 @@ impl PresetUse {
         Some(least)
     }
 
-    /// Uses the ranking, if `known` has one like it.
+    /// Uses the ranking, unless `known` has no equivalent for it.
     pub fn rank<R>(&mut self, known: impl Fn(PresetRank) -> Option<R>) -> Option<R> {
         let preset = self.preset?;
         let rank = preset.rank()?;

@@ -8,36 +8,36 @@ use tantivy::schema::{
 use super::Config;
 use crate::segment::plugin;
 
-/// The fields of the schema; segments-format.md, "The directory", describes each.
+/// The fields of the schema. segments-format.md, "The directory", describes each field.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields {
-    /// The caller's id.
+    /// The caller's id, unique within an index.
     pub id: Field,
-    /// The text; `None` in an index that keeps no text.
+    /// The text. `None` if the index stores no text.
     pub text: Option<Field>,
-    /// The parts of the text.
+    /// The parts of the text, as JSON.
     pub parts: Field,
-    /// The digest of the parts, for comparisons without reading them.
+    /// The digest of the parts, to compare parts without reading them.
     pub parts_digest: Field,
-    /// The caller's metadata of the document, for filters.
+    /// The caller's metadata, indexed for filters.
     pub meta: Field,
     /// The meta object as JSON, for answers.
     pub meta_json: Field,
-    /// When the document was added.
+    /// The time of addition.
     pub added: Field,
-    /// The place that the id was made from, if it was.
+    /// The number of the place that the id was made from, if it was made.
     pub place: Field,
-    /// The input of the plugin for the `.sig` file.
+    /// The input of the plugin that writes the `.sig` file.
     pub signature: Field,
 }
 
 /// The name of the field with the meta object as JSON.
 pub const META_JSON: &str = "meta_json";
 
-/// The name of the field with the place that an id was made from.
+/// The name of the field with the place of an id.
 pub const PLACE: &str = "id_place";
 
-/// The name of the field with the digest of the parts of a text.
+/// The name of the field with the digest of the parts.
 pub const PARTS_DIGEST: &str = "parts_digest";
 
 /// Returns the schema of an index with this configuration.
@@ -55,8 +55,8 @@ pub fn build(config: &Config) -> Schema {
         .set_indexing_options(words)
         .set_expand_dots_enabled();
     schema.add_json_field("meta", meta);
-    // Not in the store: a hit's meta is part of every answer, and a column costs a microsecond
-    // where a block of texts to decompress costs a hundred.
+    // A column instead of the store: every hit needs its meta object, and reading a column takes a
+    // microsecond, while decompressing a block of the store takes a hundred.
     schema.add_bytes_field(META_JSON, FAST);
     schema.add_date_field(
         "added",
@@ -64,19 +64,19 @@ pub fn build(config: &Config) -> Schema {
             .set_indexed()
             .set_fast()
             .set_stored()
-            // The order of addition matters among documents of one batch.
+            // Microseconds, because the order of addition matters within a batch of documents.
             .set_precision(DateTimePrecision::Microseconds),
     );
     schema.add_u64_field(PLACE, FAST);
-    // Beside the text, which is read with them. A column has no room for many names: a value of it
-    // has 64 KiB at most.
+    // In the store, next to the text that the parts are read with. A value in a column has at most
+    // 64 KiB, which is too little for many names.
     schema.add_text_field("parts", TextOptions::default().set_stored());
     schema.add_u64_field(PARTS_DIGEST, FAST);
     schema.add_custom_field(plugin::FIELD, plugin::FIELD_TYPE, config.to_params());
     schema.build()
 }
 
-/// Returns the fields of a schema; `None` if it is not one of cento's.
+/// Returns the fields of a schema, or `None` if the schema is not cento's.
 pub fn fields(schema: &Schema) -> Option<Fields> {
     let field = |name| schema.get_field(name).ok();
     Some(Fields {
@@ -103,7 +103,7 @@ pub fn params(schema: &Schema) -> Option<&serde_json::Value> {
     }
 }
 
-/// Returns all fields except the one that records how documents are signed.
+/// Returns every field except the one that records how documents are signed.
 pub fn others(schema: &Schema) -> Vec<&FieldEntry> {
     let entries = schema.fields().map(|(_, entry)| entry);
     entries.filter(|entry| entry.name() != plugin::FIELD).collect()
@@ -140,8 +140,8 @@ mod tests {
 
     #[test]
     fn an_index_with_the_fields_of_another_version_is_refused_and_not_called_damaged() {
-        // Digests were once found through a field; such an index was reported as damaged at the
-        // first search.
+        // Digests were once found through a field of the schema. Such an index was reported as
+        // damaged at the first search instead of as another version.
         let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
         let mut schema = serde_json::to_value(build(&config)).unwrap();
         opened(schema.clone()).unwrap();

@@ -10,8 +10,8 @@ use crate::scheme::Fingerprint;
 
 /// A document with its signature.
 ///
-/// Signing takes most of the time of adding; several threads can sign for one
-/// [`Writer`](super::Writer), as those of [`Index::sign_all`](super::Index::sign_all) do.
+/// Signing takes most of the time of adding. Several threads can sign for the same
+/// [`Writer`](super::Writer), as in [`Index::sign_all`](super::Index::sign_all).
 ///
 /// ```
 /// use cento::{Config, Document, Index, SignedDocument, Stop, WriterOptions};
@@ -26,28 +26,27 @@ use crate::scheme::Fingerprint;
 /// ```
 #[derive(Debug, Clone)]
 pub struct SignedDocument {
-    /// The document.
+    /// The document to be added, with the token counts of its parts.
     pub document: Document,
-    /// The digest of its text.
+    /// The digest of the text, keyed if the index has a key.
     pub digest: Digest,
-    /// The number of its tokens.
+    /// The number of tokens of the text.
     pub token_count: u32,
-    /// Its fingerprints, ordered by position.
+    /// The fingerprints, ordered by position.
     pub signature: Arc<Vec<Fingerprint>>,
 }
 
 impl SignedDocument {
-    /// Signs a document as `config` says.
+    /// Signs a document with the scheme and analyzer of `config`.
     ///
     /// # Errors
-    /// When its text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
-    /// is set.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn new(document: Document, config: &Config, stop: &Stop) -> Result<SignedDocument> {
         let digest = config.text_digest(&document.text)?;
         SignedDocument::with_digest(document, digest, config, stop)
     }
 
-    /// Signs a document, of whose text the digest is known.
+    /// Signs a document whose text has this digest.
     pub(super) fn with_digest(
         mut document: Document,
         digest: Digest,
@@ -55,7 +54,7 @@ impl SignedDocument {
         stop: &Stop,
     ) -> Result<SignedDocument> {
         config.count_tokens_of_parts(&mut document.parts, &document.text, stop)?;
-        // The tokens are not held.
+        // The tokens are not kept.
         let signed = config.sign_within(&document.text, usize::MAX, &mut Vec::new(), stop)?;
         let signature = signed.fingerprints.expect("nothing is too large");
         Ok(SignedDocument {
@@ -66,8 +65,7 @@ impl SignedDocument {
         })
     }
 
-    /// Combines a document with the digest of its text, the number of its tokens, and its
-    /// signature.
+    /// Combines a document with the digest of its text, its number of tokens, and its signature.
     #[must_use]
     pub fn of(
         document: Document,

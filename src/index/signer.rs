@@ -1,9 +1,9 @@
-//! Signing of documents on the threads of a pipeline, in memory that is reserved for it.
+//! Signs documents on the threads of a pipeline, within reserved memory.
 //!
-//! The size of a signature is known only when it has been made. A document whose signature turns
-//! out to take more than was reserved is not signed by the thread that prepares it, but by the
-//! taker's thread when its turn has come: so there is one such document at a time, and no thread
-//! waits for memory while it holds some.
+//! The size of a signature is known only after signing. If a signature would need more than the
+//! reserved memory, the thread that prepares the document leaves it to the consumer's thread, which
+//! signs it in its turn. Only one such document is signed at a time, and no thread waits for memory
+//! while it holds memory, so the pipeline cannot deadlock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use crate::runtime::{Faults, Point, Stop};
 use crate::scheme::Fingerprint;
 use crate::text::PART_TOKENS;
 
-/// Tells whether the index has a document already; the digest is that of its text.
+/// Returns whether the index already has a document. The digest is the digest of its text.
 pub type IsKnown = Arc<dyn Fn(&Document, Digest) -> bool + Send + Sync>;
 
-/// The memory of a fingerprint beside its signature: its place in the segment that is being made.
+/// Bytes per fingerprint in the segment under construction, in addition to the signature.
 const BUILDER_BYTES: usize = 12;
 
-/// Signs documents on several threads, each in the memory that is reserved for it.
+/// Signs documents on several threads, each within reserved memory.
 ///
-/// A thread [prepares](Self::prepare) documents; the thread that takes the results
-/// [finishes](Self::finish) them, one after the other.
+/// The threads [prepare](Self::prepare) documents. The consumer's thread [finishes](Self::finish)
+/// the results one after another.
 #[derive(Clone, Setters)]
 #[setters(into)]
 pub struct DocumentSigner {
@@ -36,18 +36,18 @@ pub struct DocumentSigner {
     config: Config,
     #[setters(skip)]
     faults: Faults,
-    /// The memory to be reserved for signing each byte of a text; a signed sample determines it.
+    /// Bytes to reserve for signing each byte of text, estimated from a signed sample.
     #[setters(skip)]
     signing_bytes_a_byte: usize,
-    /// Documents that are known are not signed.
+    /// Known documents are not signed.
     is_known: Option<IsKnown>,
-    /// Whether documents are passed on with their texts once they are signed: memory freed by a
-    /// thread other than the one that allocated it costs both of them time.
+    /// Whether signed documents keep their texts. Freeing memory on another thread than the
+    /// allocating one costs time on both threads.
     keeps_texts: bool,
-    /// The memory for one document that takes more than others of its size; one that would take
-    /// still more is refused.
+    /// Bytes for one document whose signature takes more than is usual for its size. A document
+    /// above this limit is refused.
     document_bytes_max: usize,
-    /// Ends the signing of a document.
+    /// Ends the signing of a document early.
     stop: Stop,
 }
 
@@ -57,34 +57,34 @@ impl fmt::Debug for DocumentSigner {
     }
 }
 
-/// A document that has been signed, unless it is known.
+/// The outcome for a document.
 #[derive(Debug)]
 pub enum SignOutcome {
-    /// A document and its signature.
+    /// The document is new or changed, and was signed.
     Signed {
-        /// Both; without the text if it is not kept.
+        /// The document and its signature. The text is empty unless texts are kept.
         signed: SignedDocument,
-        /// The length of the text.
+        /// The length of the text in bytes.
         text_bytes: usize,
     },
-    /// A document that is known, and the digest of its text.
+    /// The document is known. With the digest of its text.
     Known(Document, Digest),
 }
 
-/// A document that has been prepared by a thread.
+/// A document that a thread has prepared.
 #[derive(Debug)]
 pub struct Prepared(State);
 
 #[derive(Debug)]
 enum State {
     Done(SignOutcome),
-    /// It is left to the taker's thread, because signing it takes too much memory.
+    /// Left to the consumer's thread, because signing takes too much memory.
     Large(Document, Digest, Signature),
 }
 
 impl DocumentSigner {
-    /// Creates a signer of documents for an index with this configuration, and the faults that a
-    /// test injects. Documents keep their texts, and may take any memory.
+    /// Creates a signer for an index with this configuration. Texts are kept, and the memory per
+    /// document is unlimited. `faults` are for tests.
     #[must_use]
     pub fn new(config: &Config, faults: Faults) -> DocumentSigner {
         DocumentSigner {
@@ -98,22 +98,23 @@ impl DocumentSigner {
         }
     }
 
-    /// Returns the memory that documents with texts of this many bytes may take to be signed, and
-    /// one document of any kind.
+    /// Returns the bytes for signing documents with `text_bytes` bytes of text together, with a
+    /// margin for one document of any kind.
     #[must_use]
     pub fn reserved(&self, text_bytes: usize) -> usize {
         self.signing_bytes_a_byte.saturating_mul(text_bytes).saturating_add(PART_TOKENS)
     }
 
-    /// Returns the memory to be reserved for analyzing and signing, for each byte of a text.
+    /// Returns the bytes to reserve for analyzing and signing each byte of text.
     #[must_use]
     pub fn bytes_a_byte(&self) -> usize {
         let scratch = self.config.analyzer.scratch_bytes(1 << 10) >> 10;
         self.signing_bytes_a_byte + scratch
     }
 
-    /// Signs a document if that takes at most `bytes_left`, which becomes less by that; otherwise
-    /// leaves it to [`finish`](Self::finish). `part` is memory that one text leaves to the next.
+    /// Signs a document if `bytes_left` suffices, and subtracts the used bytes. Otherwise the
+    /// document is left to [`finish`](Self::finish). `part` is scratch memory that is reused
+    /// between texts.
     ///
     /// # Errors
     /// The errors of [`sign`](Self::sign).
@@ -136,10 +137,10 @@ impl DocumentSigner {
         }))
     }
 
-    /// Signs a prepared document that takes much memory, and returns any other as it is.
+    /// Signs a prepared document that needs much memory. Returns any other outcome unchanged.
     ///
     /// # Errors
-    /// [`Error::Input`] when it takes more memory than one document may, and the errors of
+    /// [`Error::Input`] when the document exceeds the memory for one document, and the errors of
     /// [`sign`](Self::sign).
     pub fn finish(&self, prepared: Prepared) -> Result<SignOutcome> {
         match prepared.0 {
@@ -153,7 +154,7 @@ impl DocumentSigner {
         }
     }
 
-    /// Signs a document without reserved memory, in the taker's thread.
+    /// Signs a document on the consumer's thread, without reserved memory.
     ///
     /// # Errors
     /// The errors of [`finish`](Self::finish).
@@ -168,11 +169,12 @@ impl DocumentSigner {
         self.finish(Prepared(state))
     }
 
-    /// Computes the signature of a document, if that takes at most `bytes_max`.
+    /// Computes the signature of a document if that takes at most `bytes_max`. Beyond the limit,
+    /// only the size of the signature is computed.
     ///
     /// # Errors
-    /// [`Error::Internal`] when the document triggers a defect, which then fails no other;
-    /// [`Error::Cancelled`] soon after the stop is set; when the text is too large.
+    /// [`Error::Internal`] when the document triggers a panic, which then affects no other
+    /// document. [`Error::Cancelled`] soon after the stop is set. When the text is too large.
     pub fn sign(
         &self,
         document: &Document,
@@ -186,11 +188,11 @@ impl DocumentSigner {
         })
     }
 
-    /// Combines a document with its signature, which was made before: with the digest of its text,
-    /// and with its parts as the index records them.
+    /// Combines a document with a signature that was computed elsewhere, its number of tokens and
+    /// the digest of its text. Counts the tokens of its parts as the index records them.
     ///
     /// # Errors
-    /// When the digest depends on a key that is not known; when the text is too large;
+    /// When the digest depends on an unknown key, and when the text is too large.
     /// [`Error::Cancelled`] soon after the stop is set.
     pub fn combine(
         &self,
@@ -247,7 +249,7 @@ impl DocumentSigner {
     }
 }
 
-/// Returns the name of a document in errors.
+/// Returns the description of a document for errors.
 fn place_of(document: &Document) -> String {
     format!("document `{}`", document.id)
 }

@@ -1,9 +1,9 @@
-//! Signing of texts within a known amount of memory.
+//! Signs texts within a known amount of memory.
 //!
-//! Most schemes sign a text while it is analyzed, so that its tokens are not held. The remaining
-//! memory is that of the signature, which is a tenth of the text or, for a text crafted to be
-//! large, ten times the text. Callers therefore set a limit. Beyond it only the count is held, and
-//! with the exact number the text can be signed again or refused.
+//! Most schemes sign a text while it is analyzed, without holding its tokens. The memory is then
+//! the size of the signature: usually a tenth of the text, but ten times the text for a text
+//! crafted to be expensive. Callers therefore set a limit. Beyond the limit only the size is
+//! counted, and the caller can use the exact number to sign the text again or to refuse it.
 
 use super::Config;
 use crate::error::Result;
@@ -11,39 +11,39 @@ use crate::runtime::Stop;
 use crate::scheme::{Fingerprint, Signer, TOKEN_BYTES};
 use crate::text::PART_TOKENS;
 
-/// The size of a fingerprint in a signature.
+/// The bytes of a fingerprint in a signature.
 pub const FINGERPRINT_BYTES: usize = size_of::<Fingerprint>();
 
-/// The number of bytes of a short token, with the text up to the next; few tokens take less.
+/// The bytes of a short token in the text, with the gap to the next token. Few tokens take less.
 const TOKEN_TEXT_BYTES: usize = 4;
 
-/// Text as it usually is.
+/// A sample of ordinary prose.
 const PROSE: &str = "It was the best of times, it was the worst of times, it was the age of \
                      wisdom, it was the age of foolishness, it was the epoch of belief, it was the \
                      epoch of incredulity, it was the season of Light, it was the season of \
                      Darkness, it was the spring of hope, it was the winter of despair, we had \
                      everything before us, we had nothing before us.";
 
-/// A text that has been signed, or how much that would take.
+/// A signed text, or the cost of signing it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signature {
-    /// The number of the tokens.
+    /// The number of tokens.
     pub tokens: u32,
-    /// The number of the fingerprints; of a scheme that has to see all tokens, and was not let to,
-    /// an upper bound.
+    /// The number of fingerprints. If the scheme needs every token at once and the limit does not
+    /// allow holding them, an upper bound.
     pub count: usize,
-    /// The memory that it takes to sign, in bytes.
+    /// The bytes that signing needs.
     pub bytes: usize,
-    /// The fingerprints, unless they would have taken more than was allowed.
+    /// The fingerprints, or `None` if they exceed the limit.
     pub fingerprints: Option<Vec<Fingerprint>>,
 }
 
 impl Config {
-    /// Signs a text if that takes at most `bytes_max`, or not much more: what the tokens of one
-    /// part take. `part` is memory that one text leaves to the next.
+    /// Signs a text if that takes at most `bytes_max`, plus the tokens of one part. `part` is
+    /// scratch memory that is reused between texts.
     ///
     /// # Errors
-    /// When the text is too large to be analyzed; [`Error::Cancelled`](crate::Error::Cancelled)
+    /// When the text is too large to be analyzed. [`Error::Cancelled`](crate::Error::Cancelled)
     /// soon after `stop`.
     pub fn sign_within(
         &self,
@@ -58,8 +58,8 @@ impl Config {
         signing.finish(part, tokens, stop)
     }
 
-    /// Returns the memory to be reserved for signing, for each byte of a text: twice the memory for
-    /// usual text, and some more, so that nearly every text has enough.
+    /// Returns the bytes to reserve for signing each byte of text: a little more than twice the
+    /// need of ordinary prose, so that nearly every text fits.
     #[must_use]
     pub fn signing_bytes_a_byte(&self) -> usize {
         let fingerprints = self.sign(PROSE).map_or(0, |(_, signature)| signature.len());
@@ -69,7 +69,7 @@ impl Config {
         typical + held + 2
     }
 
-    /// Returns the memory needed to sign a text; computes it in little memory.
+    /// Computes the memory needed to sign a text, using little memory itself.
     ///
     /// # Errors
     /// The errors of [`sign_within`](Self::sign_within).
@@ -90,11 +90,11 @@ struct Signing<'a> {
 }
 
 enum State<'a> {
-    /// There has been no whole part.
+    /// No whole part has arrived yet.
     Begun,
-    /// The tokens so far are signed.
+    /// The scheme signs incrementally: the tokens so far are signed.
     SignedDocument { signer: Box<dyn Signer + 'a>, fingerprints: Vec<Fingerprint>, counted: usize },
-    /// The tokens so far are held, because the scheme has to see all of them.
+    /// The scheme needs every token at once: the tokens so far are held.
     HeldDirectory(Vec<u64>),
     /// There are too many tokens to hold.
     TooMany,
@@ -113,7 +113,7 @@ impl Signing<'_> {
         match &mut self.state {
             State::Begun | State::TooMany => {}
             State::SignedDocument { signer, fingerprints, counted } => {
-                // Grows by less than doubling, which is how a vector grows by itself.
+                // Grow by an eighth instead of doubling, to use less memory.
                 if fingerprints.capacity() - fingerprints.len() < part.len() {
                     fingerprints.reserve_exact(part.len().max(fingerprints.len() / 8));
                 }
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_signature_beyond_its_limit_is_counted_and_not_held() {
-        // Tokens of several parts.
+        // Each text has several parts of tokens.
         let texts = [".".repeat(200_000), "a ".repeat(150_000), "\u{fdfa}".repeat(50_000)];
         for scheme in ["winnow", "kgram", "mod", "minhash"] {
             let config = config(scheme);
@@ -194,7 +194,7 @@ mod tests {
                 if config.scheme.signer().is_some() {
                     assert_eq!((cost.count, cost.bytes), (whole.count, whole.bytes), "{scheme}");
                 }
-                // With the reported number of bytes, it is signed.
+                // With the reported number of bytes, the text can be signed.
                 let again = config.sign_within(text, cost.bytes, &mut part, Stop::NEVER).unwrap();
                 assert_eq!(again.fingerprints, whole.fingerprints, "{scheme}");
                 let (_, fingerprints) = config.sign(text).unwrap();

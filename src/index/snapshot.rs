@@ -1,7 +1,7 @@
 //! The content of the index as of one commit.
 //!
-//! A snapshot does not change; commits, merges and deletions that come later do not touch it, in
-//! this process or another. Any number of threads can share it.
+//! A snapshot never changes. Later commits, merges and deletions do not affect it, in this process
+//! or another. Any number of threads can share a snapshot.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -31,21 +31,21 @@ use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
 use crate::segment::plugin::SignatureFile;
 
-/// A document of a snapshot.
+/// The place of a document in a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocAddress {
-    /// The segment's place in [`Snapshot::segments`].
+    /// The place of the segment in [`Snapshot::segments`].
     pub segment: u32,
-    /// The document's ordinal in the segment.
+    /// The ordinal of the document in the segment.
     pub doc: u32,
 }
 
 /// The state of an index after one of its commits.
 ///
-/// It never changes: files that later commits replace keep their space until the last snapshot that
-/// reads them is dropped. Making one opens the segments that no earlier snapshot of the [`Index`]
-/// has opened; a clone is cheap. Its methods fail with [`Error::Corrupt`](crate::Error::Corrupt) if
-/// a file is damaged.
+/// A snapshot never changes: files that later commits replace take space until the last snapshot
+/// that reads them is dropped. Making a snapshot opens only segments that no living snapshot of the
+/// same [`Index`] has open. A clone is cheap. Methods fail with
+/// [`Error::Corrupt`](crate::Error::Corrupt) when a file is damaged.
 ///
 /// ```
 /// use cento::{Config, Document, Index, WriterOptions};
@@ -66,7 +66,7 @@ pub struct DocAddress {
 /// ```
 #[derive(Clone)]
 pub struct Snapshot {
-    /// One, or of a [union](Snapshot::union) several.
+    /// The indexes: several in a [union](Snapshot::union), otherwise a single one.
     parts: Arc<[Part]>,
     segments: Arc<[SegmentView]>,
 }
@@ -76,9 +76,9 @@ pub struct Snapshot {
 struct Part {
     index: Index,
     searcher: Searcher,
-    /// The place of its first segment.
+    /// The place of the first segment of this index in the snapshot.
     first: usize,
-    /// Which index it is, in a union.
+    /// The name of the index in a union.
     name: Option<Arc<str>>,
 }
 
@@ -94,8 +94,8 @@ impl Index {
     /// # Errors
     /// When a segment is missing or damaged.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        // Without a lock (nothing may be written here, and nothing is there to be locked) files
-        // may go between the list and their opening: then there is a new list.
+        // A directory without write access may have no lock, so files may be removed between
+        // reading the list and opening them. The list has changed then: try again.
         let opened = loop {
             let list = self.list()?;
             let opened = self.open_snapshot();
@@ -103,7 +103,7 @@ impl Index {
                 break opened;
             }
         };
-        // If another index is in the same place, nothing fits.
+        // If another index has taken this place, report the replacement instead of damage.
         if opened.is_err()
             && let Err(error) = self.check_same()
             && error.reason() == Reason::Replaced
@@ -120,7 +120,7 @@ impl Index {
     }
 
     fn open_snapshot(&self) -> Result<Snapshot> {
-        // Every file that the list names is opened before any may be collected.
+        // Hold the lock until every listed file is open, so that no file is collected before.
         let hold = self.directory().hold_list();
         let hold = hold.map_err(|e| self.error("open", TantivyError::LockFailure(e, None)))?;
         let open = || -> tantivy::Result<Searcher> {
@@ -148,7 +148,7 @@ impl Index {
         Ok(Snapshot { parts: [part].into(), segments })
     }
 
-    /// Returns the files of a segment: those that an earlier snapshot read, if it still lives.
+    /// Returns the files of a segment, shared with an earlier snapshot if one still has them open.
     fn open_files(&self, segment: &SegmentReader) -> Result<Files> {
         Ok(match self.inner.open_segments.get(segment.segment_id()) {
             Some(files) => Files::Read(files),
@@ -158,7 +158,7 @@ impl Index {
         })
     }
 
-    /// Returns the texts of a segment.
+    /// Opens the stored texts of a segment.
     fn open_store(&self, segment: &SegmentReader) -> Result<Store> {
         let path = PathBuf::from(format!("{}.store", segment.segment_id().uuid_string()));
         let failed = |e: TantivyError| self.error("open the texts of", e);
@@ -175,24 +175,24 @@ impl Index {
     }
 }
 
-/// The files of a segment, before the lock of the list is released.
+/// The files of a segment, either shared or newly opened while the list is locked.
 enum Files {
     Read(Arc<SegmentFiles>),
     Opened(SignatureFile, Store),
 }
 
 impl Snapshot {
-    /// Makes one snapshot of several, each with the name of its index, whose answers are those of
-    /// one index that has all their documents: document frequencies are added up before a
-    /// fingerprint is stopped. The limit of document frequency is that of the first.
+    /// Combines the snapshots of several indexes, each with a name for its index. Answers are equal
+    /// to a single index with all documents: document frequencies are summed before a fingerprint
+    /// is stopped. The limit of document frequency of the first index applies.
     ///
-    /// The same id may be in two of them; [`name_of`](Self::name_of) tells them apart. A single
-    /// snapshot is returned unchanged.
+    /// Two indexes may contain the same id, and [`name_of`](Self::name_of) tells the documents
+    /// apart. A single snapshot is returned unchanged.
     ///
     /// # Errors
-    /// When `named` is empty; when an index is named twice, or has another scheme, analyzer,
-    /// frequency table or schema than the first; when one stores texts or signatures and another
-    /// does not.
+    /// When `named` is empty, when an index is listed twice, when an index has another scheme,
+    /// analyzer, frequency table or schema than the first, and when only some indexes store texts
+    /// or signatures.
     pub fn union(named: Vec<(String, Snapshot)>) -> Result<Snapshot> {
         let indexes: Vec<Index> = named.iter().map(|(_, one)| one.index().clone()).collect();
         let Some((first, others)) = indexes.split_first() else {
@@ -216,7 +216,7 @@ impl Snapshot {
             let first = segments.len();
             parts.extend(one.parts.iter().map(|part| Part {
                 first: first + part.first,
-                // One of several indexes keeps its own name.
+                // A snapshot that is already a union keeps the names of its indexes.
                 name: Some(part.name.clone().unwrap_or_else(|| name.clone())),
                 ..part.clone()
             }));
@@ -225,8 +225,9 @@ impl Snapshot {
         Ok(Snapshot { parts: parts.into(), segments: segments.into() })
     }
 
-    /// Returns the snapshot as if these documents were removed: no search or join finds them, and
-    /// they count nowhere. Filters alone, which only leave documents out, still see them.
+    /// Returns the snapshot as if the `hidden` documents were removed: searches and joins do not
+    /// find them, and no statistics count them. Filters still see hidden documents, which is
+    /// harmless because a filter only excludes documents.
     #[must_use]
     pub fn without(&self, hidden: &[DocAddress]) -> Snapshot {
         let segments = (0u32..).zip(self.segments.iter()).map(|(number, view)| {
@@ -237,69 +238,68 @@ impl Snapshot {
         Snapshot { parts: self.parts.clone(), segments: segments.collect() }
     }
 
-    /// Returns the index; for a union the first one.
+    /// Returns the index, or the first index of a union.
     #[must_use]
     pub fn index(&self) -> &Index {
         &self.parts[0].index
     }
 
-    /// Returns whether it is a union of several indexes.
+    /// Returns whether the snapshot combines several indexes.
     #[must_use]
     pub fn is_union(&self) -> bool {
         self.parts.len() > 1
     }
 
-    /// Returns the name of the index of a document, in a union; `None` for an index without a
-    /// name, such as one of new documents.
+    /// Returns the name of a document's index in a union. `None` for an index without a name, such
+    /// as an index of new documents.
     #[must_use]
     pub fn name_of(&self, address: DocAddress) -> Option<&str> {
         let name = self.parts[self.part_of(address.segment)].name.as_deref();
         name.filter(|name| !name.is_empty())
     }
 
-    /// Returns the part that has this segment.
+    /// Returns the place of the part with this segment.
     fn part_of(&self, segment: u32) -> usize {
-        // An index without segments has no place of its own.
+        // An index without segments shares its `first` with the next index, so take the last match.
         self.parts.partition_point(|part| part.first <= segment as usize) - 1
     }
 
-    /// Returns the searchers of all parts.
+    /// Returns tantivy's searchers of every part.
     pub fn searchers(&self) -> impl Iterator<Item = &Searcher> {
         self.parts.iter().map(|part| &part.searcher)
     }
 
-    /// Returns the part that has this segment, and tantivy's reader of it.
+    /// Returns the place of the part with this segment, and tantivy's reader of the segment.
     pub fn reader(&self, segment: u32) -> (usize, &SegmentReader) {
         let at = self.part_of(segment);
         let part = &self.parts[at];
         (at, part.searcher.segment_reader(segment - part.first as u32))
     }
 
-    /// Returns tantivy's readers of all segments.
+    /// Returns tantivy's readers of every segment, in order.
     pub(super) fn readers(&self) -> impl Iterator<Item = &SegmentReader> {
         self.searchers().flat_map(Searcher::segment_readers)
     }
 
-    /// Returns all its indexes.
+    /// Returns the indexes, in order.
     pub(super) fn indexes(&self) -> impl Iterator<Item = &Index> {
         self.parts.iter().map(|part| &part.index)
     }
 
-    /// Returns the settings that turned its documents into signatures.
+    /// Returns the settings that turn documents into signatures.
     #[must_use]
     pub fn config(&self) -> &Config {
         self.index().config()
     }
 
-    /// Returns the preset of the index; of a union that of all its indexes, if they have the same
-    /// one.
+    /// Returns the preset of the index. For a union, the preset that all indexes share, if any.
     #[must_use]
     pub fn preset(&self) -> Option<Preset> {
         let first = self.config().preset;
         first.filter(|_| self.indexes().all(|index| index.config().preset == first))
     }
 
-    /// Returns the segments.
+    /// Returns the segments. [`DocAddress::segment`] is a place in this slice.
     #[must_use]
     pub fn segments(&self) -> &[SegmentView] {
         &self.segments
@@ -308,25 +308,25 @@ impl Snapshot {
     /// Returns the segment of the document at `address`.
     ///
     /// # Panics
-    /// When the address is of another snapshot and there is no such segment.
+    /// When the address comes from another snapshot and there is no such segment.
     #[must_use]
     pub fn segment(&self, address: DocAddress) -> &SegmentView {
         &self.segments[address.segment as usize]
     }
 
-    /// Returns the live documents, neither removed nor replaced, in their stored order.
+    /// Returns the live documents, neither removed nor replaced, in stored order.
     pub fn live(&self) -> impl Iterator<Item = DocAddress> + Clone + '_ {
         let segments = (0u32..).zip(self.segments());
         segments.flat_map(|(segment, view)| view.live().map(move |doc| DocAddress { segment, doc }))
     }
 
-    /// Returns a number that identifies the documents and their places: snapshots with equal
-    /// numbers are equal.
+    /// Returns a number that identifies the live documents and their addresses. Snapshots with
+    /// equal numbers are equal.
     #[must_use]
     pub fn generation(&self) -> u64 {
         let parts = self.readers().zip(self.segments.iter());
         let name = |(reader, view): (&SegmentReader, &SegmentView)| {
-            // A segment without deleted documents has one state, and need not be read.
+            // Without deleted documents a segment has a single state, and needs no hash.
             let mut alive = 0;
             if reader.has_deletes() {
                 alive = view.live().fold(1, |hash, doc| mix64(hash ^ u64::from(doc)));
@@ -336,7 +336,7 @@ impl Snapshot {
         hash_bytes(parts.map(name).collect::<String>().as_bytes())
     }
 
-    /// Returns whether nothing has been committed or merged since.
+    /// Returns whether nothing has been committed or merged since this snapshot.
     ///
     /// # Errors
     /// When the list of segments cannot be read.
@@ -356,20 +356,20 @@ impl Snapshot {
         Ok(true)
     }
 
-    /// Returns the tantivy searcher over the same segments, in the same order; of a union that of
-    /// the first index alone.
+    /// Returns the tantivy searcher over the same segments, in the same order. For a union, the
+    /// searcher of the first index only.
     #[must_use]
     pub fn tantivy(&self) -> &Searcher {
         &self.parts[0].searcher
     }
 
-    /// Returns the number of documents.
+    /// Returns the number of live documents.
     #[must_use]
     pub fn documents(&self) -> u64 {
         self.segments.iter().map(|segment| u64::from(segment.live_documents())).sum()
     }
 
-    /// Returns the number of deleted documents that still use space.
+    /// Returns the number of deleted documents that still take space.
     pub(crate) fn deleted_documents(&self) -> u64 {
         self.segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum()
     }
@@ -385,8 +385,7 @@ impl Snapshot {
     /// Finds the document with this id.
     ///
     /// # Errors
-    /// When the dictionary of ids cannot be read; when several indexes of a union have such a
-    /// document.
+    /// When the dictionary of ids cannot be read, or several indexes have such a document.
     pub fn find(&self, id: &str) -> Result<Option<DocAddress>> {
         let mut found: Option<DocAddress> = None;
         self.find_all(id, &mut |address| {
@@ -399,14 +398,14 @@ impl Snapshot {
                 return Err(Error::argument("id", what));
             }
             found = Some(address);
-            // An index has an id once.
+            // Within an index, an id is unique.
             Ok(self.is_union())
         })?;
         Ok(found)
     }
 
-    /// Finds the document with this id in the index of this name, if it is a union; the index
-    /// without a name is that of new documents (`HandIns`).
+    /// Finds the document with this id. In a union, only the index with this name is searched, and
+    /// `None` selects the index of new documents (`HandIns`), which has no name.
     ///
     /// # Errors
     /// When the dictionary of ids cannot be read.
@@ -424,8 +423,7 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// Calls `each` for the documents with this id, at most one from each index of a union, until
-    /// it returns `false`.
+    /// Calls `each` for the documents with this id, one per index, until it returns `false`.
     pub fn find_all(
         &self,
         id: &str,
@@ -450,7 +448,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Returns the least id of the documents whose text has this digest, if there is one.
+    /// Returns the smallest id of a document whose text has this digest.
     ///
     /// # Errors
     /// When the digests or an id cannot be read.
@@ -458,7 +456,8 @@ impl Snapshot {
         self.find_digest_among(digest, |_| true)
     }
 
-    /// Returns the least id of the `counted` documents whose text has this digest, if there is one.
+    /// Returns the smallest id of a document whose text has this digest, among documents
+    /// with a true `counted`.
     ///
     /// # Errors
     /// When the digests or an id cannot be read.
@@ -480,7 +479,7 @@ impl Snapshot {
         Ok(least)
     }
 
-    /// Returns whether the document is in the index with the same text, which has this digest, the
+    /// Returns whether the index has the document with the same text (which has this digest), the
     /// same parts and the same meta object.
     ///
     /// # Errors
@@ -497,38 +496,37 @@ impl Snapshot {
         Ok(is_same && self.own_meta_json(address)? == own.as_bytes())
     }
 
-    /// Returns the time when a document was added, in seconds since 1970.
+    /// Returns the time of addition of a document, in seconds since 1970.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the time cannot be read.
     pub fn added(&self, address: DocAddress) -> Result<i64> {
         Ok(self.segment(address).added(address.doc)?.into_timestamp_secs())
     }
 
-    /// Returns the number of the place that the id of a document was made from, if it was; 0 if the
-    /// place is unknown.
+    /// Returns the number of the place that the id of a document was made from, or `None` if the id
+    /// was given. 0 means an unknown place.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the column cannot be read.
     pub fn id_place(&self, address: DocAddress) -> Result<Option<u64>> {
         self.segment(address).place(address.doc)
     }
 
-    /// Returns the signature of a document, ordered by position: the stored one, or one made from
-    /// its text again.
+    /// Returns the signature of a document, ordered by position. The signature is read from the
+    /// index, or computed from the text if signatures are not stored.
     ///
     /// # Errors
-    /// When it, or the text, cannot be read; [`Error::Cancelled`] soon after `stop`.
+    /// When the signature or the text cannot be read. [`Error::Cancelled`] soon after `stop`.
     pub fn signature(&self, address: DocAddress, stop: &Stop) -> Result<Vec<Fingerprint>> {
         self.signature_within(address, |_, _| Ok(()), stop)
     }
 
-    /// Returns the signature as [`signature`](Self::signature) does; before a text is signed again,
-    /// `reserve` receives the number of its bytes and tokens. The value that it returns is dropped
-    /// when the signature is made.
+    /// Like [`signature`](Self::signature), but calls `reserve` with the number of bytes and tokens
+    /// before a text is signed. The returned value is dropped when the signature is complete.
     ///
     /// # Errors
-    /// The errors of [`signature`](Self::signature), and of `reserve`.
+    /// The errors of [`signature`](Self::signature), and the errors of `reserve`.
     pub fn signature_within<R>(
         &self,
         address: DocAddress,
@@ -558,16 +556,15 @@ impl Snapshot {
             .map_err(|_| self.damaged(address, "fast", "the meta object is not JSON"))
     }
 
-    /// Returns the JSON of a document's meta object, keys sorted; empty if the document has no meta
-    /// object.
+    /// Returns the JSON of a document's meta object with sorted keys. Empty without a meta object.
     pub(super) fn meta_json(&self, address: DocAddress) -> Result<Vec<u8>> {
         Ok(self.segment(address).meta_json(address.doc)?.unwrap_or_default())
     }
 
-    /// Returns the JSON of a document's meta object without the document's novelty.
+    /// Returns the JSON of a document's meta object without its novelty.
     pub(super) fn own_meta_json(&self, address: DocAddress) -> Result<Vec<u8>> {
         let json = self.meta_json(address)?;
-        // Most say nothing of novelty, and need no parsing.
+        // Most meta objects have no novelty, so parsing can be skipped.
         if memmem::find(&json, NOVELTY.as_bytes()).is_none() {
             return Ok(json);
         }

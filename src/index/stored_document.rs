@@ -1,4 +1,4 @@
-//! A document of a snapshot, as it was added.
+//! Reads the documents of a snapshot.
 
 use cento_api::Part;
 use serde_json::{Map, Value};
@@ -13,17 +13,17 @@ use crate::text::{Analyzed, Analyzer};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StoredDocument {
-    /// The caller's id.
+    /// The caller's id of the document.
     pub id: String,
-    /// The text; `None` in an index that stores no text.
+    /// The text. `None` if the index stores no text.
     pub text: Option<String>,
-    /// The parts of the text, if it was joined of several.
+    /// The parts that the text was joined from. Empty for most documents.
     pub parts: Vec<Part>,
-    /// The caller's metadata of the document.
+    /// The caller's metadata. Empty if the document has no metadata.
     pub meta: Map<String, Value>,
 }
 
-/// What the store has of a document.
+/// The stored fields of a document.
 pub(super) struct Stored {
     pub id: String,
     pub text: Option<String>,
@@ -31,28 +31,27 @@ pub(super) struct Stored {
 }
 
 impl Snapshot {
-    /// Reads a document as it was added, and checks it against its digests.
+    /// Reads a document, and verifies its digests.
     ///
     /// # Errors
-    /// When it cannot be read, or differs from the document that was added.
+    /// When the document cannot be read, or differs from the document that was added.
     pub fn document(&self, address: DocAddress) -> Result<StoredDocument> {
         let Stored { id, text, parts } = self.stored(address)?;
         Ok(StoredDocument { id, text, parts, meta: self.meta(address)? })
     }
 
-    /// Reads the text of a document, and checks it against its digest; `None` if texts are not
-    /// stored.
+    /// Reads the text of a document, and verifies its digest. `None` if texts are not stored.
     ///
     /// # Errors
-    /// When it cannot be read, or differs from the document that was added.
+    /// When the text cannot be read, or differs from the text that was added.
     pub fn text(&self, address: DocAddress) -> Result<Option<String>> {
         Ok(self.stored(address)?.text)
     }
 
-    /// Returns the parts of the text of a document, in their order; none of most documents.
+    /// Returns the parts of the text of a document, in order. Empty for most documents.
     ///
     /// # Errors
-    /// When they cannot be read, or differ from those of the document that was added.
+    /// When the parts cannot be read, or differ from the parts that were added.
     pub fn parts(&self, address: DocAddress) -> Result<Vec<Part>> {
         match self.parts_digest(address)? {
             None => Ok(Vec::new()),
@@ -60,10 +59,10 @@ impl Snapshot {
         }
     }
 
-    /// Refuses a document whose parts are not in the store.
+    /// Refuses a document whose parts are missing in the store.
     ///
     /// # Errors
-    /// When it has a digest of parts, but no parts.
+    /// When the document has a digest of parts, but no parts.
     pub(super) fn check_parts(&self, address: DocAddress, parts: &[Part]) -> Result<()> {
         if parts.is_empty() && self.parts_digest(address)?.is_some() {
             return Err(self.damaged(address, "store", "its parts are missing"));
@@ -75,7 +74,7 @@ impl Snapshot {
         self.segment(address).parts_digest(address.doc)
     }
 
-    /// Reads what the store has of a document, and checks it against its digests.
+    /// Reads the stored fields of a document, and verifies its digests.
     pub(super) fn stored(&self, address: DocAddress) -> Result<Stored> {
         let fields = *self.index().fields();
         let damaged = |what: &str| self.damaged(address, "store", what);
@@ -98,7 +97,7 @@ impl Snapshot {
         if !text_fits || id != self.id(address)? {
             return Err(damaged("the document does not match its digest"));
         }
-        // The column is not opened for a document without parts: all of its file is read then.
+        // Do not open the column without parts, because opening reads the whole file.
         let parts = match text_of(fields.parts) {
             "" => Some(Vec::new()),
             stored => self.parts_digest(address)?.and_then(|digest| parts::read(stored, digest)),
@@ -107,17 +106,16 @@ impl Snapshot {
         Ok(Stored { id, text, parts })
     }
 
-    /// Reads the text of a document, empty if the index stores none, and splits it into tokens.
+    /// Reads the text of a document and splits it into tokens. Empty if the index stores no text.
     ///
     /// # Errors
-    /// The errors of [`document`](Self::document); [`Error::Cancelled`](crate::Error::Cancelled)
+    /// The errors of [`document`](Self::document). [`Error::Cancelled`](crate::Error::Cancelled)
     /// soon after `stop`.
     pub fn analyzed(&self, address: DocAddress, stop: &Stop) -> Result<Analyzed> {
         self.analyzed_by(&self.config().analyzer, address, stop)
     }
 
-    /// Splits the text as [`analyzed`](Self::analyzed) does, with the analyzer whose tokens
-    /// passages are found by.
+    /// Like [`analyzed`](Self::analyzed), but with the tokens that passages are found by.
     ///
     /// # Errors
     /// The errors of [`analyzed`](Self::analyzed).

@@ -1,8 +1,8 @@
 //! One segment of a snapshot.
 //!
-//! The files of a segment never change; only the set of its live documents does. Snapshots of one
-//! [`Index`] therefore share the data read from a segment: a commit opens its new segments, not the
-//! whole index.
+//! The files of a segment never change, only the set of its live documents does. Snapshots of the
+//! same [`Index`] therefore share the data read from a segment, and a new snapshot opens only new
+//! segments.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
@@ -26,7 +26,7 @@ use crate::error::{Corruption, Result};
 use crate::segment::SegmentReader;
 use crate::segment::plugin::SignatureFile;
 
-/// One segment of a snapshot: its files, and which of its documents are live.
+/// A segment of a snapshot: its files, and which of its documents are live.
 #[derive(Clone)]
 pub struct SegmentView {
     files: Arc<SegmentFiles>,
@@ -42,22 +42,22 @@ impl std::fmt::Debug for SegmentView {
 
 /// The data read from a segment, deleted documents included.
 pub struct SegmentFiles {
-    /// The signatures.
+    /// The reader of the `.sig` file.
     pub signatures: SegmentReader,
-    /// The texts.
+    /// The reader of the stored texts.
     pub(super) store: Store,
-    /// The documents that queries were compared with last.
+    /// The cache of analyzed documents.
     pub(super) documents: AnalyzedDocuments,
-    /// The meta objects as JSON, if any document has one. Like the next, opened at the first
-    /// request: all of the file is compared with its checksum then.
+    /// The meta objects as JSON. `None` if no document has one. Like the following columns, opened
+    /// at first use, because opening compares the whole file with its checksum.
     metas: OnceLock<Option<StringColumn>>,
-    /// When each document was added.
+    /// The times of addition.
     added: OnceLock<Column<DateTime>>,
     /// The places that ids were made from.
     places: OnceLock<Column<u64>>,
     /// The digests of the parts of texts.
     parts_digests: OnceLock<Column<u64>>,
-    /// The meta objects requested last.
+    /// The cache of meta objects.
     kept: Arc<ByteLru<Group>>,
     segment: tantivy::SegmentReader,
     index_path: PathBuf,
@@ -70,10 +70,10 @@ impl std::fmt::Debug for SegmentFiles {
 }
 
 impl SegmentFiles {
-    /// Reads the parts of a segment of `index` that a snapshot needs; its files have been opened.
+    /// Reads the parts of a segment of `index` that a snapshot needs, from open files.
     ///
     /// # Errors
-    /// When a file is damaged, or not of this index.
+    /// When a file is damaged, or does not belong to this index.
     pub(super) fn read(
         segment: &tantivy::SegmentReader,
         signatures: SignatureFile,
@@ -99,10 +99,10 @@ impl SegmentFiles {
         })
     }
 
-    /// Returns the JSON of the meta object of document `doc`, if it has one.
+    /// Returns the JSON of the meta object of document `doc`, if it has a meta object.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the column cannot be read.
     pub(super) fn meta_json(&self, doc: u32) -> Result<Option<Vec<u8>>> {
         let column = self.column(&self.metas, |fast| {
             let column = fast.bytes(META_JSON)?;
@@ -116,19 +116,19 @@ impl SegmentFiles {
         })
     }
 
-    /// Returns when document `doc` was added.
+    /// Returns the time of addition of document `doc`.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the column cannot be read.
     pub(super) fn added(&self, doc: u32) -> Result<DateTime> {
         let added = self.column(&self.added, |fast| fast.date("added"))?;
         Ok(added.first(doc).unwrap_or_default())
     }
 
-    /// Returns the number of the place that the id of document `doc` was made from, if it was.
+    /// Returns the number of the place that the id of document `doc` was made from, if any.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the column cannot be read.
     pub(super) fn place(&self, doc: u32) -> Result<Option<u64>> {
         Ok(self.column(&self.places, |fast| fast.u64(PLACE))?.first(doc))
     }
@@ -136,12 +136,12 @@ impl SegmentFiles {
     /// Returns the digest of the parts of document `doc`, if it has parts.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the column cannot be read.
     pub(super) fn parts_digest(&self, doc: u32) -> Result<Option<u64>> {
         Ok(self.column(&self.parts_digests, |fast| fast.u64(PARTS_DIGEST))?.first(doc))
     }
 
-    /// Returns a column, opened if it is not open yet.
+    /// Returns a column, and opens it at first use.
     fn column<'a, T>(
         &self,
         column: &'a OnceLock<T>,
@@ -155,11 +155,11 @@ impl SegmentFiles {
         Ok(column.get_or_init(|| opened))
     }
 
-    /// Returns when the last of its documents was added, deleted ones included, in microseconds
-    /// since 1970; `None` without documents before `end`.
+    /// Returns the latest time of addition before `end`, in microseconds since 1970, deleted
+    /// documents included. `None` if there is no such document.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the column cannot be read.
     pub(super) fn latest_micros(&self, end: i64) -> Result<Option<i64>> {
         let added = self.column(&self.added, |fast| fast.date("added"))?;
         let documents = self.signatures.header().documents;
@@ -172,10 +172,10 @@ impl SegmentFiles {
         Ok(times.into_iter().filter(|time| *time < end).max())
     }
 
-    /// Returns when document `doc` was added, in microseconds since 1970.
+    /// Returns the time of addition of document `doc`, in microseconds since 1970.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the column cannot be read.
     pub fn added_micros(&self, doc: u32) -> Result<i64> {
         Ok(self.added(doc)?.into_timestamp_micros())
     }
@@ -190,7 +190,7 @@ impl Deref for SegmentView {
 }
 
 impl SegmentView {
-    /// The segment as `reader` has it, with its files.
+    /// Creates the view of a segment with the live documents of `reader`.
     pub(super) fn new(reader: &tantivy::SegmentReader, files: Arc<SegmentFiles>) -> SegmentView {
         SegmentView {
             files,
@@ -199,7 +199,7 @@ impl SegmentView {
         }
     }
 
-    /// Returns the segment as if these documents were removed too.
+    /// Returns the segment as if the `hidden` documents were removed too.
     pub(super) fn without(&self, hidden: &HashSet<u32>) -> SegmentView {
         let documents = self.signatures.header().documents;
         let mut words = vec![0u64; documents.div_ceil(64) as usize];
@@ -207,7 +207,7 @@ impl SegmentView {
         for doc in live {
             words[doc as usize / 64] |= 1 << (doc % 64);
         }
-        // As tantivy stores the live documents: their number, and a bit for each.
+        // tantivy's form of an alive bitset: the number of documents, then a bit per document.
         let mut bytes = documents.to_le_bytes().to_vec();
         words.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
         let alive = AliveBitSet::open(OwnedBytes::new(bytes));
@@ -215,7 +215,7 @@ impl SegmentView {
         SegmentView { files: self.files.clone(), alive: Some(alive), live_documents }
     }
 
-    /// Returns whether the document `doc` is live: not removed or replaced.
+    /// Returns whether the document `doc` is live, neither removed nor replaced.
     #[inline]
     pub fn is_alive(&self, doc: u32) -> bool {
         self.alive.as_ref().is_none_or(|alive| alive.is_alive(doc))
@@ -231,27 +231,27 @@ impl SegmentView {
         self.live_documents
     }
 
-    /// Returns the number of documents that have been removed or replaced and still use space.
+    /// Returns the number of removed or replaced documents that still take space.
     pub fn deleted_documents(&self) -> u32 {
         self.signatures.header().documents - self.live_documents
     }
 }
 
-/// The segments of an index that a snapshot has open.
+/// The segments that living snapshots of an index have open.
 #[derive(Default)]
 pub(super) struct OpenSegments {
-    /// Names of segments are never used again.
+    /// Segments by name. Names are never reused.
     open: Mutex<HashMap<SegmentId, Weak<SegmentFiles>>>,
 }
 
 impl OpenSegments {
-    /// Returns the files of this segment that a living snapshot has read.
+    /// Returns the files of a segment if a living snapshot has read them.
     pub(super) fn get(&self, segment: SegmentId) -> Option<Arc<SegmentFiles>> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.get(&segment).and_then(Weak::upgrade)
     }
 
-    /// Shares the data read from this segment, as long as a snapshot has it.
+    /// Shares the files of a segment for as long as a snapshot uses them.
     pub(super) fn keep(&self, segment: SegmentId, files: SegmentFiles) -> Arc<SegmentFiles> {
         let files = Arc::new(files);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,9 +1,9 @@
-//! Addition, replacement and deletion of documents.
+//! Adds, replaces and deletes documents.
 //!
-//! No reader sees a change before [`Writer::commit`], and every snapshot taken after it does. A
-//! dropped writer discards its uncommitted changes. After a write that failed or panicked a writer
-//! refuses everything: the disk holds the last commit, and the index has to be opened again. A
-//! commit is complete when it is durable, whether or not it can then be opened.
+//! No reader sees a change before [`Writer::commit`], and every snapshot taken afterwards does.
+//! Dropping a writer discards its uncommitted changes. After a write that failed or panicked, the
+//! writer refuses further changes: the disk has the last commit, and the index has to be opened
+//! again. A commit is complete when it is durable, even if it cannot be opened yet.
 
 mod current;
 mod novelty;
@@ -38,14 +38,14 @@ use crate::runtime::Point;
 use crate::runtime::Stop;
 use crate::segment::plugin::{Backlog, Payload};
 
-/// The limits of a writer.
+/// Options of a writer.
 #[derive(Debug, Clone, Copy, Setters)]
 #[non_exhaustive]
 #[setters(into)]
 pub struct WriterOptions {
-    /// The memory for documents on their way into a segment; at least 32 MiB are used.
+    /// Bytes for documents on their way into a segment. Smaller values count as 32 MiB.
     pub memory_bytes: usize,
-    /// Merge segments in the background as they come.
+    /// Whether to merge segments in the background.
     pub merge: bool,
 }
 
@@ -55,46 +55,46 @@ impl Default for WriterOptions {
     }
 }
 
-/// No less is used.
+/// Smaller budgets are raised to this.
 const MEMORY_BYTES_MIN: usize = 32 << 20;
-/// tantivy takes no less.
+/// The minimum that tantivy accepts.
 const SEGMENT_BYTES_MIN: usize = 16 << 20;
-/// tantivy takes no more.
+/// The maximum that tantivy accepts.
 const SEGMENT_BYTES_MAX: usize = 4_000_000_000;
 
-/// The maximum number of changes in a commit, so that the memory to remember them stays below about
-/// 100 MiB: a hash map of 2^20 places takes no more than 7/8 of them.
+/// The most changes in a commit. The limit keeps the memory of the changes below about 100 MiB: a
+/// hash map of 2^20 places holds up to 7/8 of that number.
 pub const UNCOMMITTED_MAX: usize = 900_000;
 const _: () = assert!(size_of::<(Digest, Change)>() < 100, "bytes of a place");
 
-/// This share of the memory is for the deletions of the next commit, which is made when the share
-/// is used up. The waiting documents have that much less memory.
+/// This fraction of the memory is for the deletions of the next commit. The writer commits when the
+/// deletions reach the limit. Documents waiting for a segment have less memory accordingly.
 const DELETIONS_SHARE: usize = 6;
 
 /// The effect of adding a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// No document had its id.
+    /// The id was new.
     Added,
-    /// The document replaced another version.
+    /// The document replaced the stored document with the same id.
     Replaced,
-    /// The stored document with its id has the same text, parts and meta.
+    /// The stored document has the same text, parts and meta object, so nothing changed.
     Unchanged,
 }
 
-/// The only writer of an index: adds, replaces and removes documents, and commits them.
+/// The only writer of an index, which adds, replaces and removes documents, and commits.
 ///
-/// Changes are invisible until [`commit`](Writer::commit), which makes all of them durable and
-/// visible, or none. A crash or a dropped writer loses the uncommitted changes and nothing else.
-/// Documents on their way into a segment take about [`WriterOptions::memory_bytes`], whatever their
-/// number. [`add`](Writer::add) signs a document on the caller's thread,
-/// [`add_all`](Writer::add_all) many documents on several threads. Merges of segments run in the
-/// background; [`finish`](Writer::finish) waits for them.
+/// Changes are invisible until [`commit`](Writer::commit) makes them durable and visible,
+/// atomically. A crash or a dropped writer only loses uncommitted changes. Documents on their way
+/// into a segment take about [`WriterOptions::memory_bytes`], whatever their number.
+/// [`add`](Writer::add) signs a document on the caller's thread, [`add_all`](Writer::add_all) signs
+/// many documents on several threads. Segments are merged in the background, and
+/// [`finish`](Writer::finish) waits for the merges.
 ///
 /// # Errors
-/// After [`Error::Input`] the writer goes on; after any other error it refuses all changes, and the
-/// index must be opened again to see its last commit. While another process or thread has the
-/// writer, [`Index::writer`] fails with [`Error::Locked`].
+/// After an [`Error::Input`] the writer stays usable. After any other error it refuses every
+/// change, and the index must be opened again to see its last commit. While another process or
+/// thread has the writer, [`Index::writer`] fails with [`Error::Locked`].
 ///
 /// # Examples
 /// ```
@@ -114,30 +114,30 @@ pub enum Outcome {
 /// ```
 pub struct Writer {
     index: Index,
-    /// Present except in `finish` and `drop`, which consume it.
+    /// Always present, except while `finish` or `drop` consumes it.
     inner: Option<IndexWriter>,
     /// The last commit that could be opened.
     committed: Snapshot,
-    /// Commits came after it that could not be opened.
+    /// Whether later commits could not be opened.
     is_behind: bool,
-    /// The changes of documents in these commits, by the digests of their ids.
+    /// By digest of the id, the changes in commits that could not be opened.
     unseen: HashMap<Digest, Change>,
-    /// The changes since the last commit, likewise.
+    /// By digest of the id, the changes since the last commit.
     changed: HashMap<Digest, Change>,
-    /// The documents that these changes replace or remove.
+    /// The documents that the uncommitted changes replace or remove.
     pub(super) deletions: Deletions,
     backlog: Arc<Backlog>,
     moments: Moments,
-    /// The log of changes, if the index keeps one.
+    /// The change log, if the index has one.
     changes: Option<ChangeRecorder>,
-    /// The note of the last commit, which the next one carries on.
+    /// The note of the last commit, which the next commit repeats.
     note: Option<String>,
-    /// The documents that are refused.
+    /// The documents that the index refuses.
     pub(super) withdrawals: Arc<Withdrawals>,
-    /// Whether all changes must be in one commit.
+    /// Whether the changes must go into a single commit.
     pub(super) is_one_commit: bool,
     options: WriterOptions,
-    /// Present if the index records novelty.
+    /// Computes novelty, if the index records novelty.
     novelty: Option<NoveltyRecorder>,
     poison: Poison,
 }
@@ -151,7 +151,6 @@ impl std::fmt::Debug for Writer {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Change {
     Removed,
-    /// Added.
     Added(Content),
 }
 
@@ -159,11 +158,11 @@ impl Index {
     /// Opens the writer of the index.
     ///
     /// # Errors
-    /// When another process or thread has the writer, at once or after the time of
-    /// [`Index::with_lock_wait`]; when the index is damaged.
+    /// [`Error::Locked`] when another process or thread has the writer, immediately or after the
+    /// time of [`Index::with_lock_wait`]. When the index is damaged.
     pub fn writer(&self, options: WriterOptions) -> Result<Writer> {
-        // A third of the memory waits in tantivy's queue, the rest becomes the next segment. One
-        // indexing thread: segments then hold the documents in the order of their addition,
+        // A third of the memory is for documents in tantivy's queue, the rest for the next segment.
+        // A single indexing thread, so that segments have the documents in the order of addition,
         // whatever the timing.
         freed::keep(options.memory_bytes);
         let segment_bytes =
@@ -172,19 +171,20 @@ impl Index {
             let inner = self.tantivy().writer_with_num_threads(1, segment_bytes);
             inner.map_err(|e| self.error("write to", e))
         })?;
-        // tantivy gives the first operation the stamp of the last commit. A merge of committed
-        // segments meets deletions up to that stamp, but skips segments with deletions of that
-        // commit: a first deletion would be taken as met, and old versions would come back.
+        // tantivy gives the first operation the opstamp of the last commit. A merge of committed
+        // segments applies deletions up to that opstamp, but skips segments that have deletions of
+        // that commit. A first deletion would count as applied, and old versions would come back.
+        // An empty run uses up the opstamp.
         inner.run([]).map_err(|e| self.error("write to", e))?;
         if options.merge {
             inner.set_merge_policy(Box::new(TieredMergePolicy));
         } else {
             inner.set_merge_policy(Box::new(NoMergePolicy));
         }
-        // Under the lock: the directory may hold another index by now.
+        // Check under the lock, because the directory may contain another index by now.
         self.check_same()?;
-        // A list that a killed writer put in its place may not be durable, and all that is
-        // acknowledged from here on, or removed because it is in the index already, relies on it.
+        // A killed writer may have left a list that is not durable. Everything that this writer
+        // acknowledges, or skips because the index already has it, relies on that list.
         self.directory().sync_directory().map_err(|e| self.error("write to", e.into()))?;
         let begun = self.directory().begin_writing(self.tantivy().directory());
         begun.map_err(|e| self.error("write to", e.into()))?;
@@ -193,7 +193,7 @@ impl Index {
         Ok(Writer {
             index: self.clone(),
             inner: Some(inner),
-            // Under the lock: what another process committed a moment ago is seen.
+            // Under the lock, to include a commit that another process has just made.
             committed: self.snapshot()?,
             is_behind: false,
             unseen: HashMap::new(),
@@ -213,7 +213,7 @@ impl Index {
 }
 
 impl Writer {
-    /// Returns the index.
+    /// Returns the index that this writer changes.
     #[must_use]
     pub fn index(&self) -> &Index {
         &self.index
@@ -222,20 +222,20 @@ impl Writer {
     /// Returns the index as of the last commit.
     ///
     /// # Errors
-    /// When its segments cannot be opened. The commit stands.
+    /// When the segments cannot be opened. The commit is durable nevertheless.
     pub fn committed(&mut self) -> Result<&Snapshot> {
         self.catch_up()?;
         Ok(&self.committed)
     }
 
-    /// Returns whether the writer accepts changes: no earlier one has failed or panicked half way.
+    /// Returns whether the writer accepts changes. False after a change has failed or panicked.
     #[must_use]
     pub fn is_usable(&self) -> bool {
         !self.poison.is_set()
     }
 
-    /// Returns whether the document is in the index, uncommitted changes included, with the same
-    /// text, which has this digest, the same parts and the same meta object.
+    /// Returns whether the index, uncommitted changes included, has the document with the same text
+    /// (which has this digest), the same parts and the same meta object.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -243,22 +243,22 @@ impl Writer {
         Ok(self.compare(document, digest)?.is_unchanged())
     }
 
-    /// Returns the number of changes since the last commit.
+    /// Returns the number of documents changed since the last commit.
     #[must_use]
     pub fn uncommitted(&self) -> usize {
         self.changed.len()
     }
 
-    /// Adds a document, or replaces the one with the same id; one that has not changed stays. If
-    /// the id was made ([`super::IdSource`]), only one of the same place is replaced.
+    /// Adds a document, or replaces the document with the same id. An unchanged document is kept as
+    /// is. A document with a made id ([`super::IdSource`]) only replaces a document from the same
+    /// place.
     ///
-    /// The document is signed here, on the caller's thread; [`add_all`](Self::add_all) signs on
-    /// several threads.
+    /// The document is signed on the caller's thread. [`add_all`](Self::add_all) uses several.
     ///
     /// # Errors
-    /// When the index cannot hold the document ([`Document::problem`]), has another of a made id,
-    /// refuses it because it was withdrawn, or cannot be written. After an [`Error::Input`] the
-    /// writer goes on as before.
+    /// When the index cannot hold the document ([`Document::problem`]), when its made id belongs to
+    /// a document from another place, when it was withdrawn, or when it cannot be written. After an
+    /// [`Error::Input`] the writer stays usable.
     pub fn add(&mut self, document: Document) -> Result<Outcome> {
         let document = document.checked()?;
         self.check_usable()?;
@@ -273,11 +273,11 @@ impl Writer {
         self.put(signed, &compared, added)
     }
 
-    /// Adds a document that is signed already, as the index signs.
+    /// Adds a document that was signed with the configuration of the index.
     ///
     /// # Errors
-    /// [`Error::Input`] when the index has another document of a made id, or refuses it because it
-    /// was withdrawn; when the document cannot be written.
+    /// [`Error::Input`] when a made id belongs to a document from another place, or when the
+    /// document was withdrawn. When the document cannot be written.
     pub fn add_signed(&mut self, signed: impl Borrow<SignedDocument>) -> Result<Outcome> {
         let now = self.moments.next(&self.committed)?;
         self.add_as_of(signed, now)
@@ -308,7 +308,7 @@ impl Writer {
     ) -> Result<Outcome> {
         let own: &SignedDocument = signed.borrow();
         compared.check_replacement(&own.document)?;
-        // What a withdrawal leaves of a document is not new.
+        // A withdrawal writes the remaining text again, which is not new and must not be refused.
         if !self.is_one_commit {
             self.withdrawals.check(self.index.config(), own)?;
         }
@@ -326,7 +326,7 @@ impl Writer {
         let replaced = compared.before.is_some().then(|| own.document.id.clone());
         let point = self.index.faults().at(Point::Add, &own.document.id);
         point.map_err(|e| Error::io("write to", self.index.path(), e))?;
-        // The old version must not go without the new one coming.
+        // From here on, a failure could delete the old version without adding the new one.
         let change = self.poison.begin();
         self.log_change(&own.document.id)?;
         if let Some(id) = replaced {
@@ -348,7 +348,7 @@ impl Writer {
         Ok(if compared.before.is_some() { Outcome::Replaced } else { Outcome::Added })
     }
 
-    /// Removes the document with this id; returns whether there was one.
+    /// Removes the document with this id. Returns whether there was one.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -381,8 +381,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Opens the last commit if unseen changes use up the limit: they take as much memory as
-    /// uncommitted ones, and no commit frees it.
+    /// Opens the last commit when the unseen changes reach the limit. They take as much memory as
+    /// uncommitted changes, but a commit does not free them.
     fn make_room(&mut self) -> Result<()> {
         if self.unseen.len() >= UNCOMMITTED_MAX { self.catch_up() } else { Ok(()) }
     }
@@ -400,12 +400,12 @@ impl Writer {
         if are_many { self.commit() } else { Ok(()) }
     }
 
-    /// Makes all changes durable and visible, or none.
+    /// Makes the uncommitted changes durable and visible, atomically.
     ///
     /// # Errors
-    /// When the changes could not be made durable, and only then; [`committed`](Self::committed)
-    /// shows whether the commit can be opened. The writer is then unusable: open the index again to
-    /// see its last commit.
+    /// Only when the changes could not be made durable. The writer is then unusable: open the index
+    /// again to see its last commit. A durable commit that cannot be opened is not an error here,
+    /// but an error of [`committed`](Self::committed).
     pub fn commit(&mut self) -> Result<()> {
         self.check_usable()?;
         if self.changed.is_empty() {
@@ -415,11 +415,11 @@ impl Writer {
         self.commit_all(self.poison.begin())
     }
 
-    /// Logs the documents that each later commit adds ([`Index::change_log`]); commits earlier
-    /// changes. Returns the number of the last commit of the log: 0 if it begins.
+    /// Starts logging the documents that later commits add ([`Index::change_log`]). Earlier changes
+    /// are committed first. Returns the number of the last logged commit, or 0 if the log is new.
     ///
     /// # Errors
-    /// When the log cannot be written, or the index is in memory; the errors of
+    /// When the log cannot be written, or the index is in memory, and the errors of
     /// [`commit`](Self::commit).
     pub fn log_changes(&mut self) -> Result<u64> {
         self.commit()?;
@@ -430,19 +430,19 @@ impl Writer {
         Ok(self.changes.insert(changes).last())
     }
 
-    /// Notes in the log of changes, if there is one, that the next commit adds a document.
+    /// Logs that the next commit adds a document, if the index has a change log.
     pub(super) fn log_change(&mut self, id: &str) -> Result<()> {
         let noted = self.changes.as_mut().map_or(Ok(()), |changes| changes.note(id));
         noted.map_err(|e| Error::io("write to", self.index.path(), e))
     }
 
-    /// Returns whether the index keeps a log of changes.
+    /// Returns whether the index has a change log.
     pub(super) fn logs_changes(&self) -> bool {
         self.changes.is_some()
     }
 
-    /// Commits, even when nothing has changed, with a note that is kept with this commit and all
-    /// later ones until the next note; [`Index::note`] reads it.
+    /// Commits with a note, even if nothing has changed. [`Index::note`] reads the note, which
+    /// later commits repeat until the next note.
     ///
     /// # Errors
     /// The errors of [`commit`](Self::commit).
@@ -458,7 +458,7 @@ impl Writer {
         point.map_err(|e| Error::io("write to", self.index.path(), e))?;
         let mut changes = self.changes.take();
         let committed = self.tantivy_writer().prepare_commit().and_then(|mut prepared| {
-            // A commit without would take the last one away.
+            // A commit without the note would remove the last note.
             if let Some(note) = &note {
                 prepared.set_payload(note);
             }
@@ -482,8 +482,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Opens the last commit. A commit that cannot be opened is not lost: until it can be, `unseen`
-    /// lists its changes.
+    /// Opens the last commit. A commit that cannot be opened is not lost: `unseen` lists its
+    /// changes until it can be opened.
     fn catch_up(&mut self) -> Result<()> {
         if self.is_behind {
             self.committed = Error::catch("opening the commit", || {
@@ -500,7 +500,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Opens the last commit anew, whose segments a merge may have replaced.
+    /// Opens the last commit again, because a merge may have replaced its segments.
     pub(super) fn reopen(&mut self) -> Result<()> {
         self.is_behind = true;
         self.catch_up()
@@ -520,7 +520,7 @@ impl Writer {
         Ok(self.content_of(id_digest(id), id)?.is_some())
     }
 
-    /// Commits, then waits for merges in the background to end.
+    /// Commits, then waits until the merges in the background have ended.
     ///
     /// # Errors
     /// When the commit or a merge fails.
@@ -529,8 +529,8 @@ impl Writer {
         self.close().map_err(|e| self.index.error("merge segments of", e))
     }
 
-    /// Waits for tantivy's threads to end, and only then releases the lock: a merge that ended
-    /// under the next writer would take its segments away.
+    /// Waits until tantivy's threads have ended before releasing the lock. A merge that ended under
+    /// the next writer would remove the segments of that writer.
     fn close(&mut self) -> tantivy::Result<()> {
         self.inner.take().map_or(Ok(()), IndexWriter::wait_merging_threads)
     }
@@ -544,12 +544,12 @@ impl Writer {
         self.options.merge
     }
 
-    /// Begins a change of the list of segments: if it is not committed, the writer is unusable.
+    /// Begins a change of the list of segments. Unless committed, it makes the writer unusable.
     pub(super) fn begin_change(&self) -> ChangeGuard {
         self.poison.begin()
     }
 
-    /// Commits a change begun by [`begin_change`](Self::begin_change).
+    /// Commits a change begun with [`begin_change`](Self::begin_change).
     pub(super) fn commit_change(&mut self, change: ChangeGuard) -> Result<()> {
         self.moments.forget();
         self.commit_all(change)
@@ -564,10 +564,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the error of a failed write with its cause: tantivy itself first reports only that
-    /// its thread has ended.
+    /// Returns the cause of a failed write. tantivy first reports only that its thread has ended.
     fn failure(&mut self, action: &'static str, error: TantivyError) -> Error {
-        // Whatever failed in a directory that was exchanged, that is the cause.
+        // If the directory was exchanged, the exchange is the cause of whatever failed.
         if let Err(exchanged) = self.index.directory().check_writer() {
             return self.index.error(action, exchanged.into());
         }

@@ -1,4 +1,4 @@
-//! The part of a document that tantivy gets.
+//! Converts a document into tantivy's form.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -12,8 +12,8 @@ use super::canonical;
 use super::parts;
 use super::schema::Fields;
 
-/// Returns tantivy's document, without its signature. `meta` is its meta object, and `json` the
-/// same as canonical JSON.
+/// Returns tantivy's document without the signature. `meta` is the meta object, and `json` the same
+/// object as canonical JSON.
 pub fn written(
     fields: &Fields,
     signed: &SignedDocument,
@@ -40,7 +40,7 @@ pub fn written(
     document
 }
 
-/// The time, to the nanosecond until 2262 and then no more.
+/// Converts a time with nanosecond resolution. Times after 2262 become the last representable time.
 pub fn date(time: SystemTime) -> DateTime {
     let nanos = match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
@@ -49,8 +49,8 @@ pub fn date(time: SystemTime) -> DateTime {
     DateTime::from_timestamp_nanos(nanos)
 }
 
-/// Converts a meta object for tantivy, its members in the order of their names: of two that mean
-/// one path (`{"a": {"b": 1}, "a.b": 2}`) the first is always the same.
+/// Converts a meta object for tantivy, with members ordered by name. If two members mean the same
+/// path, as in `{"a": {"b": 1}, "a.b": 2}`, the order makes the first one the same everywhere.
 fn object_of(meta: &Map<String, Value>) -> BTreeMap<String, OwnedValue> {
     meta.iter().map(|(key, value)| (key.clone(), owned(value))).collect()
 }

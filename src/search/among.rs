@@ -1,8 +1,8 @@
 //! A search that is restricted to a few documents.
 //!
-//! It decides as a search of the whole index would, but reads the signatures of these documents
-//! instead of the posting lists of the query: its cost follows their number, not the size of the
-//! index.
+//! The search decides exactly as a search of the whole index, but reads the signatures of the given
+//! documents instead of the posting lists of the query. Its cost depends on the number of
+//! documents, not on the size of the index.
 
 use super::candidate::Candidate;
 use super::candidates::CandidateSet;
@@ -20,12 +20,12 @@ use crate::segment::Terms;
 use cento_api::{Goal, Hit};
 
 impl Searcher {
-    /// Returns the hits that are among `documents`, best first: those of [`search`](Self::search)
-    /// with the same query and no limit, with the same numbers. The limit and the budget of the
-    /// query do not count.
+    /// Returns the hits among `documents`, best first. They are the hits of
+    /// [`search`](Self::search) for the same query without a limit, with the same numbers. The
+    /// limit and the budget of the query are ignored.
     ///
     /// # Errors
-    /// When the goal of the query is another than [`Goal::Hits`]; the errors of
+    /// When the goal of the query is not [`Goal::Hits`], and the errors of
     /// [`search`](Self::search).
     pub fn search_among(&self, query: &Query, documents: &[DocAddress]) -> Result<Vec<Hit>> {
         query.check()?;
@@ -44,8 +44,8 @@ impl Searcher {
         Ok(search.hits(meeting)?.hits)
     }
 
-    /// Returns the least number of fingerprints that a hit shares with a query of this number of
-    /// tokens and of distinct fingerprints.
+    /// Returns the smallest number of fingerprints that a hit shares with a query of `size`
+    /// (tokens, distinct fingerprints).
     ///
     /// # Errors
     /// When the configuration of the index cannot tell.
@@ -55,7 +55,7 @@ impl Searcher {
 }
 
 impl<'a> Search<'a> {
-    /// Finds the candidates of a query with this signature that are among `documents`.
+    /// Finds the candidates of a query with this signature among `documents`.
     fn among(
         (searcher, query): (&'a Searcher, &'a Query),
         subject: QuerySignature,
@@ -84,7 +84,7 @@ impl<'a> Search<'a> {
         for address in documents {
             shared.read(snapshot, (&subject.keys, &terms), address, stop)?;
             let keys = shared.keys();
-            // Stop-fingerprints alone bring up no document.
+            // Stop-fingerprints alone do not make a candidate.
             let is_found = keys.iter().any(|&key| dfs[key as usize] <= max_df);
             if is_found && keys.len() as u32 >= overlap_min {
                 let overlap = keys.len() as u32;
@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the documents that may be hits: live, not excluded, and passing the filter.
+/// Returns the documents that may be hits: live, not excluded, and matching the filter.
 fn wanted(
     searcher: &Searcher,
     query: &Query,
@@ -137,7 +137,7 @@ mod tests {
     use crate::search::Thresholds;
     use serde_json::{Map, json};
 
-    /// Returns a text of few words, so that many texts share runs of them.
+    /// Returns a text from few distinct words, so that many texts share runs.
     fn text(words: &[u8]) -> String {
         words.iter().map(|word| format!("w{} ", word % 7)).collect()
     }

@@ -1,20 +1,20 @@
 //! The passage of all documents that is most like the query.
 //!
 //! The best near duplicate text of Sun, Qin and Wang (2013): definition 1 and algorithms 1 to 3.
-//! Shared fingerprints that may come from overlapping or adjacent windows are merged; around them
-//! the longest text is taken that can have made them (section 5). Of these candidate texts the one
-//! is best that has most of the query's q-grams (one-sided Jaccard of multisets), the shorter of
-//! equal ones. A heap by upper bounds leaves most of them uncompared (section 6).
+//! Shared fingerprints whose windows may overlap or touch are merged. Around them, the longest text
+//! that can have produced them is a candidate (section 5). The best candidate has the most q-grams
+//! of the query (one-sided Jaccard of multisets). Among equals the shorter text wins. A heap of
+//! upper bounds avoids comparing most candidates (section 6).
 //!
-//! The best one is cut to the tokens between its first and last q-gram that the query has: the
-//! paper takes as many tokens around fingerprints as may have made them, and with them those of the
-//! sentences before and after. Its similarity stays the same. Its place in the query is cut in the
-//! same way.
+//! The best candidate is then cut to the tokens between its first and last q-gram of the query. The
+//! paper keeps as many tokens around the fingerprints as may have produced them, which includes
+//! parts of the sentences before and after. The cut does not change the similarity. The place in
+//! the query is cut in the same way.
 //!
-//! Two places where the paper's algorithms 2 and 3 would not give the answer of algorithm 1: they
+//! In two places, the paper's algorithms 2 and 3 would not give the answer of algorithm 1: they
 //! stop at a bound equal to the best similarity, where a shorter text may tie, and they allow
-//! |grams_c| (1 - max_sim) errors, which is too few for candidates longer than the query. Here the
-//! bounds are exact.
+//! |grams_c| (1 - max_sim) errors, which is too few for candidates longer than the query. The
+//! bounds here are exact.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -28,34 +28,34 @@ use crate::runtime::Stop;
 /// The parameters of a winnowing scheme, which determine how candidate texts are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Windows {
-    /// The tokens of a q-gram.
+    /// The number of tokens of a q-gram.
     pub q: usize,
-    /// The q-grams of a window.
+    /// The number of q-grams of a window.
     pub w: usize,
 }
 
-/// A candidate text: tokens of a document, which are identified by their place in some list.
+/// A candidate text: a range of tokens of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The document.
+    /// The place of the document in the caller's list.
     pub document: usize,
-    /// The tokens.
+    /// The half-open range of tokens.
     pub tokens: Range<usize>,
 }
 
 /// The best candidate, and how it was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Best {
-    /// The candidate.
+    /// The candidate with the most common q-grams.
     pub candidate: Candidate,
-    /// The number of q-grams that it has in common with the query.
+    /// The number of q-grams in common with the query.
     pub common: usize,
-    /// Candidates whose similarity was calculated.
+    /// The number of candidates that were compared.
     pub calculated: usize,
 }
 
-/// Returns the candidate texts around shared fingerprints, whose positions ascend, of a document of
-/// `len` tokens (section 5, `GenCandTexts`).
+/// Returns the candidate texts around shared fingerprints in a document of `len` tokens.
+/// `positions` ascend (section 5, `GenCandTexts`).
 pub fn candidates(
     document: usize,
     positions: &[u32],
@@ -72,8 +72,7 @@ pub fn candidates(
     positions.chunk_by(are_continuous).map(text).collect()
 }
 
-/// Cuts a candidate text where parts of its document begin, at these tokens: each piece is a
-/// candidate.
+/// Cuts a candidate text at the tokens where parts of its document begin, into candidates.
 pub fn within_parts(candidate: Candidate, breaks: &[usize]) -> impl Iterator<Item = Candidate> {
     let Candidate { document, tokens } = candidate;
     let inner = within(breaks, &tokens).iter().copied();
@@ -82,7 +81,7 @@ pub fn within_parts(candidate: Candidate, breaks: &[usize]) -> impl Iterator<Ite
     starts.zip(ends).map(move |(start, end)| Candidate { document, tokens: start..end })
 }
 
-/// The q-grams of the query, with how often it has each.
+/// The q-grams of the query and their counts.
 pub struct Grams {
     q: usize,
     counts: HashMap<u64, u32, BuildKeyHasher>,
@@ -90,7 +89,7 @@ pub struct Grams {
 }
 
 impl Grams {
-    /// Returns the q-grams of `tokens`; of fewer than q tokens all of them are one.
+    /// Returns the q-grams of `tokens`. Fewer than q tokens make a single gram.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -104,8 +103,8 @@ impl Grams {
         Ok(Grams { q, counts, total: (tokens.len() + 1).saturating_sub(q) })
     }
 
-    /// Returns the range from the first to the last q-gram of `tokens` that the query has; all of
-    /// them if there is no such q-gram.
+    /// Returns the range from the first to the last q-gram of `tokens` that the query has, or all
+    /// tokens if there is no such q-gram.
     pub fn narrowed(&self, tokens: &[u64]) -> Range<usize> {
         let is_had = |gram: &[u64]| self.counts.contains_key(&hash(gram));
         let mut had = tokens.windows(self.q).map(is_had);
@@ -113,8 +112,7 @@ impl Grams {
         first.zip(last).map_or(0..tokens.len(), |(first, last)| first..last + self.q)
     }
 
-    /// Returns the tokens of the query in the q-grams that `tokens` has too, ascending and
-    /// disjoint.
+    /// Returns the tokens of the query in q-grams of `tokens`, as ascending disjoint ranges.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -137,7 +135,7 @@ impl Grams {
         (len + 1).saturating_sub(self.q)
     }
 
-    /// `CalcSim2`: how many q-grams of `tokens` the query has, unless that is fewer than `min`.
+    /// `CalcSim2`: returns how many q-grams of `tokens` the query has, if at least `min`.
     fn common(&self, tokens: &[u64], min: usize, stop: &Stop) -> Result<Option<usize>> {
         let Some(errors_max) = self.count_in(tokens.len()).checked_sub(min) else {
             return Ok(None);
@@ -166,8 +164,8 @@ fn hash(gram: &[u64]) -> u64 {
     gram.iter().fold(0, |hash, &token| mix64(hash ^ token))
 }
 
-/// A candidate that may come next: the one with the greatest possible number of q-grams in common,
-/// then the first one.
+/// A candidate not yet compared. The largest possible number of common q-grams comes first, then
+/// the first document.
 struct Open {
     bound: usize,
     candidate: Candidate,
@@ -175,7 +173,7 @@ struct Open {
 
 impl Ord for Open {
     fn cmp(&self, other: &Open) -> Ordering {
-        // Those of one document together, so that its text is read once.
+        // Visit the candidates of a document together, so that its text is read once.
         let place = |open: &Open| Reverse((open.candidate.document, open.candidate.tokens.start));
         self.bound.cmp(&other.bound).then_with(|| place(self).cmp(&place(other)))
     }
@@ -195,12 +193,11 @@ impl PartialEq for Open {
 
 impl Eq for Open {}
 
-/// Returns the best of the candidates (algorithm 2); of those that have equally much in common the
-/// shortest, then the first. `None` if no candidate has anything in common.
+/// Returns the best candidate (algorithm 2). Ties go to the shortest candidate, then to the first.
+/// `None` if no candidate shares a q-gram with the query.
 ///
 /// # Errors
-/// When `tokens_of` a document fails; [`Error::Cancelled`](crate::Error::Cancelled) soon after
-/// `stop`.
+/// When `tokens_of` fails. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn best(
     candidates: Vec<Candidate>,
     query: &Grams,
@@ -248,7 +245,7 @@ mod tests {
     #[test]
     fn continuous_signatures_are_merged_and_widened() {
         let windows = Windows { q: 3, w: 4 };
-        // 2 w + q - 2 is 9.
+        // Positions that differ by at most 2 w + q - 2 = 9 are merged.
         let found = candidates(7, &[2, 11, 21, 40], 42, windows);
         let text = |tokens| Candidate { document: 7, tokens };
         assert_eq!(found, [text(0..17), text(18..27), text(37..42)]);

@@ -1,37 +1,37 @@
-//! Candidates by weight: which of them may be among the best?
+//! Keeps the candidates that may be among the best by weight.
 //!
-//! A query by weight shares a fingerprint with most documents of a collection, and few of them are
-//! shown. The score of a document is the weight of the shared fingerprints over the root of its
-//! size ([`weigh::score`]). The last of the best so far has a score that the others must reach:
-//! documents that cannot are left out, and posting lists that cannot bring up any other document
-//! are read for the remaining ones alone (MaxScore, Turtle and Flood 1995).
+//! A query ranked by weight shares a fingerprint with most documents of a collection, but shows
+//! few. The score of a document is the weight of the shared fingerprints divided by the square root
+//! of its size ([`weigh::score`]). Once enough candidates are known, the worst of the best sets a
+//! minimum score. Documents that cannot reach it are dropped, and posting lists that cannot bring
+//! up a new document are read only for the remaining documents (MaxScore, Turtle and Flood 1995).
 
 use super::candidate::Candidate;
 use super::weigh;
 
-/// The candidates of a query that may be among its best by weight.
+/// The candidates of a query that may be among the best by weight.
 pub struct BestByWeight {
-    /// The number of the best, at least 1.
+    /// The number of requested candidates, at least 1.
     limit: usize,
-    /// Those that may be among them, with their scores.
+    /// Candidates that may be among the best, with their scores.
     found: Vec<(f64, Candidate)>,
-    /// The number of candidates that are kept before some are left out.
+    /// How many candidates may accumulate before the worst are dropped.
     room: usize,
-    /// As many documents as are wanted have at least this score.
+    /// At least `limit` documents have this score.
     score_min: f64,
 }
 
-/// What rounding can take from a score, or add to it, is far less than this share of its square.
+/// Rounding changes a score by much less than this fraction of its square.
 const ROUNDING: f64 = 1e-9;
 
 impl BestByWeight {
-    /// Creates a list for the best `limit` candidates; some are left out from `room` on.
+    /// Creates a list for the best `limit` candidates. Others are dropped beyond `room`.
     pub fn new(limit: usize, room: usize) -> BestByWeight {
         assert!(limit > 0, "one of the best is wanted at least");
         BestByWeight { limit, found: Vec::new(), room: room.max(limit), score_min: 0.0 }
     }
 
-    /// Adds candidates, which have these numbers of distinct fingerprints.
+    /// Adds candidates. `sizes` are their numbers of distinct fingerprints.
     pub fn extend(&mut self, candidates: impl Iterator<Item = Candidate>, sizes: &[u32]) {
         for (candidate, &size) in candidates.zip(sizes) {
             if self.may_be(candidate.weight, size) {
@@ -43,8 +43,8 @@ impl BestByWeight {
         }
     }
 
-    /// Raises the least score by documents that are hits whose weights are at least these, and that
-    /// have not been added.
+    /// Raises the minimum score with hits that have not been added, given lower bounds of their
+    /// weights and their sizes.
     pub fn raise(&mut self, hits: impl Iterator<Item = (u64, u32)>) {
         let mut scores: Vec<f64> = hits.map(|(weight, size)| weigh::score(weight, size)).collect();
         if scores.len() >= self.limit {
@@ -54,30 +54,31 @@ impl BestByWeight {
         }
     }
 
-    /// Returns whether a document of this size may be among the best if the fingerprints that it
-    /// shares have at most this weight.
+    /// Returns whether a document of this size may be among the best if its shared fingerprints
+    /// weigh at most `weight_max`.
     #[inline]
     pub fn may_be(&self, weight_max: u64, size: u32) -> bool {
-        // Of most documents it is certain without a root and a quotient.
+        // Comparing squares avoids a root and a division for most documents.
         let weight = weight_max as f64;
         weight * weight >= self.square_min() * f64::from(size.max(1))
     }
 
-    /// Returns whether any document may be among the best that has, of the query, fingerprints of
-    /// this weight each at most, and of the weight `all` together at most.
+    /// Returns whether a document may be among the best if it shares fingerprints that weigh at
+    /// most `each` individually and at most `all` together.
     pub fn may_be_brought_up(&self, each: u64, all: u64) -> bool {
-        // The sum of n of them, squared, over a size of at least n.
+        // n fingerprints weigh at most n times `each`, and at most `all`, and the document has a
+        // size of at least n, so the squared score is at most `each` times `all`.
         each as f64 * all as f64 >= self.square_min()
     }
 
-    /// Returns a bound below the square of the least score.
+    /// Returns a lower bound of the square of the minimum score.
     #[inline]
     fn square_min(&self) -> f64 {
         self.score_min * self.score_min * (1.0 - ROUNDING)
     }
 
-    /// Leaves out those that are not among the best. Equal scores are all kept: more than the score
-    /// decides between them.
+    /// Drops the candidates that are not among the best. Equal scores are kept, because other
+    /// criteria decide later.
     fn leave_out(&mut self) {
         if self.found.len() > self.limit {
             let last = self.limit - 1;
@@ -88,8 +89,8 @@ impl BestByWeight {
         self.room = self.room.max(2 * self.found.len());
     }
 
-    /// Returns those that may be among the best, by segment: at least as many as are wanted, if
-    /// there are.
+    /// Returns the candidates that may be among the best, ordered by segment: at least the
+    /// requested number, if there are that many.
     pub fn finish(mut self) -> Vec<Candidate> {
         self.leave_out();
         let mut found: Vec<Candidate> = self.found.into_iter().map(|found| found.1).collect();
@@ -112,14 +113,14 @@ mod tests {
         ) {
             let candidates: Vec<Candidate> = (0..).zip(&documents).map(|(doc, &(weight, _))| {
                 let address = DocAddress { segment: doc / 25, doc };
-                // Weights that differ in their last places only.
+                // The weights differ only in their last digits.
                 Candidate { address, overlap: 1, weight: (1 << 40) + weight }
             }).collect();
             let sizes: Vec<u32> = documents.iter().map(|&(_, size)| size).collect();
             let mut best = BestByWeight::new(limit, room);
             for (some, sizes) in candidates.chunks(at_once).zip(sizes.chunks(at_once)) {
                 if raises {
-                    // A part of the shared weight is not yet known.
+                    // A part of the shared weight is not known yet.
                     let known = some.iter().map(|candidate| candidate.weight - 3);
                     best.raise(known.zip(sizes.iter().copied()));
                 }
@@ -145,7 +146,7 @@ mod tests {
             let shared: Vec<u64> = shared.map(|(_, &weight)| weight).collect();
             let (weight, size) = (shared.iter().sum(), shared.len() as u32 + others);
             let mut best = BestByWeight::new(1, 0);
-            // Another document with the same score.
+            // Another document has the same score.
             best.raise(std::iter::once((weight, size)));
             prop_assert!(best.may_be(weight, size));
             prop_assert!(best.may_be_brought_up(weights[0], weights.iter().sum()));

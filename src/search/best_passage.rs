@@ -1,6 +1,6 @@
 //! The goal `passage`: the passage of all documents that is most like the query.
 //!
-//! The texts around shared fingerprints are cut out of the documents and compared ([`best`]).
+//! Texts around shared fingerprints are cut out of the documents and compared ([`best`]).
 
 use super::best::{self, Grams, Windows};
 use super::extent::Extent;
@@ -19,12 +19,12 @@ use crate::text::Analyzed;
 use cento_api::CandidateTexts;
 
 impl Search<'_> {
-    /// Returns the document with the passage most like the query, and the number of texts
+    /// Returns the document with the passage most like the query, and how many texts were
     /// considered.
     ///
     /// # Errors
-    /// When the index or the query has no text, the scheme does not winnow, or a document cannot be
-    /// read; [`Error::Cancelled`] soon after the query is stopped.
+    /// When the index or the query has no text, when the scheme does not winnow, or when a document
+    /// cannot be read. [`Error::Cancelled`] soon after the query is stopped.
     pub fn best_passage(&self, mut documents: Vec<Scored>) -> Result<Outcome> {
         let Search { searcher, query, subject, .. } = self;
         let snapshot = &searcher.snapshot;
@@ -39,10 +39,10 @@ impl Search<'_> {
         let bytes = memory::of_tokens(subject.tokens);
         let room = memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?;
         let held = room.as_ref().map_or(0, Permit::bytes);
-        // The memory of a text that is no stored document is taken before the search.
+        // Unless the query is a stored document, its memory was reserved before the search.
         let stored = query.memory.as_ref().filter(|_| subject.address.is_some());
         let query_text = self.analyzed(text, subject.tokens, stored, held)?;
-        // Of equal passages the one of the first id is best, wherever it is stored.
+        // Among equal passages the smallest id wins, so that the answer does not depend on storage.
         score::name(snapshot, &mut documents, query.stop())?;
         documents.sort_unstable_by(|a, b| (&a.id, a.address).cmp(&(&b.id, b.address)));
         let texts = self.candidate_texts(&documents, windows, held)?;
@@ -78,7 +78,7 @@ impl Search<'_> {
     }
 
     /// Returns the texts around the fingerprints that the documents share with the query, each
-    /// within a part of its document; `held` bytes have been taken before.
+    /// within a part of its document. `held` bytes have been reserved before.
     fn candidate_texts(
         &self,
         documents: &[Scored],
@@ -105,7 +105,7 @@ impl Search<'_> {
         Ok(texts)
     }
 
-    /// Reads and analyzes a stored document; `held` bytes have been taken before.
+    /// Reads and analyzes a stored document. `held` bytes have been reserved before.
     fn document(&self, address: DocAddress, held: usize) -> Result<Analyzed> {
         let Search { searcher, query, .. } = self;
         let snapshot = &searcher.snapshot;
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_place_in_the_query_is_that_of_the_runs_that_the_hit_has_too() {
-        // It was the whole query, with the words of the hit.
+        // The place was once the whole query, including words that only the query has.
         let index = Index::in_memory(Config::new("winnow", "words", true).unwrap()).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         let words = |kind: &str, range: std::ops::Range<u32>| -> String {
@@ -191,7 +191,7 @@ mod tests {
         let words = |range: std::ops::Range<u32>| -> String {
             range.map(|word| format!("word{word} ")).collect()
         };
-        // The query is at the end of one part and at the beginning of the next.
+        // The query matches the end of one part and the beginning of the next.
         let parts = [("a", words(100..160) + &words(0..20)), ("b", words(20..50))];
         writer.add(Document::of_parts("parted", parts.clone())).unwrap();
         writer.finish().unwrap();

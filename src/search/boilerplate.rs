@@ -1,18 +1,18 @@
 //! Boilerplate: text that does not count.
 //!
-//! Templates, licences, question sheets: known text that is no evidence of copying. Its
-//! fingerprints are removed from every document and query, so overlap, containment and resemblance
-//! are those of the rest. All of its runs count, where a scheme selects some: at the edges of
-//! boilerplate, and if it is short, a document keeps others than the boilerplate by itself. Where
-//! texts are aligned, its words match nothing: no passage begins or ends in it, and no word of it
-//! counts as reused.
+//! Templates, licenses and question sheets are known text and no evidence of copying. The
+//! fingerprints of boilerplate are removed from every document and query, so overlap, containment
+//! and resemblance refer to the remaining text. Every run of boilerplate counts, even if the scheme
+//! selects only some: at the edges of boilerplate, and in short boilerplate, a document selects
+//! other fingerprints than the boilerplate alone. When texts are aligned, the words of boilerplate
+//! match nothing: no passage begins or ends in boilerplate, and none of its words count as reused.
 //!
-//! Programs are different: their fingerprints have no names, and every run of five tokens that a
-//! template has is in many programs by itself. So a line of a program is boilerplate if all
-//! of it is in runs of [`WRITTEN_RUN`] words and signs that are written as in the template, but for
-//! layout and comments. The fingerprints of stored programs count all the same, those of a query
-//! where it is not written so; their texts decide. In an index without texts, fingerprints are
-//! removed as those of other texts are.
+//! Programs are different, because their fingerprints do not include names, and every run of five
+//! tokens of a template occurs in many unrelated programs. A line of a program is therefore
+//! boilerplate only if it consists of runs of [`WRITTEN_RUN`] words and signs that are written as
+//! in the template, apart from layout and comments. The fingerprints of stored programs still
+//! count, the fingerprints of a query count where the text is not written like the template, and
+//! the texts decide. In an index without texts, fingerprints are removed as for prose.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -34,19 +34,18 @@ use crate::text::ranges::joined;
 use crate::text::written::Written;
 use crate::text::{Analyzer, Tokens};
 
-/// The words and signs of a run of a program: a shorter stretch of code makes no passage by itself.
+/// The words and signs of a run of a program. A shorter stretch of code is not a passage by itself.
 const WRITTEN_RUN: usize = 9;
 
-/// The tokens of a run where the scheme does not set it.
+/// The tokens of a run if the scheme does not determine the length.
 const RUN_TOKENS: usize = 5;
 
-/// Tells whether boilerplate is known by the words of programs, as the texts of the index show.
+/// Returns whether boilerplate is recognized by the words of programs, which needs stored texts.
 pub(super) fn is_as_written(config: &Config) -> bool {
     config.store_text && config.analyzer.is_of_programs()
 }
 
-/// Returns the tokens of a run of this configuration, as boilerplate has them; in programs the
-/// words and signs.
+/// Returns the length of a run of boilerplate, in tokens, or for programs in words and signs.
 pub(super) fn run_tokens_of(config: &Config) -> usize {
     if is_as_written(config) {
         return WRITTEN_RUN;
@@ -54,10 +53,10 @@ pub(super) fn run_tokens_of(config: &Config) -> usize {
     config.scheme.run_tokens().unwrap_or(RUN_TOKENS)
 }
 
-/// Text that does not count, as an index reads texts.
+/// Text that does not count, read as an index reads texts.
 ///
 /// Adding a text signs it. [`Searcher::excluding`](super::Searcher::excluding) then counts the
-/// postings of its fingerprints, in time in proportion to the documents of the index.
+/// postings of its fingerprints, in time proportional to the number of documents of the index.
 ///
 /// ```
 /// use cento::{Boilerplate, Config, Document, Index, Query, Searcher, Stop, WriterOptions};
@@ -78,21 +77,21 @@ pub(super) fn run_tokens_of(config: &Config) -> usize {
 pub struct Boilerplate {
     config: Config,
     keys: HashSet<u64, BuildKeyHasher>,
-    /// Whether some of them come from unknown texts.
+    /// Whether some keys were added without their texts.
     has_keys_alone: bool,
-    /// The runs of tokens of its texts, as they are signed; of programs, as they are written.
+    /// The runs of tokens of the texts as they are signed. For programs, runs as they are written.
     runs: Runs,
-    /// The analyzer that finds passages, and the runs by its tokens, if it is a different one.
+    /// The analyzer of passages and the runs of its tokens, if it is not the index's analyzer.
     of_passages: Option<(Analyzer, Runs)>,
-    /// The parts of each text that count as boilerplate there.
+    /// Kinds of cited text that count as boilerplate within each text.
     cited: Vec<CitedPart>,
 }
 
 impl Boilerplate {
-    /// Creates empty boilerplate for indexes of this configuration.
+    /// Creates empty boilerplate for indexes with this configuration.
     ///
     /// # Errors
-    /// When a specification cannot be used; then the configuration could not be used either.
+    /// When a specification cannot be used, which means that `config` could not be used either.
     pub fn new(config: &Config) -> Result<Boilerplate> {
         let runs = Runs::new(run_tokens_of(config));
         let other = config.analyzer.of_passages();
@@ -108,8 +107,8 @@ impl Boilerplate {
         })
     }
 
-    /// Adds these parts of each text. They are boilerplate where they are cited, and nowhere else:
-    /// what one text quotes another may have copied.
+    /// Adds kinds of cited text, which is boilerplate only where it is cited: a quotation in one
+    /// text may be copied in another.
     fn with_cited(mut self, parts: &[CitedPart]) -> Boilerplate {
         self.cited.extend(parts);
         self.cited.sort_unstable_by_key(|part| part.name());
@@ -117,7 +116,7 @@ impl Boilerplate {
         self
     }
 
-    /// Refuses parts of texts where an index of this configuration stores none.
+    /// Refuses cited text if an index with this configuration stores no texts.
     fn check_texts(&self, config: &Config) -> Result<()> {
         if self.cited.is_empty() || config.store_text {
             return Ok(());
@@ -126,7 +125,7 @@ impl Boilerplate {
         Err(Error::argument("without", what))
     }
 
-    /// Tells whether it has these parts of each text.
+    /// Returns whether these kinds of cited text are included.
     pub(super) fn has_cited(&self, parts: &[CitedPart]) -> bool {
         parts.iter().all(|part| self.cited.contains(part))
     }
@@ -134,16 +133,16 @@ impl Boilerplate {
     /// Adds a text.
     ///
     /// # Errors
-    /// When it is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn add_text(&mut self, text: &str, stop: &Stop) -> Result<()> {
         self.add_part(text, 0..text.len(), stop)
     }
 
-    /// Adds a part of a text, the tokens between these bytes: they are those of the whole text,
-    /// where a part by itself may be read in another way.
+    /// Adds the tokens of a text in this range of bytes. The whole text is analyzed, because a part
+    /// alone may be split into other tokens.
     ///
     /// # Errors
-    /// As [`add_text`](Self::add_text).
+    /// The errors of [`add_text`](Self::add_text).
     pub fn add_part(&mut self, text: &str, bytes: Range<usize>, stop: &Stop) -> Result<()> {
         let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
         self.config.analyzer.analyze(text, &mut tokens, stop)?;
@@ -173,7 +172,7 @@ impl Boilerplate {
     /// Adds texts.
     ///
     /// # Errors
-    /// As [`add_text`](Self::add_text).
+    /// The errors of [`add_text`](Self::add_text).
     pub fn with_texts<'a>(
         mut self,
         texts: impl IntoIterator<Item = &'a str>,
@@ -183,19 +182,19 @@ impl Boilerplate {
         Ok(self)
     }
 
-    /// Adds fingerprints. Their words are unknown, so passages still show them, and similarity is
-    /// that of fingerprints.
+    /// Adds fingerprints without their words. Passages still show such text, and similarity is
+    /// computed from fingerprints.
     pub fn add_keys(&mut self, keys: impl IntoIterator<Item = u64>) {
         let before = self.keys.len();
         self.keys.extend(keys);
         self.has_keys_alone |= self.keys.len() > before;
     }
 
-    /// Adds all documents of an index that signs in the same way: their texts if it stores them,
-    /// otherwise their fingerprints alone.
+    /// Adds the documents of an index that signs in the same way: their texts if the index stores
+    /// texts, otherwise only their fingerprints.
     ///
     /// # Errors
-    /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn add_index(&mut self, snapshot: &Snapshot, stop: &Stop) -> Result<()> {
         if !snapshot.config().store_text {
             let mut keys = Vec::new();
@@ -211,14 +210,14 @@ impl Boilerplate {
         Ok(())
     }
 
-    /// Tells whether it has no text and no fingerprint.
+    /// Returns whether nothing was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty() && self.runs.is_empty() && self.cited.is_empty()
     }
 
-    /// Returns its distinct fingerprints, ascending; none of programs whose texts are stored, where
-    /// it is known by its words.
+    /// Returns the distinct fingerprints, ascending. Empty for programs whose texts are stored,
+    /// because their boilerplate is recognized by its words.
     #[must_use]
     pub fn keys(&self) -> Vec<u64> {
         let mut keys: Vec<u64> = self.keys.iter().copied().collect();
@@ -226,33 +225,33 @@ impl Boilerplate {
         keys
     }
 
-    /// Tells whether this fingerprint is ignored.
+    /// Returns whether this fingerprint is boilerplate.
     #[must_use]
     pub fn has(&self, key: u64) -> bool {
         self.keys.contains(&key)
     }
 
-    /// Tells whether its texts have the run of this hash, of tokens as they are signed; in programs
-    /// whose texts are stored, of words and signs.
+    /// Returns whether the texts have the run with this hash: a run of tokens as they are signed,
+    /// or of words and signs in programs with stored texts.
     #[must_use]
     pub fn has_run(&self, hash: u64) -> bool {
         self.runs.has(hash)
     }
 
-    /// Tells whether the runs of all of it are known.
+    /// Returns whether the runs of every fingerprint are known.
     pub(super) fn knows_runs(&self) -> bool {
         !self.has_keys_alone
     }
 
-    /// Returns the estimator of the scheme if the fingerprints that documents have left are a
-    /// sample of the runs that they have left: all runs of this are known, with their fingerprints.
+    /// Returns the estimator of the scheme, if the remaining fingerprints of a document are a
+    /// sample of its remaining runs. This requires that the runs of every fingerprint are known.
     pub(super) fn estimator(&self) -> Option<Estimator> {
         let is_sample = self.knows_runs() && !is_as_written(&self.config) && self.cited.is_empty();
         sampled(&self.config).filter(|_| is_sample)
     }
 
-    /// Returns a digest of its fingerprints, or of the words of programs: equal boilerplate
-    /// has an equal one.
+    /// Returns a digest of fingerprints, or of words of programs. Equal boilerplate has equal
+    /// digests.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let mut keys = self.keys();
@@ -264,7 +263,7 @@ impl Boilerplate {
         Digest::of(keys.as_flattened())
     }
 
-    /// Returns the tokens of a text that are boilerplate, by the analyzer of passages.
+    /// Returns the tokens of a text that are boilerplate, for tokens of the analyzer of passages.
     pub fn mask(&self, text: &str, tokens: &Tokens) -> Vec<Range<usize>> {
         match &self.of_passages {
             Some((_, runs)) => self.with_cited_in(text, tokens, runs.mask(&tokens.hashes)),
@@ -272,7 +271,7 @@ impl Boilerplate {
         }
     }
 
-    /// Returns the tokens of a text that are boilerplate, by the analyzer of the index.
+    /// Returns the tokens of a text that are boilerplate, for tokens of the analyzer of the index.
     pub fn mask_as_signed(&self, text: &str, tokens: &Tokens) -> Vec<Range<usize>> {
         if is_as_written(&self.config) {
             let written = Written::of(text, tokens);
@@ -282,7 +281,7 @@ impl Boilerplate {
         self.with_cited_in(text, tokens, self.runs.mask(&tokens.hashes))
     }
 
-    /// Adds the tokens of the parts that count as boilerplate where they are cited.
+    /// Adds the tokens of cited text to a mask.
     fn with_cited_in(
         &self,
         text: &str,
@@ -296,10 +295,10 @@ impl Boilerplate {
         joined(mask)
     }
 
-    /// Returns the tokens of a text that are boilerplate, by any analyzer.
+    /// Returns the tokens of a text that are boilerplate, for tokens of any analyzer.
     ///
     /// # Errors
-    /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub(crate) fn mask_of_any(
         &self,
         text: &str,
@@ -313,10 +312,10 @@ impl Boilerplate {
         Ok(self.ranges_in(text, stop)?.into_iter().map(within).collect())
     }
 
-    /// Returns the distinct fingerprints of a text that are no boilerplate there, ascending.
+    /// Returns the distinct fingerprints of a text that are not boilerplate, ascending.
     ///
     /// # Errors
-    /// When it is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn keys_left_in(&self, text: &str, stop: &Stop) -> Result<Vec<u64>> {
         let mut tokens = Tokens::default();
         let mut signature = self.config.sign_into(text, &mut tokens, stop)?;
@@ -327,12 +326,10 @@ impl Boilerplate {
         Ok(distinct_keys(&signature))
     }
 
-    /// Removes fingerprints of a query that are no evidence; `text` returns its text if it is
-    /// known.
+    /// Removes boilerplate from the fingerprints of a query. `text` returns its text, if known.
     ///
     /// # Errors
-    /// When its text cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop`.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub(super) fn leave_out(
         &self,
         signature: &mut Vec<Fingerprint>,
@@ -350,29 +347,29 @@ impl Boilerplate {
         Ok(())
     }
 
-    /// Tells whether the text that a fingerprint is in decides: it has lines of programs, as they
-    /// are written, or cited parts.
+    /// Returns whether a fingerprint may be boilerplate in some texts only: in programs or cited
+    /// text.
     pub(super) fn depends_on_texts(&self) -> bool {
         is_as_written(&self.config) && !self.runs.is_empty() || !self.cited.is_empty()
     }
 
-    /// Removes the fingerprints of a text, of these tokens, that are all in boilerplate.
+    /// Removes the fingerprints that lie completely within boilerplate of a text with these tokens.
     fn leave_out_masked(&self, signature: &mut Vec<Fingerprint>, text: &str, tokens: &Tokens) {
         let masked = self.mask_as_signed(text, tokens);
         let len = self.config.scheme.run_tokens().map(|len| len.min(tokens.hashes.len()));
         remove_within(signature, &masked, len);
     }
 
-    /// Hides boilerplate in tokens of the analyzer of the index: they match nothing.
+    /// Hides boilerplate in tokens of the analyzer of the index, so that it matches nothing.
     pub(crate) fn hide_as_signed(&self, text: &str, tokens: &mut Tokens, place: Place) {
         let mask = self.mask_as_signed(text, tokens);
         hide(&mut tokens.hashes, &mask, place);
     }
 
-    /// Hides boilerplate in tokens of any analyzer: they match nothing.
+    /// Hides boilerplate in tokens of any analyzer, so that it matches nothing.
     ///
     /// # Errors
-    /// As `mask_of_any`.
+    /// The errors of `mask_of_any`.
     pub fn hide_by(
         &self,
         analyzer: &Analyzer,
@@ -389,16 +386,16 @@ impl Boilerplate {
         Ok(())
     }
 
-    /// Hides boilerplate in tokens of the analyzer of passages: they match nothing.
+    /// Hides boilerplate in tokens of the analyzer of passages, so that it matches nothing.
     pub fn hide(&self, text: &str, tokens: &mut Tokens, place: Place) {
         let mask = self.mask(text, tokens);
         hide(&mut tokens.hashes, &mask, place);
     }
 
-    /// Returns the bytes of a text that are boilerplate: ascending and disjoint.
+    /// Returns the byte ranges of a text that are boilerplate, ascending and disjoint.
     ///
     /// # Errors
-    /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn ranges_in(&self, text: &str, stop: &Stop) -> Result<Vec<(u32, u32)>> {
         let analyzer = self.config.analyzer.of_passages();
         let mut tokens = Tokens::default();
@@ -416,12 +413,12 @@ impl Boilerplate {
     }
 }
 
-/// Returns the estimator of a scheme whose fingerprints are those of runs, some or all.
+/// Returns the estimator of a scheme that keeps some or all runs as fingerprints.
 fn sampled(config: &Config) -> Option<Estimator> {
     config.scheme.estimator().filter(|estimator| !estimator.has_tokens())
 }
 
-/// Returns the hashes of the tokens between these bytes of their text.
+/// Returns the hashes of the tokens within this range of bytes.
 fn hashes_between<'a>(tokens: &'a Tokens, bytes: &Range<usize>) -> &'a [u64] {
     let spans = &tokens.spans;
     let first = spans.partition_point(|span| (span.start as usize) < bytes.start);
@@ -429,20 +426,20 @@ fn hashes_between<'a>(tokens: &'a Tokens, bytes: &Range<usize>) -> &'a [u64] {
     &tokens.hashes[first..first + count]
 }
 
-/// Boilerplate, with the number of its fingerprints in each document of a snapshot.
+/// Boilerplate, with its number of fingerprints in each document of a snapshot.
 #[derive(Debug)]
 pub struct Ignored {
-    /// The boilerplate.
+    /// The text that does not count.
     pub boilerplate: Arc<Boilerplate>,
-    /// By segment and document, the number of its fingerprints that the document has.
+    /// By segment and document, the number of fingerprints that are boilerplate.
     counts: Arc<Vec<Vec<u32>>>,
 }
 
 impl Ignored {
-    /// Counts the fingerprints of the boilerplate in each document of the snapshot.
+    /// Counts the fingerprints of boilerplate in each document of the snapshot.
     ///
     /// # Errors
-    /// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn new(snapshot: &Snapshot, boilerplate: Arc<Boilerplate>, stop: &Stop) -> Result<Ignored> {
         boilerplate.check_texts(snapshot.config())?;
         let keys = boilerplate.keys();
@@ -465,7 +462,7 @@ impl Ignored {
         Ok(Ignored { boilerplate, counts: Arc::new(counts) })
     }
 
-    /// Adds these parts of each text to `ignored`, whose counts stay.
+    /// Adds these kinds of cited text to `ignored`, and keeps its counts.
     ///
     /// # Errors
     /// When the index stores no texts.
@@ -480,16 +477,16 @@ impl Ignored {
         };
         let boilerplate = boilerplate.with_cited(parts);
         boilerplate.check_texts(snapshot.config())?;
-        // No fingerprint is ignored everywhere because one text cites it.
+        // The counts stay: cited text is not boilerplate in other texts.
         Ok(Ignored { boilerplate: Arc::new(boilerplate), counts })
     }
 
-    /// Tells whether this fingerprint is ignored.
+    /// Returns whether this fingerprint is boilerplate.
     pub fn has(&self, key: u64) -> bool {
         self.boilerplate.has(key)
     }
 
-    /// Returns the number of fingerprints of a document that are ignored.
+    /// Returns the number of fingerprints of a document that are boilerplate.
     pub fn count(&self, segment: u32, doc: u32) -> u32 {
         self.counts.get(segment as usize).map_or(0, |counts| counts[doc as usize])
     }

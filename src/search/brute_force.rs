@@ -1,4 +1,4 @@
-//! Searches against brute force, at sizes where even a small index changes its method.
+//! Compares searches with brute force, with sizes where even a small index changes its method.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use crate::hash::mix64;
 use crate::index::{Config, Document, Index, WriterOptions};
 use crate::runtime::Stop;
 
-/// Documents come in groups that have rare words in common.
+/// Documents come in groups that share rare words.
 const GROUPS: u64 = 27;
 const OF_GROUP: u64 = 6;
 const WORDS: u64 = 40;
@@ -28,7 +28,7 @@ fn config() -> Config {
     Config::new("kgram(k=1)", "words", true).unwrap()
 }
 
-/// Returns words, each of them a fingerprint: the first are in most documents and the last in few.
+/// Returns words that are a fingerprint each. The first are in most documents, the last in few.
 fn common(seed: u64, count: u64) -> String {
     let word = |i: u64| {
         let drawn = mix64(mix64(seed) ^ i);
@@ -38,7 +38,7 @@ fn common(seed: u64, count: u64) -> String {
     (0..count).map(word).collect()
 }
 
-/// Returns words of a group: the first five are in all of its documents.
+/// Returns words of a group. The first five words are in every document of the group.
 fn rare(group: u64, seed: u64) -> String {
     let is_there = |word: &u64| *word < 5 || mix64(seed) >> *word & 1 == 1;
     (0..10).filter(is_there).map(|word| format!("g{group}x{word} ")).collect()
@@ -48,8 +48,8 @@ fn keys(text: &str) -> BTreeSet<u64> {
     config().sign(text).unwrap().1.iter().map(|fingerprint| fingerprint.key).collect()
 }
 
-/// Tells whether the document with this number is deleted: whole groups are, and from all segments
-/// but the last some others.
+/// Returns whether the document with this number is deleted: whole groups are, and some others in
+/// every segment but the last.
 fn is_deleted(number: u64) -> bool {
     [1, 10, 20].contains(&(number / OF_GROUP)) || number < 108 && number.is_multiple_of(7)
 }
@@ -97,8 +97,8 @@ fn of_group(group: u64) -> Vec<String> {
     ids.filter(|id| WORLD.documents.contains_key(id)).collect()
 }
 
-/// Returns a text with words of a group or without, or a stored document; and ids to exclude, which
-/// may be those of the group.
+/// Returns a text with or without words of a group, or a stored document, and ids to exclude,
+/// possibly the ids of the group.
 fn subject() -> impl Strategy<Value = (Subject, Vec<String>)> {
     let text = (0..GROUPS, any::<bool>(), 1_000u64..2_000, 0u64..20, any::<bool>()).prop_map(
         |(group, has_rare, seed, count, excludes)| {
@@ -115,7 +115,7 @@ fn subject() -> impl Strategy<Value = (Subject, Vec<String>)> {
     prop_oneof![2 => text, 1 => id]
 }
 
-/// Returns a query with conditions that leave documents out.
+/// Returns a query with conditions that exclude documents.
 fn query() -> impl Strategy<Value = Query> {
     let parity = prop_oneof![2 => Just(None), 1 => (0u64..2).prop_map(Some)];
     let max_df = prop_oneof![Just(5u64), Just(40), Just(u64::MAX)];
@@ -143,7 +143,7 @@ fn tuning() -> impl Strategy<Value = Tuning> {
     )
 }
 
-/// Returns the fingerprints of the query, and its document if it is a stored one.
+/// Returns the fingerprints of the query, and its id if it is a stored document.
 fn wanted(query: &Query) -> (BTreeSet<u64>, Option<&String>) {
     match &query.subject {
         Subject::Text(text) => (keys(text), None),
@@ -152,13 +152,13 @@ fn wanted(query: &Query) -> (BTreeSet<u64>, Option<&String>) {
     }
 }
 
-/// Returns the expected hits, best first, by definition.
+/// Returns the expected hits by definition, best first.
 fn expected(query: &Query) -> Vec<(String, u32)> {
     expected_by(query, |_, _| 0.0)
 }
 
-/// Returns the expected hits in the order of a score of the fingerprints of a document and of the
-/// shared ones, then of overlap, resemblance and id.
+/// Returns the expected hits, ordered by a score of the fingerprints of a document and the shared
+/// fingerprints, then by overlap, resemblance and id.
 fn expected_by(
     query: &Query,
     score: impl Fn(&BTreeSet<u64>, &BTreeSet<u64>) -> f64,
@@ -208,7 +208,7 @@ fn expected_by_weight(query: &Query) -> Vec<(String, u32)> {
     })
 }
 
-/// Returns the share of the query's fingerprints that a document has which may be a hit.
+/// Returns the share of the query's fingerprints that occur in documents that may be hits.
 fn global(query: &Query) -> f64 {
     let (wanted, own) = wanted(query);
     let is_there = |id: &String| own != Some(id) && !query.options.exclude_id.contains(id);
@@ -217,14 +217,14 @@ fn global(query: &Query) -> f64 {
     wanted.iter().filter(is_known).count() as f64 / wanted.len() as f64
 }
 
-/// Returns the answer without the time that it took.
+/// Returns the answer without its duration.
 fn timeless(answer: Answer) -> Answer {
     Answer { took_us: 0, ..answer }
 }
 
 #[test]
 fn deleted_documents_do_not_hide_others() {
-    // The overlap of deleted documents of a group, if it counted, would be out of reach of others.
+    // If the overlap of deleted documents of a group counted, other documents could not reach it.
     for (group, seed) in [1, 10, 20].into_iter().flat_map(|group| (0..12).map(move |s| (group, s)))
     {
         for limit in 1..4 {
@@ -261,7 +261,7 @@ proptest! {
         let answer = searcher(tuning).search(&query).unwrap();
         let found: Vec<_> = answer.hits.iter().map(|hit| (hit.id.clone(), hit.overlap)).collect();
         prop_assert_eq!(found, expected_by_weight(&query));
-        // They are counted if there are no more.
+        // The total is known exactly if there are no more hits.
         let all = expected_by_weight(&query.limit(usize::MAX)).len();
         prop_assert_eq!(answer.more, all > answer.hits.len());
         prop_assert_eq!(answer.total, (!answer.more).then_some(all as u64));

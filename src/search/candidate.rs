@@ -2,13 +2,13 @@
 
 use crate::index::DocAddress;
 
-/// A document, with the number of fingerprints that it shares with the query.
+/// A document that shares fingerprints with the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
-    /// The document.
+    /// The place of the document in the snapshot.
     pub address: DocAddress,
-    /// Distinct fingerprints in common.
+    /// The number of distinct fingerprints in common.
     pub overlap: u32,
-    /// Their weight; 0 if they are not weighed.
+    /// The weight of the common fingerprints, or 0 if fingerprints are not weighed.
     pub weight: u64,
 }

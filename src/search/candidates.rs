@@ -1,19 +1,20 @@
 //! Candidates: documents that share fingerprints with the query, with their counts.
 //!
-//! Fingerprints are taken rarest first, by their document frequency in the whole index. If a hit
-//! must have t of the m fingerprints, it has at least one of the m - t + 1 rarest: only their
-//! posting lists bring up documents (prefix filtering). The other lists, the longest, are probed
-//! for those documents alone (DivideSkip). The limit t is the greatest that the query's thresholds
-//! allow, and rises when documents can no longer be among the k best. Lists of stop-fingerprints
-//! bring up nothing either, but count for documents brought up otherwise. So every count is exact,
-//! and so is the set of documents, except for stop-fingerprints.
+//! Fingerprints are processed rarest first, by document frequency in the whole index. If a hit must
+//! have t of the m fingerprints, it has at least one of the m - t + 1 rarest, so only the posting
+//! lists of those bring up documents (prefix filtering). The remaining lists, which are the
+//! longest, are probed only for documents already brought up (DivideSkip). The limit t is the
+//! largest that the thresholds of the query allow, and rises when documents can no longer be among
+//! the k best. Lists of stop-fingerprints bring up no document, but count for documents brought up
+//! by other lists. Every count is therefore exact, and so is the set of documents, except for
+//! documents that share only stop-fingerprints.
 //!
-//! Fingerprints can be weighed. Then the same holds of sums of weights: a hit has at least one of
-//! the rarest fingerprints, which weigh most, as long as the rest together weigh less than the
-//! threshold. If the best by weight are requested, the score that they have so far rules out others
-//! ([`BestByWeight`]).
+//! Fingerprints can be weighed, and then the same reasoning applies to sums of weights: a hit has
+//! at least one of the rarest fingerprints, which weigh most, as long as the remaining fingerprints
+//! together weigh less than the threshold. When only the best by weight are requested, the score of
+//! the current best excludes further documents ([`BestByWeight`]).
 //!
-//! A segment is counted at a time, in dense counters with a list of the documents touched.
+//! Segments are counted one at a time, in dense counters with a list of touched documents.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -37,30 +38,29 @@ use crate::segment::{Candidates, SegmentReader, Term};
 pub struct Request<'a> {
     /// The distinct fingerprints of the query, ascending.
     pub keys: &'a [u64],
-    /// The minimum number of them that a document has; at least 1.
+    /// The minimum number of shared fingerprints, at least 1.
     pub overlap_min: u32,
-    /// Documents that are not among the best of this number, at least 1, may be left out.
+    /// The number of best documents by overlap, at least 1. Other documents may be dropped.
     pub best: usize,
-    /// Documents that are not among the best of this number by weight, at least 1, may be left out.
+    /// The number of best documents by weight, at least 1. Other documents may be dropped.
     pub best_by_weight: usize,
     /// The sizes where the search changes its method.
     pub tuning: Tuning,
     /// Fingerprints in more live documents are stop-fingerprints.
     pub max_df: u64,
-    /// The maximum number of postings to read.
+    /// The most postings to read.
     pub budget: u64,
-    /// The weights of fingerprints, if they are weighed, and the least share of the query's weight
-    /// in a document.
+    /// The weights, if fingerprints are weighed, and the minimum share of the query's weight.
     pub weighed: Option<(Weigh, f64)>,
-    /// The frequencies of the fingerprints, if the snapshot is only a shard of the collection.
+    /// The frequencies in the whole collection, if the snapshot is one of several shards.
     pub collection: Option<&'a ShardFrequencies>,
-    /// Documents that do not pass are left out.
+    /// Documents that do not match are dropped.
     pub filter: Option<&'a Filter<'a>>,
-    /// Documents that are excluded, ascending.
+    /// Documents that are never candidates, ascending.
     pub excluded: &'a [DocAddress],
-    /// Whether to keep the terms of the query, for reading signatures of documents.
+    /// Whether to keep the terms of the query, for reading signatures of documents later.
     pub keeps_terms: bool,
-    /// Whether the result is still needed.
+    /// Ends the search early.
     pub stop: &'a Stop,
 }
 
@@ -75,30 +75,30 @@ impl Request<'_> {
 pub struct CandidateSet {
     /// The documents, segment by segment.
     pub documents: Vec<Candidate>,
-    /// The number of fingerprints that occur in a live document that is not left out.
+    /// The number of fingerprints that occur in a live document that is not excluded.
     pub known: u32,
-    /// The stop-fingerprints, as places among the keys, ascending, with the document frequency.
+    /// The stop-fingerprints: place among the keys, ascending, and document frequency.
     pub stopped: Vec<(u32, u64)>,
     /// The number of fingerprints that were not looked up because the budget was exhausted. If
-    /// there are any, counts may be too low and documents may be missing.
+    /// positive, counts may be too low and documents may be missing.
     pub unread: u32,
-    /// The number of postings of all fingerprints that were looked up: no more than these were
-    /// read.
+    /// The number of postings of the fingerprints that were looked up, an upper bound of the
+    /// postings that were read.
     pub postings: u64,
-    /// The weight of each key, if they are weighed.
+    /// The weight of each key. Empty if fingerprints are not weighed.
     pub weights: Vec<u64>,
-    /// For each segment the ordinals of the query's terms and their places among the keys,
-    /// ascending, if they are to be kept.
+    /// For each segment, the ordinals of the query's terms and their places among the keys,
+    /// ascending. Empty unless [`Request::keeps_terms`].
     pub terms: Vec<Vec<(u32, u32)>>,
-    /// Whether documents may have been left out because they are not among the best; then at least
-    /// [`Request::best`] were found, or [`Request::best_by_weight`].
+    /// Whether documents may have been dropped because they are not among the best. At least
+    /// [`Request::best`] or [`Request::best_by_weight`] documents were found then.
     pub is_pruned: bool,
 }
 
-/// The memory that one query leaves to the next.
+/// Memory that is reused from one query to the next.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// All zero between segments.
+    /// Zero for every document between segments.
     counts: Vec<u32>,
     /// The sums of weights, if fingerprints are weighed.
     weights: Vec<u64>,
@@ -117,8 +117,8 @@ pub fn find(
     counters: &mut Counters,
 ) -> Result<CandidateSet> {
     let (segments, stop) = (snapshot.segments(), request.stop);
-    // All dictionaries first: whether a fingerprint is stopped depends on its df in the whole
-    // index. A limit for each segment would lose most hits of an index with several.
+    // Look up every dictionary first: whether a fingerprint is stopped depends on its frequency in
+    // the whole index. A limit per segment would lose most hits in an index of several segments.
     let (terms, mut dfs) = look_up(snapshot, request.keys, request.stop)?;
     let known = match request.collection {
         Some(collection) => {
@@ -173,40 +173,38 @@ pub fn find(
     Ok(found)
 }
 
-/// The number of documents that may raise the score of the best by weight, for each of the best,
-/// and the minimum.
+/// How many documents may raise the minimum score per requested document.
 const RAISED_BY_FOR_EACH: usize = 4;
-/// See [`RAISED_BY_FOR_EACH`].
+/// The minimum of that number. See [`RAISED_BY_FOR_EACH`].
 const RAISED_BY_MIN: usize = 1 << 8;
 
-/// The order of reading lists, and which of them bring up documents.
+/// The order of reading posting lists, and which lists bring up documents.
 struct Plan<'a> {
     request: &'a Request<'a>,
-    /// The place of each key in the order of reading.
+    /// The rank of each key in the order of reading, rarest first.
     ranks: Vec<u32>,
-    /// The fingerprints in that order that are not stopped.
+    /// The number of ranks that are not stopped.
     kept: u32,
-    /// The fingerprints in that order that are read at all.
+    /// The number of ranks that are read at all, within the budget.
     read: u32,
     postings: u64,
-    /// The weights in that order, if fingerprints are weighed.
+    /// The weights by rank, if fingerprints are weighed.
     weights: Vec<u64>,
-    /// The weight of each of them and of all after it.
+    /// By rank, the weight of the fingerprint and of all later ranks together.
     rest: Vec<u64>,
-    /// Documents have at least this weight; 0 if fingerprints are not weighed.
+    /// The minimum weight of a document, or 0 if fingerprints are not weighed.
     weight_min: u64,
-    /// The greatest overlaps found, at most [`Request::best`] of them; unused if all are requested.
+    /// The largest overlaps so far, at most [`Request::best`]. Unused if all are requested.
     best: BinaryHeap<Reverse<u32>>,
-    /// The best by weight, if only these are requested.
+    /// The best by weight so far, if only the best are requested.
     by_weight: Option<BestByWeight>,
 }
 
 impl<'a> Plan<'a> {
-    /// Makes the plan for keys with these document frequencies, and these weights if they are
-    /// weighed.
+    /// Makes the plan for keys with these document frequencies and, if weighed, these weights.
     fn new(request: &'a Request<'a>, dfs: &[u64], weight_of: &[u64]) -> Plan<'a> {
         let mut order: Vec<u32> = (0..dfs.len() as u32).collect();
-        // Equally frequent ones in the order of their keys.
+        // A stable sort: equally frequent fingerprints stay in the order of their keys.
         order.sort_by_key(|&i| dfs[i as usize]);
         let (mut ranks, mut postings, mut read) = (vec![0; dfs.len()], 0u64, 0);
         for (rank, &i) in (0u32..).zip(&order) {
@@ -224,7 +222,7 @@ impl<'a> Plan<'a> {
             for rank in (1..rest.len()).rev() {
                 rest[rank - 1] += rest[rank];
             }
-            // Within a budget weights are too low, as counts are.
+            // Within a budget, weights are too low for a threshold, as counts are.
             let is_counted_whole = read as usize == order.len();
             weight_min = match rest.first().filter(|_| is_counted_whole) {
                 Some(&all) => least_weight(share_min, all),
@@ -232,15 +230,14 @@ impl<'a> Plan<'a> {
             };
         }
         let best = BinaryHeap::new();
-        // Within a budget weights are too low to tell which documents are the best.
+        // Within a budget, weights are too low to tell which documents are the best.
         let is_by_weight = request.best_by_weight != usize::MAX && read as usize == order.len();
         let by_weight = is_by_weight
             .then(|| BestByWeight::new(request.best_by_weight, request.tuning.candidates_kept));
         Plan { request, ranks, kept, read, postings, weights, rest, weight_min, best, by_weight }
     }
 
-    /// Returns the weight of the fingerprint of this rank and of all after it; the greatest if they
-    /// are not weighed.
+    /// Returns the weight of this and all later ranks together, or the maximum without weights.
     fn rest(&self, rank: u32) -> u64 {
         self.rest.get(rank as usize).copied().unwrap_or(u64::MAX)
     }
@@ -249,9 +246,9 @@ impl<'a> Plan<'a> {
         self.ranks.len() as u32 - self.read
     }
 
-    /// Returns the least overlap of a document that can still be among the results.
+    /// Returns the minimum overlap of a document that can still be in the result.
     fn overlap_min(&self) -> u32 {
-        // Within a budget counts are too low to bound a document's overlap.
+        // Within a budget, counts are too low to bound the overlap of a document.
         if self.unread() > 0 {
             return 1;
         }
@@ -263,7 +260,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Records the overlaps of documents that have been found.
+    /// Records the overlaps of documents found so far.
     fn raise(&mut self, overlaps: impl Iterator<Item = u32>) {
         if self.request.best == usize::MAX {
             return;
@@ -278,7 +275,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Counts, in segment `at`, the terms of each document that a sufficiently rare one brings up.
+    /// Counts the terms of segment `at` for each document that a sufficiently rare term brings up.
     fn count<const WEIGHED: bool>(
         &mut self,
         (at, segment): (usize, &SegmentView),
@@ -298,7 +295,7 @@ impl<'a> Plan<'a> {
         let (mut touches, mut raised_at) = (0, looked_at);
         let mut rest = terms;
         while let Some(((rank, term), after)) = rest.split_first() {
-            // A document not met before lacks all of the rarer fingerprints.
+            // A document that has not been met yet lacks every rarer fingerprint.
             let is_too_little = keys - rank < overlap_min || self.rest(*rank) < self.weight_min;
             if *rank >= self.kept || is_too_little || WEIGHED && self.brings_up_none(*rank) {
                 break;
@@ -338,8 +335,9 @@ impl<'a> Plan<'a> {
         if !WEIGHED || self.by_weight.is_none() {
             return self.update::<WEIGHED>(segment, rest, overlap_min, counters);
         }
-        // The less weight is left, the fewer documents may still be among the best. They are looked
-        // at when half of it has been read, and no more of them than postings.
+        // The less weight is left, the fewer documents can still be among the best. Examine them
+        // when half of the weight has been read and the postings outnumber the documents, so that
+        // examining costs no more than reading.
         while let Some((first, _)) = rest.first() {
             let all = self.rest(*first);
             self.raise_score((at, segment), counters)?;
@@ -357,14 +355,13 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Returns whether a document whose rarest fingerprint has this rank cannot be among the best
-    /// by weight.
+    /// Returns whether a document whose rarest fingerprint has this rank cannot be among the best.
     fn brings_up_none(&self, rank: u32) -> bool {
         let each = self.weights[rank as usize];
         self.by_weight.as_ref().is_some_and(|best| !best.may_be_brought_up(each, self.rest(rank)))
     }
 
-    /// Raises the least score of the best by weight by documents of segment `at`.
+    /// Raises the minimum score of the best by weight with documents of segment `at`.
     fn raise_score(
         &mut self,
         (at, segment): (usize, &SegmentView),
@@ -372,8 +369,8 @@ impl<'a> Plan<'a> {
     ) -> Result<()> {
         let Some(best) = &mut self.by_weight else { return Ok(()) };
         let Counters { counts, weights, touched, docs, sizes } = counters;
-        // The filter is applied later. Those that the rarest fingerprints bring up are the likely
-        // best, and some of them suffice.
+        // With a filter, which is applied later, some of the documents may not be hits. The rarest
+        // fingerprints bring up the likely best, so the first documents suffice.
         let limit = self.request.best_by_weight;
         let some = limit.saturating_mul(RAISED_BY_FOR_EACH).max(RAISED_BY_MIN);
         let is_unknown = self.request.filter.is_some() || touched.len() < limit;
@@ -392,8 +389,8 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Forgets the touched documents that cannot be among the best by weight if they have
-    /// fingerprints of the weight `rest` beside those counted.
+    /// Drops touched documents that cannot be among the best by weight even with further
+    /// fingerprints of the weight `rest`.
     fn leave_out(&self, segment: &SegmentView, rest: u64, counters: &mut Counters) -> Result<()> {
         let Some(best) = &self.by_weight else { return Ok(()) };
         let Counters { counts, weights, touched, sizes, .. } = counters;
@@ -413,7 +410,7 @@ impl<'a> Plan<'a> {
     /// Returns the overlap that the requested number of touched documents have reached.
     fn reached(&self, segment: &SegmentView, counts: &[u32], touched: &[u32]) -> u32 {
         let best = self.request.best;
-        // The filter is applied later; within a budget counts are unknown.
+        // With a filter, some documents may not be hits. Within a budget, counts are not known.
         let is_unknown = self.request.filter.is_some() || !self.request.excluded.is_empty();
         if best > touched.len() || is_unknown || self.unread() > 0 {
             return 0;
@@ -426,7 +423,7 @@ impl<'a> Plan<'a> {
         *reached.select_nth_unstable_by(best - 1, |a, b| b.cmp(a)).1
     }
 
-    /// Counts more terms for the documents that have been brought up.
+    /// Counts further terms for the documents already brought up.
     fn update<const WEIGHED: bool>(
         &self,
         segment: &SegmentView,
@@ -447,7 +444,7 @@ impl<'a> Plan<'a> {
             wanted.retain(|&doc| is_wanted(doc, *first, counts, weights));
         }
         let mut candidates = None;
-        // The fewer lists are left, the fewer documents can still have enough of them.
+        // As fewer lists are left, fewer documents can still reach the minimum.
         let looks_each = self.request.tuning.postings_a_look;
         let mut postings = 0;
         for (rank, term) in terms {
@@ -506,7 +503,7 @@ impl<'a> Plan<'a> {
         let overlap_min = self.overlap_min();
         let address = |doc| DocAddress { segment: at as u32, doc };
         docs.clear();
-        // Most segments have all of their documents, and most queries exclude none.
+        // The usual case: no deleted documents in the segment, and no exclusions.
         let are_all_there = segment.deleted_documents() == 0 && self.request.excluded.is_empty();
         match are_all_there && overlap_min <= 1 && self.weight_min == 0 {
             true => docs.extend_from_slice(touched),

@@ -1,4 +1,4 @@
-//! What do passages say in this collection, and which are chance?
+//! Rates passages: what a passage says in this collection, and which passages are due to chance.
 //!
 //! The statistics come from a [`Sample`] of the documents. They are computed when passages are
 //! first requested, and kept with the snapshot.
@@ -20,45 +20,43 @@ use crate::runtime::Stop;
 use crate::text::Tokens;
 use crate::text::ranges::joined;
 
-/// What the passages of a collection say.
+/// The statistics of a collection for rating passages.
 #[derive(Debug)]
 pub struct Chance {
     model: Background,
     laws: ChanceLaws,
-    /// The digests of the texts that the model has counted.
+    /// The digests of the texts in the model.
     counted: HashSet<Digest>,
-    /// The beginnings of these texts, for a query that is one of them.
+    /// Hashes of the beginnings of these texts, to recognize the text of a query.
     beginnings: HashSet<u64>,
     /// The number of documents that a query is compared with.
     documents: u64,
 }
 
 impl Chance {
-    /// Samples the documents of one snapshot, or of two whose documents are compared with each
-    /// other, those of the last one; `None` without texts.
+    /// Samples the documents of a snapshot, or of two snapshots whose documents are compared with
+    /// each other. The number of documents comes from the last snapshot. `None` without texts.
     ///
     /// # Errors
-    /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop`.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of(snapshots: &[&Snapshot], stop: &Stop) -> Result<Option<Chance>> {
         let documents = snapshots.last().map_or(0, |snapshot| snapshot.documents());
         Ok(Sample::of(snapshots, stop)?.map(|sample| Chance::new(sample, documents)))
     }
 
-    /// Creates the statistics of a sample, for queries that are compared with this number of
-    /// documents.
+    /// Creates the statistics of a sample, for queries that meet this number of documents.
     #[must_use]
     pub(super) fn new(sample: Sample, documents: u64) -> Chance {
         let counted = sample.texts.iter().map(|text| text.digest).collect();
         let mut sampled: Vec<(u64, Vec<u64>)> =
             sample.texts.into_iter().map(|text| (text.hash, text.tokens)).collect();
-        // Which of some copies is counted depends on the order. Digests depend on a key, texts do
-        // not.
+        // Which copy of a text is counted depends on the order. Sort by hashes of the texts,
+        // because digests depend on the key of the index and hashes do not.
         sampled.sort();
         let texts: Vec<Vec<u64>> = sampled.into_iter().map(|(_, text)| text).collect();
         let mut slices: Vec<&[u64]> = texts.iter().map(Vec::as_slice).collect();
         let is_variant = variants(&slices);
-        // Too few texts would be worse than some that are alike.
+        // A sample with some similar texts is better than one with too few texts.
         if is_variant.iter().filter(|&&is| !is).count() as u64 >= TEXTS_MIN {
             let mut is_variant = is_variant.into_iter();
             slices.retain(|_| is_variant.next() != Some(true));
@@ -69,13 +67,13 @@ impl Chance {
         Chance { model, laws, counted, beginnings, documents }
     }
 
-    /// Tells whether a text that is no stored document begins as one of the sample.
+    /// Returns whether a text that is not stored begins like a text of the sample.
     #[must_use]
     pub(super) fn has_counted_text(&self, text: &Tokens) -> bool {
         self.beginnings.contains(&beginning(&text.hashes))
     }
 
-    /// Tells whether the text of a document is in the sample.
+    /// Returns whether the text of a stored document is in the sample.
     ///
     /// # Errors
     /// When a file is damaged.
@@ -85,26 +83,26 @@ impl Chance {
     }
 }
 
-/// The information of a query, computed as far as it is needed.
+/// The information of a query, computed on demand.
 #[derive(Debug, Default)]
 pub(super) struct QueryInformation {
-    /// By the number of compared texts that the model has counted.
+    /// By the number (0 to 2) of the two compared texts that the model has counted.
     sums: [OnceCell<Sums>; 3],
-    /// Whether text that most documents have says nothing.
+    /// Whether text that most documents have carries no information.
     has_common_text: bool,
 }
 
 impl QueryInformation {
-    /// Creates the information of a document that is compared with others of its collection: what
-    /// most of them have is not reuse between two. The text of a query is, wherever it is found.
+    /// For pairs of documents of a collection: text of most documents is not reuse between two. For
+    /// a query it is, because the query asks where its text occurs.
     #[must_use]
     pub fn of_pairs() -> QueryInformation {
         QueryInformation { has_common_text: true, ..QueryInformation::default() }
     }
 
-    /// Rates the passages that a document has in common with the query, and keeps those that are
-    /// expected at most `expected_max` times by chance, and all of a query that is too short for
-    /// more than one. `counted` is the number of both texts that the model has counted.
+    /// Rates the passages that a document shares with the query. Keeps passages expected at most
+    /// `expected_max` times by chance, and every passage of a query too short for more than one.
+    /// `counted` is the number of the two texts that the model has counted.
     #[must_use]
     pub fn rated(
         &self,
@@ -130,7 +128,7 @@ impl QueryInformation {
         let lens = (query.hashes.len(), document.hashes.len());
         let runs: Vec<Vec<Range<usize>>> =
             passages.found.iter().map(|passage| matched_runs(passage, query, document)).collect();
-        // Between the passages of a copy is the text that was changed.
+        // The text between the passages of a copy was changed.
         let all = joined(runs.iter().flatten().cloned());
         let are_versions = 2 * all.iter().map(Range::len).sum::<usize>() > lens.0.max(lens.1);
         let of_pair = are_versions.then(|| {
@@ -145,11 +143,11 @@ impl QueryInformation {
             let best_run = matched.iter().map(|run| sums.of(run)).fold(0.0, f64::max);
             let scored = Scored { score, best_run, runs: matched.len(), tokens: place.len(), lens };
             let mut expected = chance.laws.expected(&scored, chance.documents);
-            // A passage that says more than where it is belongs to such a copy.
+            // A passage with more information than its place has belongs to such a copy.
             if score > space(lens.0, lens.1) {
                 expected = of_pair.map_or(expected, |of_pair| expected.min(of_pair));
             }
-            // A query of a few words asks where they are, chance or not.
+            // A query of a few words asks where they occur, whether by chance or not.
             let is_all = place.len() == lens.0 && lens.0 < PASSAGE_TOKENS_MIN;
             let is_shown = is_all || expected <= expected_max;
             let (evidence, expected) = ((10.0 * score).round() / 10.0, two_digits(expected));
@@ -164,7 +162,7 @@ fn matched_runs(passage: &Passage, query: &Tokens, document: &Tokens) -> Vec<Ran
         let Range { start, end } = tokens_in(query, range);
         start as usize..end as usize
     };
-    // A comment of a program is between tokens, and has no token.
+    // A comment of a program lies between tokens and has no token of its own.
     let matched = joined(passage.matched_in_a().iter().map(in_query));
     let hit = tokens_in(document, passage.b);
     let hit = &document.hashes[hit.start as usize..hit.end as usize];
@@ -174,7 +172,7 @@ fn matched_runs(passage: &Passage, query: &Tokens, document: &Tokens) -> Vec<Ran
     }
 }
 
-/// The tokens that tell a text from others.
+/// The number of tokens that identify a text.
 const BEGINNING_TOKENS: usize = 256;
 
 /// Returns a hash of the first tokens of a text.
@@ -183,7 +181,7 @@ fn beginning(text: &[u64]) -> u64 {
     tokens.fold(text.len().min(BEGINNING_TOKENS) as u64, |hash, &token| mix64(hash ^ token))
 }
 
-/// Rounds a number to two digits: more of them say nothing.
+/// Rounds to two significant digits, because further digits would be noise.
 fn two_digits(number: f64) -> f64 {
     format!("{number:.1e}").parse().unwrap_or(number)
 }
@@ -200,7 +198,7 @@ mod tests {
 
     #[test]
     fn evidence_depends_neither_on_the_order_of_documents_nor_on_copies_of_a_sampled_one() {
-        // A quarter of the documents have a phrase and a story, and two are copies of others.
+        // A quarter of the documents share a phrase and a story, and two documents are copies.
         let phrase = words(1, 14);
         let story = words(2, 40);
         let text = |n: u64| match n % 4 {

@@ -1,40 +1,39 @@
-//! The cost of a search, before it begins.
+//! Estimates the cost of a search before it begins.
 //!
-//! A program that answers on the thread of a request, or holds a lock meanwhile, does so only for
-//! searches that end before another thread could take them on.
+//! A program that answers on the thread of a request, or that holds a lock meanwhile, does so only
+//! for searches that end before another thread could take over.
 
 use super::query::rank_by;
 use super::{Goal, Query, Rank, SearchOptions, Subject};
 use crate::index::{Config, MaxDf, PresetUse};
 use crate::scheme::Fingerprint;
 
-/// The cost of a search, from little to much.
+/// The cost of a search, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cost {
-    /// Few postings are read, and no text: it ends before another thread could take it on.
+    /// Few postings and no text: the search ends before another thread could take over.
     Postings,
-    /// All candidates are weighed, or their signatures read, and some of their texts.
+    /// Every candidate is weighed, or its signature is read, and some texts.
     Candidates,
-    /// Texts of many documents are read, or other files of the index: a user may want to cancel it.
+    /// Texts of many documents or other files of the index: a user may want to cancel the search.
     Texts,
 }
 
-/// The maximum size, in bytes, of a text or a signature whose postings are few: splitting such a
-/// text into tokens takes some tens of microseconds.
+/// The most bytes of a text or signature for [`Cost::Postings`]. Splitting such a text into tokens
+/// takes tens of microseconds.
 const POSTINGS_BYTES_MAX: usize = 4 << 10;
 
-/// The maximum size, in bytes, of a text or a signature whose candidates are few.
+/// The most bytes of a text or signature for [`Cost::Candidates`].
 const CANDIDATES_BYTES_MAX: usize = 16 << 10;
 
-/// The maximum number of hits that a search of few postings requests, and of documents that it
-/// excludes.
+/// The most requested hits, and the most excluded documents, for [`Cost::Postings`].
 const POSTINGS_HITS_MAX: usize = 100;
 
 impl Query {
     /// Returns the cost of the search in an index with this configuration.
     ///
-    /// It is an upper limit: of a subject that is long, or a stored document of unknown length, it
-    /// is that of reading texts.
+    /// The cost is an upper bound: for a long subject, and for a stored document, whose length is
+    /// unknown, it is the cost of reading texts.
     #[must_use]
     pub fn cost(&self, config: &Config) -> Cost {
         self.cost_of_subject().max(self.cost_of_conditions(config))
@@ -55,9 +54,9 @@ impl Query {
         }
     }
 
-    /// Returns the cost of the thresholds and options, for a short subject.
+    /// Returns the cost of thresholds and options for a short subject.
     fn cost_of_conditions(&self, config: &Config) -> Cost {
-        // A new option needs a line here: the compiler enforces that its cost is considered.
+        // The pattern lists every option, so the compiler enforces that a new one is considered.
         let SearchOptions {
             goal,
             rank: _,
@@ -79,17 +78,17 @@ impl Query {
         } = &self.options;
         let rank = rank_by(&self.options, &mut PresetUse::of(config.preset));
         let aligns_texts = *passages || min_passage.is_some() || rank == Rank::Passages;
-        // A signature that is not stored is made from the whole text again.
+        // A signature that is not stored is computed from the whole text.
         let signs_texts = !config.store_signatures && (!counts_only || budget.is_some());
         let is_plain =
             *goal == Goal::Hits && filter.is_none() && verify.is_none() && without.is_empty();
         if aligns_texts || signs_texts || !is_plain {
             return Cost::Texts;
         }
-        // Where fingerprints leave open whether a threshold is met, texts are compared.
+        // Where fingerprints cannot decide about a threshold, texts are compared.
         let is_counted =
             rank == Rank::Overlap && !self.thresholds.is_weighed() && !self.is_of_texts();
-        // With the default limit of document frequency few postings are read.
+        // The default limit of document frequency keeps the number of postings small.
         let is_default = max_df.is_none() && config.max_df == MaxDf::Default;
         let is_short = limit.is_none_or(|limit| limit <= POSTINGS_HITS_MAX)
             && exclude_id.len() <= POSTINGS_HITS_MAX;
@@ -134,8 +133,7 @@ mod tests {
 
     #[test]
     fn options_that_read_more_cost_more() {
-        // A search with a threshold once read the signatures of all candidates without a way to
-        // stop it.
+        // A search with a threshold once read every candidate's signature, with no way to stop.
         let config = config();
         let query = || Query::text("a short text");
         check(query(), &config, Cost::Postings);

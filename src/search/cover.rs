@@ -1,9 +1,9 @@
-//! The fewest documents that together explain a query.
+//! Finds the fewest documents that together explain a query.
 //!
-//! A text that was stitched together has many hits with the same parts. The smallest set of
-//! documents that holds all of the query that any hit holds is found greedily: always the document
-//! that adds most fingerprints not yet explained. Greedy is within ln(m) of the best, and no fast
-//! method is surely better (set cover).
+//! A text that was stitched together has many hits with the same parts. A greedy choice, which
+//! always takes the document that adds the most unexplained fingerprints, finds a small set of
+//! documents that together have everything any hit has. The set is within a factor of ln(m) of the
+//! smallest, and no fast method guarantees less (set cover).
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -21,13 +21,13 @@ use crate::runtime::Stop;
 use crate::segment::{Candidates, SegmentReader, Terms};
 
 impl Searcher {
-    /// Returns the fewest documents that together explain a text, none of them hidden, at most
-    /// `limit`: the one that adds most first; of those that add as many, the better hit, then the
-    /// one stored first. Their texts are not read. The query itself has no limit: it would leave
-    /// out documents that add more.
+    /// Returns the fewest documents that together explain a text, at most `limit`, without `hidden`
+    /// documents. The document that adds most comes first. Ties go to the better hit, then to the
+    /// document stored first. Texts are not read. The limit of the query itself is not applied,
+    /// because it would drop documents that add more.
     ///
     /// # Errors
-    /// Those of [`search`](Self::search).
+    /// The errors of [`search`](Self::search).
     pub fn covering(
         &self,
         query: &Query,
@@ -59,12 +59,11 @@ impl Searcher {
 }
 
 impl Search<'_> {
-    /// Calls `explained_by` with one document after the other, always the one that adds most
-    /// fingerprints to those explained so far, until none adds at least `adds_min`. It returns
-    /// which keys the document explains, or `None` to end.
+    /// Calls `explained_by` with one document after another, always the document that adds the most
+    /// fingerprints to the explained ones, until no document adds `adds_min`. `explained_by`
+    /// returns which keys the document explains, or `None` to end.
     ///
-    /// Every key counts once, or by its weight if the documents are weighed. Of equal hits, the
-    /// first of `hits` comes first.
+    /// A key counts once, or by weight if documents are weighed. Ties go to the first of `hits`.
     pub(super) fn greedily(
         &self,
         hits: Vec<Scored>,
@@ -82,8 +81,8 @@ impl Search<'_> {
             if candidate.adds < adds_min {
                 break;
             }
-            // What a document adds can only have decreased since it was last examined: if it is
-            // unchanged, no other adds more.
+            // What a document adds can only have decreased since it was last examined. If it is
+            // unchanged, no other document adds more.
             let adds = adding.by(candidate.scored.address);
             if adds < candidate.adds {
                 candidate.adds = adds;
@@ -107,30 +106,29 @@ impl Search<'_> {
     }
 }
 
-/// Returns what a document adds before any is chosen.
+/// Returns what a document adds before any document is chosen.
 fn all_of(scored: &Scored) -> u64 {
     scored.weighted.map_or(scored.overlap.shared.into(), |weighted| weighted.shared)
 }
 
-/// The fingerprints of the query that each hit has and that are not explained: their number, or
-/// their weight.
+/// For each hit, the number or the weight of its fingerprints of the query that are unexplained.
 ///
-/// When a fingerprint is explained, it is subtracted from the hits that have it, by the posting
-/// lists: each list is read once, and no signatures of hits are read.
+/// When a fingerprint is explained, it is subtracted from the hits in its posting lists. Each list
+/// is read once, and signatures of hits are not read.
 struct Adding<'a> {
     segments: Vec<AddingIn<'a>>,
-    /// The weight of each key; empty if each counts once.
+    /// The weight of each key, or empty if each key counts once.
     weights: &'a [u64],
 }
 
 /// The hits of a segment.
 struct AddingIn<'a> {
     signatures: &'a SegmentReader,
-    /// The terms that the query has, each with its key's place, ascending.
+    /// The terms of the query in this segment, with the places of their keys, ascending.
     terms: Terms<'a>,
-    /// The hits, ascending, each with the number or the weight that it adds.
+    /// The hits, ascending, with the number or weight that each adds.
     adds: Vec<(u32, u64)>,
-    /// The hits again, once a list is so long that it is not read as a whole.
+    /// The hits again, for probing lists that are too long to be read whole.
     hits: OnceCell<Candidates>,
     docs: Vec<u32>,
 }
@@ -158,7 +156,7 @@ impl<'a> Adding<'a> {
         Ok(Adding { segments, weights })
     }
 
-    /// Returns the ordinals of the terms of each segment, with their keys' places.
+    /// Returns the ordinals of the terms of each segment, with the places of their keys.
     fn ordinals(&self) -> Vec<Vec<(u32, u32)>> {
         let of_one = |own: &AddingIn<'_>| -> Vec<(u32, u32)> {
             own.terms.iter().map(|(place, term)| (term.ordinal, *place)).collect()
@@ -173,7 +171,7 @@ impl<'a> Adding<'a> {
         at.map_or(0, |at| adds[at].1)
     }
 
-    /// Marks the key at this place as explained: no hit adds it any more.
+    /// Marks a key as explained, so that no hit adds it any more.
     fn explain(&mut self, key: u32) -> Result<()> {
         let weight = self.weights.get(key as usize).copied().unwrap_or(1);
         for AddingIn { signatures, terms, adds, hits, docs } in &mut self.segments {
@@ -196,16 +194,16 @@ impl<'a> Adding<'a> {
     }
 }
 
-/// A document that may come next, with the most that it adds.
+/// A document that may come next, with an upper bound of its addition.
 struct Candidate {
     adds: u64,
-    /// Its place in the order of equal ones.
+    /// The place among equal documents.
     at: usize,
     scored: Scored,
 }
 
 impl Ord for Candidate {
-    /// The next is the greatest: the one that may add most, then the better hit.
+    /// The next document is the maximum: the largest addition, then the better hit.
     fn cmp(&self, other: &Candidate) -> Ordering {
         let by_hit = || other.scored.cmp_score(&self.scored);
         self.adds.cmp(&other.adds).then_with(by_hit).then(other.at.cmp(&self.at))

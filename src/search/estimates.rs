@@ -1,7 +1,7 @@
-//! Estimates of the similarity of the texts of a document and of stored ones.
+//! Estimates the similarity of a text with stored documents.
 //!
-//! They are read from the signatures of the few documents that matter: an estimate depends on the
-//! places of the common fingerprints in either text, not only on their number.
+//! Signatures of the few relevant documents are read, because an estimate depends on the positions
+//! of the shared fingerprints in both texts, not only on their number.
 
 use std::sync::Arc;
 
@@ -19,26 +19,26 @@ use crate::scheme::Estimator;
 use crate::scheme::{Fingerprint, distinct_keys};
 use crate::similarity::Similarity;
 
-/// Estimates the similarity of one text, the first, with documents of a snapshot.
+/// Estimates the similarity of a text, the first side, with documents of a snapshot.
 pub struct Estimates<'a> {
     estimator: Estimator,
     snapshot: &'a Snapshot,
     /// The distinct fingerprints of the first text, ascending.
     keys: &'a [u64],
     tokens: u32,
-    /// Its fingerprints, by position: the position, and the place among the keys.
+    /// The fingerprints of the first text by position: the position, and the place among `keys`.
     places: Vec<(u32, u32)>,
     shared: SharedFingerprints,
-    /// The memory budget of the query, if it has one.
+    /// The memory budget of the query, if any.
     memory: Option<QueryMemory>,
-    /// For each segment the ordinals of the terms that are among the keys, ascending, and their
-    /// places there; empty if they have not been looked up.
+    /// For each segment, the ordinals of terms among the keys, ascending, and their places in
+    /// `keys`. Empty if they have not been looked up.
     terms: &'a [Vec<(u32, u32)>],
-    /// For each key, whether the document read last has it.
+    /// For each key, whether the last document has it.
     is_shared: Vec<bool>,
-    /// The places in that document of the shared fingerprints, ascending.
+    /// The places of the shared fingerprints in the last document, ascending.
     of_document: Vec<u32>,
-    /// The same places in the first text.
+    /// The places of the shared fingerprints in the first text.
     of_text: Vec<u32>,
     stop: &'a Stop,
 }
@@ -50,16 +50,16 @@ impl std::fmt::Debug for Estimates<'_> {
 }
 
 impl Searcher {
-    /// Returns the estimator of similarity; `None` if the scheme has no estimator, or if there is
-    /// boilerplate: a text with its boilerplate removed is no longer a text.
+    /// Returns the estimator of similarity. `None` if the scheme has no estimator or there is
+    /// boilerplate, because an estimate requires the fingerprints of a whole text.
     #[must_use]
     pub fn estimator(&self) -> Option<Estimator> {
         let estimator = self.snapshot.config().scheme.estimator();
         estimator.filter(|_| self.ignored.is_none())
     }
 
-    /// Returns the relation between shared fingerprints and the texts of documents; `maker` makes
-    /// the runs that decide in the end, if texts do.
+    /// Returns the relation between shared fingerprints and texts. `maker` makes the runs that
+    /// decide in the end, if texts decide.
     pub fn sampling(&self, maker: Option<&RunMaker>) -> Sampling {
         let Some(maker) = maker else {
             return self.estimator().map_or(Sampling::Sketches, Sampling::Runs);
@@ -81,8 +81,7 @@ impl Searcher {
         }
     }
 
-    /// Returns the size of the document at `address`, which has this number of distinct
-    /// fingerprints.
+    /// Returns the size of the document at `address`, which has `fingerprints` distinct ones.
     ///
     /// # Errors
     /// When the document cannot be read.
@@ -97,7 +96,7 @@ impl Searcher {
     }
 
     /// Estimates the similarity of a text of `tokens` tokens with the document at `address` from
-    /// shared fingerprints alone, without reading signatures: with a larger error than
+    /// the number of shared fingerprints, without reading signatures. The error is larger than with
     /// [`Estimates`].
     ///
     /// # Errors
@@ -110,7 +109,7 @@ impl Searcher {
     ) -> Result<Similarity> {
         let Some(estimator) = self.estimator() else { return Ok(Similarity::of_sketches(overlap)) };
         let signatures = &self.snapshot.segment(address).signatures;
-        // The number of tokens of the other text matters only if either keeps all of its runs.
+        // The number of tokens of the document matters only if one side keeps every run.
         let other = match estimator.keeps_all(tokens) || estimator.may_keep_all(overlap.in_b) {
             true => signatures.document(address.doc)?.tokens,
             false => u32::MAX,
@@ -118,9 +117,9 @@ impl Searcher {
         Ok(estimator.of_counts(overlap, tokens, other))
     }
 
-    /// Estimates the similarity of a text with documents of the index, if that can be estimated.
-    /// `keys` are the distinct keys of its `signature`, ascending; the searcher of `signature` may
-    /// be another.
+    /// Returns estimates of the similarity of a text with documents of the index, or `None` without
+    /// an estimator. `keys` are the distinct keys of `signature`, ascending. `signature` may come
+    /// from another searcher.
     #[must_use]
     pub fn estimates<'a>(
         &'a self,
@@ -152,12 +151,12 @@ impl Searcher {
 }
 
 impl<'a> Estimates<'a> {
-    /// Sets the terms of the keys in each segment, which then need not be looked up.
+    /// Provides the terms of the keys in each segment, so that they need not be looked up.
     pub(super) fn with_terms(self, terms: &'a [Vec<(u32, u32)>]) -> Estimates<'a> {
         Estimates { terms, ..self }
     }
 
-    /// Sets the memory budget of the query, if it has one.
+    /// Sets the memory budget of the query, if any.
     pub(super) fn within(self, memory: Option<&QueryMemory>) -> Estimates<'a> {
         Estimates { shared: SharedFingerprints::within(memory), memory: memory.cloned(), ..self }
     }
@@ -166,17 +165,16 @@ impl<'a> Estimates<'a> {
     /// fingerprints.
     ///
     /// # Errors
-    /// When the document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop`.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn with(&mut self, address: DocAddress, in_document: u32) -> Result<Similarity> {
         self.bounded(address, in_document).map(|(similarity, _)| similarity)
     }
 
-    /// Estimates the similarity as [`with`](Self::with), and the greatest that the fingerprints
-    /// allow where edits are close to each other ([`Estimator::of_close_edits`]).
+    /// Like [`with`](Self::with), but also returns the largest similarity that the fingerprints
+    /// allow if edits are close to each other ([`Estimator::of_close_edits`]).
     ///
     /// # Errors
-    /// Those of [`with`](Self::with).
+    /// The errors of [`with`](Self::with).
     pub(super) fn bounded(
         &mut self,
         address: DocAddress,
@@ -185,7 +183,7 @@ impl<'a> Estimates<'a> {
         let keys = self.keys.len();
         let tokens = self.snapshot.segment(address).signatures.document(address.doc)?.tokens;
         if self.estimator.has_tokens() && self.estimator.keeps_all(tokens) {
-            // Its keys distinguish runs from single tokens; they are few.
+            // The keys of a short document tell runs from single tokens, and they are few.
             let signature =
                 memory::signature(self.snapshot, address, self.memory.as_ref(), self.stop)?;
             let of_document = distinct_keys(&signature);
@@ -208,7 +206,7 @@ impl<'a> Estimates<'a> {
         let keyed = (self.keys, self.terms);
         let signature = self.shared.scan(self.snapshot, keyed, address, &mut each, self.stop)?;
         if self.estimator.has_tokens() {
-            // A long document has runs alone.
+            // A long document has only runs, no single tokens.
             let own = self.keys.iter().filter(|&&key| self.estimator.is_of_run(key)).count();
             let exact = Similarity::exact(Overlap::new(shared, own as u32, in_document));
             return Ok((exact, exact));

@@ -1,6 +1,6 @@
-//! Evidence of a hit, beside its numbers.
+//! The evidence of a hit in addition to its counts.
 //!
-//! Passages, and measures over the whole texts: both need the stored text of the hit.
+//! Passages, and measures over whole texts, both need the stored text of the hit.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,38 +32,38 @@ use cento_api::{MAX_EXPECTED, Part, Passage, Verified};
 pub struct Evidence<'a> {
     searcher: &'a Searcher,
     snapshot: &'a Snapshot,
-    /// The text that is no part of a passage.
+    /// Text that never belongs to a passage.
     boilerplate: Option<&'a Boilerplate>,
     subject: &'a QuerySignature,
-    /// The text of the query, if it is known and the index has texts to compare it with.
+    /// The text of the query, if it is known and the index stores texts to compare it with.
     text: Option<String>,
-    /// The parts of the query, if it has any.
+    /// The parts of the query. Empty for most queries.
     parts: Vec<Part>,
     tokens: Tokens,
-    /// If passages are found by other tokens, of another analyzer or without boilerplate: that
-    /// analyzer, and its tokens of the query.
+    /// If passages use other tokens than signatures, because of another analyzer or boilerplate:
+    /// the analyzer of passages, and the query in its tokens.
     whole_words: Option<(Analyzer, Tokens)>,
     measure: Option<Measure>,
-    /// The maker of the runs that measure similarity, if it is measured.
+    /// Makes the runs for similarity, if similarity is measured on texts.
     run_maker: Option<RunMaker>,
-    /// The runs of the query, once they are needed.
+    /// The runs of the query, made on demand.
     runs: Option<RunSet>,
     needs_passages: bool,
     min_passage: Option<u32>,
-    /// Passages that are expected more often by chance are not shown.
+    /// Passages expected more often than this by chance are dropped.
     max_expected: f64,
-    /// How much the tokens of the query say, once there is a passage.
+    /// The information of the query's tokens, computed on demand.
     information: QueryInformation,
-    /// The prepared alignment of the query, once passages are requested.
+    /// The prepared alignment of the query, made for the first passages.
     prepared: Option<Prepared>,
     stop: &'a Stop,
     shared: SharedFingerprints,
-    /// The document last read: it is verified, and then its passages are found.
+    /// The last document, which is first verified and then searched for passages.
     last: Option<LastRead>,
     memory: Option<QueryMemory>,
-    /// For the tokens of the query, and for passages that are kept.
+    /// Permits for the tokens of the query, and for kept passages.
     rooms: Vec<Permit>,
-    /// The memory, in bytes, of kept passages that have no permit of their own.
+    /// The bytes of kept passages that have no permit yet.
     without_room: usize,
 }
 
@@ -71,11 +71,11 @@ struct LastRead {
     address: DocAddress,
     kind: TokenKind,
     document: Arc<AnalyzedDocument>,
-    /// For its tokens.
+    /// The permit for the tokens.
     room: Option<Permit>,
 }
 
-/// Counts the tokens of a text; this takes the time of finding them and no memory.
+/// Counts the tokens of a text. This takes as long as analyzing, but no memory.
 fn count(analyzer: &Analyzer, text: &str, stop: &Stop) -> Result<u32> {
     analyzer.for_each_part(text, &mut Vec::new(), &mut |_| {}, stop)
 }
@@ -85,7 +85,7 @@ fn held_in<'a>(permits: impl IntoIterator<Item = &'a Permit>) -> usize {
 }
 
 impl<'a> Evidence<'a> {
-    /// Creates the evidence that `query` requests, if it requests any.
+    /// Creates the evidence that `query` requests, if any.
     ///
     /// # Errors
     /// When verification is requested without texts, or the text of the query cannot be read.
@@ -101,7 +101,7 @@ impl<'a> Evidence<'a> {
         Evidence::new(searcher, subject, query, text).map(Some)
     }
 
-    /// Creates the evidence; `text` is that of the query, if it is known.
+    /// Creates the evidence. `text` is the text of the query, if known.
     fn new(
         searcher: &'a Searcher,
         subject: &'a QuerySignature,
@@ -123,7 +123,7 @@ impl<'a> Evidence<'a> {
         if let Some(text) = &text {
             let bytes = memory::of_query(subject.tokens);
             rooms.extend(memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?);
-            // The memory of a text that is no stored document is taken before the search.
+            // Unless the query is a stored document, its memory was reserved before the search.
             let stored = query.memory.as_ref().filter(|_| subject.address.is_some());
             let held = held_in(&rooms);
             let scratch = memory::reserve_scratch(stored, held, &config.analyzer, text.len())?;
@@ -182,9 +182,9 @@ impl<'a> Evidence<'a> {
         self.query(TokenKind::Signed).map(verified).transpose()
     }
 
-    /// Returns the similarity of the query and the document at `address`, if its text has been
-    /// read; tokens that were found for passages alone are not those that were signed, so that the
-    /// text is then split once more.
+    /// Returns the similarity of the query and the document at `address`, if the text of the
+    /// document was the last one read. If passages use other tokens than signatures, the text is
+    /// split once more.
     ///
     /// # Errors
     /// When the document cannot be read.
@@ -199,17 +199,17 @@ impl<'a> Evidence<'a> {
         Ok(Some(Similarity::exact(maker.overlap(own, &document))))
     }
 
-    /// Returns the tokens of the query as they were signed, if its text is known.
+    /// Returns the tokens of the query that signatures use, if its text is known.
     pub fn signed(&self) -> Option<&Tokens> {
         self.query(TokenKind::Signed).map(|query| query.tokens)
     }
 
-    /// Returns the words of the query, as passages count them, if its text is known.
+    /// Returns the words of the query that passages count, if its text is known.
     pub fn words(&self) -> Option<&Tokens> {
         self.query(TokenKind::OfPassages).map(|query| query.tokens)
     }
 
-    /// Returns the query, if its text is known.
+    /// Returns the query with these tokens, if its text is known.
     fn query(&self, kind: TokenKind) -> Option<Side<'_>> {
         let tokens = match (&self.whole_words, kind) {
             (Some((_, tokens)), TokenKind::OfPassages) => tokens,
@@ -219,16 +219,15 @@ impl<'a> Evidence<'a> {
     }
 
     fn document(&mut self, address: DocAddress, kind: TokenKind) -> Result<Arc<AnalyzedDocument>> {
-        // The same tokens serve both purposes, unless the analyzer leaves words out or some are
-        // ignored.
+        // Both kinds are the same, unless the analyzer leaves words out or there is boilerplate.
         let kind = if self.whole_words.is_some() { kind } else { TokenKind::Signed };
         let is_last = |last: &&LastRead| (last.address, last.kind) == (address, kind);
         if let Some(last) = self.last.as_ref().filter(is_last) {
             return Ok(last.document.clone());
         }
-        // Frees its memory for the next one.
+        // Free the memory of the last document first.
         self.last = None;
-        // Tokens that are hidden are those of this searcher.
+        // With boilerplate, tokens of passages depend on this searcher, so they cannot be shared.
         let is_kept = kind == TokenKind::Signed || self.boilerplate.is_none();
         let kept = is_kept.then(|| self.snapshot.kept_document(address, kind)).flatten();
         let (document, room) = match kept {
@@ -244,7 +243,7 @@ impl<'a> Evidence<'a> {
         Ok(document)
     }
 
-    /// Reads a document and splits its text into tokens, and keeps it for later queries.
+    /// Reads a document, splits its text into tokens, and caches it for later queries.
     fn read(
         &self,
         address: DocAddress,
@@ -268,7 +267,7 @@ impl<'a> Evidence<'a> {
         Ok((document, room))
     }
 
-    /// Returns the analyzer that makes these tokens.
+    /// Returns the analyzer for these tokens.
     fn analyzer(&self, kind: TokenKind) -> &Analyzer {
         match (&self.whole_words, kind) {
             (Some((analyzer, _)), TokenKind::OfPassages) => analyzer,
@@ -276,9 +275,9 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Takes memory for the tokens of a text, and returns their number; `count` counts those that
-    /// passages are found by. A document that is kept takes as much as another: whether a query
-    /// has memory enough does not depend on those before it.
+    /// Reserves memory for the tokens of a text, and returns their number. `count` counts tokens of
+    /// passages. A cached document reserves as much as any other, so whether a query has enough
+    /// memory does not depend on earlier queries.
     fn room_for(
         &self,
         address: DocAddress,
@@ -297,15 +296,15 @@ impl<'a> Evidence<'a> {
         Ok((memory::reserve(memory, held, bytes, tokens)?, tokens))
     }
 
-    /// Returns the passages shared with the document at `address`, if they were requested: those
-    /// that are long enough.
+    /// Returns the passages of sufficient length that the query shares with the document at
+    /// `address`, if passages were requested.
     ///
-    /// With the texts at hand these are not coincidental, and those that chance explains are left
-    /// out. If the texts have no passages, and a text is short or short passages are requested, the
-    /// fingerprints decide; they compare words as
-    /// they were signed. Without texts, all passages of the fingerprints are shown, unless they are
-    /// shorter than requested; they are measured in letters if the analyzer reads letters, and a
-    /// word then counts as its usual number of them.
+    /// With both texts, passages come from the alignment, and passages that chance explains are
+    /// dropped. If the texts have no passages, and a text is short or short passages are requested,
+    /// the fingerprints decide, which compare the tokens of signatures. Without texts, every
+    /// passage of the fingerprints is returned, unless it is shorter than requested. If the
+    /// analyzer reads letters, such a passage is measured in letters, and a word counts as its
+    /// average number of letters.
     ///
     /// # Errors
     /// When the document cannot be read.
@@ -324,14 +323,14 @@ impl<'a> Evidence<'a> {
             Some(least) => least as usize,
             None => self.words_of_shorter(address)?,
         };
-        // Programs have no passages beyond the runs of equal tokens.
+        // A program has no passages other than runs of equal tokens.
         let is_enough = self.genre() == Genre::Program || least >= passages::PASSAGE_TOKENS_MIN;
         if !aligned.found.is_empty() || is_enough {
             return Ok(Some(aligned));
         }
         let Passages { mut found, complete, .. } = self.of_fingerprints(address)?;
         if self.min_passage.is_none() {
-            // In a short text the passage must be all of it, as it was signed.
+            // In a short text, the passage must cover every token of the signature.
             let all = self.shorter(address, TokenKind::Signed)?;
             found.retain(|passage| passage.tokens as usize >= all);
         }
@@ -347,7 +346,7 @@ impl<'a> Evidence<'a> {
         Ok(Some(found.placed((query, &self.parts), (&document.text, &document.parts))))
     }
 
-    /// Rates passages that were found by texts, and leaves out those that chance explains.
+    /// Rates passages found in texts, and drops the ones that chance explains.
     fn rated(&mut self, passages: Passages, address: DocAddress) -> Result<Passages> {
         if passages.found.is_empty() {
             return Ok(passages);
@@ -370,16 +369,14 @@ impl<'a> Evidence<'a> {
         Genre::of(&self.snapshot.config().analyzer)
     }
 
-    /// Returns the number of tokens of the query or of the document at `address`, whichever is
-    /// less.
+    /// Returns the smaller number of tokens, of the query or of the document at `address`.
     fn shorter(&mut self, address: DocAddress, kind: TokenKind) -> Result<usize> {
         let document = self.document(address, kind)?.tokens.hashes.len();
         let query = self.query(kind);
         Ok(query.map_or(document, |query| query.tokens.hashes.len().min(document)))
     }
 
-    /// Returns the number of words of the query or of the document at `address`, whichever has
-    /// fewer tokens.
+    /// Returns the words of the side with fewer tokens, the query or the document at `address`.
     fn words_of_shorter(&mut self, address: DocAddress) -> Result<usize> {
         let genre = self.genre();
         let document = self.document(address, TokenKind::OfPassages)?;
@@ -387,8 +384,7 @@ impl<'a> Evidence<'a> {
         Ok(passages::words_of_shorter(query, document.side(), genre))
     }
 
-    /// Converts passages of tokens to passages of bytes, each with its tokens as passages are
-    /// found.
+    /// Converts passages of tokens to passages of bytes, each with its range of tokens of passages.
     fn by_text(
         &mut self,
         found: Vec<Passage>,
@@ -406,12 +402,11 @@ impl<'a> Evidence<'a> {
             (passages::with_matched_tokens(passage, matched.into_iter(), whole_words), place)
         };
         let found = found.into_iter().map(by_text);
-        // A passage that is boilerplate matches nothing.
+        // A passage of nothing but boilerplate matches nothing.
         Ok(found.filter(|(passage, _)| passage.matched > 0).collect())
     }
 
-    /// Returns the passages of the query and the document at `address`, by their texts; `None`
-    /// without texts.
+    /// Returns the passages in the alignment with the document at `address`. `None` without texts.
     fn aligned(&mut self, address: DocAddress) -> Result<Option<Passages>> {
         if self.text.is_none() {
             return Ok(None);
@@ -427,10 +422,10 @@ impl<'a> Evidence<'a> {
         query.map(between).transpose()
     }
 
-    /// Takes memory for passages that stay until the answer is made.
+    /// Reserves memory for passages that are kept until the answer is complete.
     ///
     /// # Errors
-    /// [`Error::Memory`] when that much is not left.
+    /// [`Error::Memory`] when not enough memory is left.
     pub fn keep(&mut self, passages: &Passages) -> Result<()> {
         self.without_room += passages.bytes();
         let (memory, held) = (self.memory.as_ref(), held_in(&self.rooms));
@@ -472,8 +467,8 @@ impl<'a> Evidence<'a> {
         Ok(found)
     }
 
-    /// Returns the first tokens of the parts of the query and of the document at `address`, which
-    /// has these parts, as both were signed.
+    /// Returns the first tokens (of the kind in signatures) of the parts of the query and of the
+    /// document at `address`, whose parts are `parts`.
     fn breaks_of_signed(&mut self, address: DocAddress, parts: &[Part]) -> Result<[Vec<usize>; 2]> {
         let Some(text) = &self.text else {
             let first = |parts: &[Part]| -> Vec<usize> {
@@ -488,26 +483,26 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// Returns the name of the part that has this token, if it is recorded where parts begin.
+/// Returns the name of the part with this token, if the first tokens of parts are recorded.
 fn named(parts: &[Part], token: u32) -> Option<String> {
     part_at_token(parts, token).map(|part| part.name.clone())
 }
 
 impl Searcher {
-    /// Returns the passages that `subject` shares with the stored document `id`, whether or not a
-    /// search would find it.
+    /// Returns the passages that `subject` shares with the stored document `id`, even if a search
+    /// would not find the document.
     ///
     /// # Errors
-    /// As [`search`](Self::search).
+    /// The errors of [`search`](Self::search).
     pub fn passages(&self, subject: &Subject, id: &str, stop: &Stop) -> Result<Passages> {
         self.passages_of(&Query { stop: stop.clone(), ..Query::new(subject.clone()) }, id)
     }
 
-    /// Returns the passages that the document shares with the subject of a query, which may name a
-    /// budget of memory.
+    /// Returns the passages that the document `id` shares with the subject of a query. The memory
+    /// budget of the query applies.
     ///
     /// # Errors
-    /// As [`search`](Self::search).
+    /// The errors of [`search`](Self::search).
     pub fn passages_of(&self, query: &Query, id: &str) -> Result<Passages> {
         let unknown = || Error::UnknownId { id: id.to_owned() };
         let address = self.snapshot.find(id)?.ok_or_else(unknown)?;

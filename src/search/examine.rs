@@ -1,7 +1,7 @@
-//! Examination: the texts of the chosen documents decide which are shown, and give the details.
+//! Examination: the texts of the chosen documents decide which are shown, and provide details.
 //!
-//! They are examined one after the other, best first: verified, and searched for passages, until
-//! there are enough. The same rules hold where shards have examined their documents.
+//! Documents are examined one after another, best first: verified, and searched for passages, until
+//! there are enough. The same rules apply to documents that shards have examined.
 
 use super::evidence::Evidence;
 use super::extent::Extent;
@@ -13,43 +13,43 @@ use super::score::Scored;
 use super::verify;
 use crate::error::Result;
 
-/// The documents that passed.
+/// The result of an examination.
 pub struct Examined<T> {
-    /// Those to show, best first.
+    /// The documents to show, best first.
     pub shown: Vec<T>,
-    /// The number of those that passed, shown or not.
+    /// The number of documents that passed, shown or not.
     pub passed: usize,
-    /// Whether others were not examined.
+    /// Whether some documents were not examined.
     pub is_cut: bool,
-    /// Whether a document that decides is not known yet.
+    /// Whether the outcome for a deciding document is still missing.
     pub is_unknown: bool,
 }
 
-/// What the examination of a document says.
+/// The outcome for one document.
 pub enum Examination<T> {
     /// The document is a hit, if its passages are long enough.
     Document(T),
-    /// Its measure misses a threshold.
+    /// The measure of the document misses a threshold.
     Dropped,
-    /// Its shard has not compared it yet.
+    /// The shard of the document has not examined it yet.
     Unknown,
 }
 
-/// Examines documents.
+/// Examines documents, either locally or from the answers of shards.
 pub trait Examine {
     type Document: ListedDocument;
 
     /// Examines the next of the chosen documents.
     fn examine(&mut self, scored: Scored) -> Result<Examination<Self::Document>>;
 
-    /// Completes the document examined last, which will be listed.
+    /// Completes the last examined document, which will be shown.
     fn keep(&mut self, document: &mut Self::Document) -> Result<()>;
 }
 
 /// Examines documents, best first.
 ///
 /// # Errors
-/// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after the
+/// When a document cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after the
 /// query is stopped.
 pub fn examine<E: Examine>(
     query: &Query,
@@ -92,8 +92,9 @@ pub fn examine<E: Examine>(
 }
 
 impl<T> Examined<T> {
-    /// Computes the number of documents that meet the query: `chosen` of the `met` documents were
-    /// to be examined, and `is_pruned` tells whether others may have been left out before.
+    /// Computes the number of documents that meet the query. `met` documents were found and
+    /// `chosen` of them were to be examined. `is_pruned` means that documents may have been dropped
+    /// earlier.
     pub fn extent(
         &self,
         pruning: Pruning,
@@ -110,7 +111,7 @@ impl<T> Examined<T> {
     }
 }
 
-/// Examines documents of the snapshot by their texts, if the query requests it.
+/// Examines documents of the snapshot by their texts, if the query requires it.
 pub struct TextExaminer<'a> {
     evidence: Option<Evidence<'a>>,
     query: &'a Query,

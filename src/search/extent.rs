@@ -1,24 +1,24 @@
 //! The number of documents that meet a query, shown or not.
 
-/// The number of documents that meet a query.
+/// The number of documents that meet a query, shown or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// Whether there are, or may be, more than are shown.
+    /// Whether there are, or may be, more documents than shown.
     pub more: bool,
-    /// Their total number, if it is known.
+    /// The total number, if known.
     pub total: Option<usize>,
 }
 
 impl Extent {
-    /// Computes the extent of a search whose hits are all documents that meet the thresholds: `met`
-    /// of them were found. If `is_pruned`, others may have been left out because they cannot be
-    /// among the best.
+    /// Computes the extent of a search where every document that meets the thresholds is a hit:
+    /// `met` documents were found. With `is_pruned`, documents that cannot be among the best may be
+    /// missing.
     pub fn of_all(shown: usize, met: usize, is_pruned: bool) -> Extent {
         Extent { more: met > shown, total: (!is_pruned).then_some(met) }
     }
 
-    /// Computes the extent of a search whose documents must be examined: `passed` of them may be
-    /// shown. If `is_cut`, others were not examined.
+    /// Computes the extent of a search that examines documents: `passed` documents may be shown.
+    /// With `is_cut`, some documents were not examined.
     pub fn of_those_looked_at(shown: usize, passed: usize, is_cut: bool) -> Extent {
         Extent { more: is_cut || passed > shown, total: (!is_cut).then_some(passed) }
     }

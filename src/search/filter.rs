@@ -1,7 +1,7 @@
-//! Filters: restricting hits by id, meta and time of addition.
+//! Filters: restrict hits by id, meta object and time of addition.
 //!
-//! A filter is a tantivy query. It is not run over the index: the candidates of a search are looked
-//! up in it, so its cost is proportional to their number.
+//! A filter is a tantivy query. It is not run over the index. Instead, the candidates of a search
+//! are looked up in it, so the cost is proportional to the number of candidates.
 
 mod dates;
 mod fields;
@@ -22,45 +22,43 @@ use crate::runtime::Stop;
 
 /// The field with the caller's id.
 const ID: &str = "id";
-/// The field with the meta object of a document.
+/// The field with the meta object.
 const META: &str = "meta";
-/// The field with the time when a document was added.
+/// The field with the time of addition.
 const ADDED: &str = "added";
 
 /// A parsed filter, ready to be applied to documents.
 pub struct Filter<'a> {
     snapshot: &'a Snapshot,
     text: &'a str,
-    /// One for each index of the snapshot.
+    /// One weight per index of the snapshot.
     weights: Vec<Box<dyn Weight>>,
 }
 
 impl Filter<'_> {
-    /// Parses the filter `text`; a field that the index does not have is one of `meta`, and
-    /// `id:abc*` matches all ids with that prefix. There are no regular expressions: tantivy
-    /// compiles them by recursion, and the cost of one with counted repetition is out of proportion
-    /// to its length.
+    /// Parses the filter `text`. A field that the index does not have belongs to `meta`, and
+    /// `id:abc*` matches every id with that prefix. Regular expressions are refused: tantivy
+    /// compiles them by recursion, and a counted repetition costs out of proportion to its length.
     ///
     /// # Errors
-    /// When it is no query, has a regular expression, names a field that no document has, compares
-    /// values that cannot be compared, or is larger or deeper than is safe to parse.
+    /// When the text is not a query, contains a regular expression or a field that no document has,
+    /// compares values that cannot be compared, or is larger or deeper than is safe to parse.
     pub fn new<'a>(snapshot: &'a Snapshot, text: &'a str) -> Result<Filter<'a>> {
         Filter::parsed(snapshot, text, true)
     }
 
-    /// Parses the filter of a standing query, whose fields later documents may have.
+    /// Parses the filter of a standing query, whose fields may occur only in later documents.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), but for fields that no document has.
+    /// The errors of [`new`](Self::new), except for fields that no document has.
     pub fn standing<'a>(snapshot: &'a Snapshot, text: &'a str) -> Result<Filter<'a>> {
         Filter::parsed(snapshot, text, false)
     }
 
-    /// Returns the fields that a filter names and no document has: documents of other shards may
-    /// have them.
+    /// Returns the fields in a filter that no document has, but documents of other shards may have.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), but for fields that no document has.
+    /// The errors of [`new`](Self::new), except for fields that no document has.
     pub fn missing_fields(snapshot: &Snapshot, text: &str) -> Result<Vec<String>> {
         let ast = Filter::ast(snapshot, text)?;
         let missing = NamedFields::of(&ast).missing(snapshot);
@@ -110,10 +108,10 @@ impl Filter<'_> {
         Ok(Filter { snapshot, text, weights })
     }
 
-    /// Keeps only those of the ascending documents of a segment that pass.
+    /// Keeps only the documents of a segment that match. `docs` ascend.
     ///
     /// # Errors
-    /// When the index cannot be read; [`Error::Cancelled`] soon after `stop`.
+    /// When the index cannot be read. [`Error::Cancelled`] soon after `stop`.
     pub fn retain(&self, segment: usize, docs: &mut Vec<u32>, stop: &Stop) -> Result<()> {
         if docs.is_empty() {
             return Ok(());
@@ -138,7 +136,7 @@ impl Filter<'_> {
     }
 }
 
-/// Makes the error for a filter whose fields cannot be used, or looked up.
+/// Makes the error for a filter whose fields cannot be used or looked up.
 fn field_fault(snapshot: &Snapshot, text: &str, fault: FieldFault) -> Error {
     match fault {
         FieldFault::Refused(what) => refused(text, &what),
@@ -146,12 +144,12 @@ fn field_fault(snapshot: &Snapshot, text: &str, fault: FieldFault) -> Error {
     }
 }
 
-/// The parts of a filter that are bounded or refused.
+/// The parts of a filter that are limited or refused.
 #[derive(Default)]
 struct FilterCost {
     /// The number of parts that may examine every document.
     scans: usize,
-    /// Whether there is a regular expression.
+    /// Whether the filter contains a regular expression.
     has_pattern: bool,
 }
 
@@ -171,7 +169,7 @@ fn failed(snapshot: &Snapshot, filter: &str, error: TantivyError) -> Error {
     }
 }
 
-/// Says where a filter is no query, and why, as far as the parser knows.
+/// Describes where and why the text is not a query, as far as the parser knows.
 fn no_query(filter: &str) -> String {
     let (_, errors) = parse_query_lenient(filter);
     match errors.first() {
@@ -192,12 +190,12 @@ fn refused(filter: &str, why: &str) -> Error {
     Error::argument("filter", format!("invalid filter `{filter}`: {why}"))
 }
 
-/// The number of bytes of a filter, or of a reason that may quote it, in an error message.
+/// The most characters of a filter, and of a reason that may quote it, in an error message.
 const FILTER_CHARS_SHOWN: usize = 120;
 const REASON_CHARS_SHOWN: usize = 400;
 
-/// Returns the range of ids with the prefix in the literal, if it has one. tantivy supports
-/// prefixes of phrases only, and treats the star as a part of the id.
+/// Returns the range of ids for a literal with a prefix, if it has one. tantivy supports prefixes
+/// only in phrases, and treats the star as a part of the id.
 fn id_prefix(literal: &UserInputLiteral) -> Option<UserInputLeaf> {
     if literal.field_name.as_deref() != Some(ID) {
         return None;
@@ -207,8 +205,8 @@ fn id_prefix(literal: &UserInputLiteral) -> Option<UserInputLeaf> {
         _ if literal.prefix => &literal.phrase,
         _ => return None,
     };
-    // The least string after all that begin with the prefix ends in its last character's successor;
-    // the last character of all has no successor.
+    // The smallest string after every string with the prefix ends in the successor of the prefix's
+    // last character. The last character of Unicode has no successor.
     let mut chars: Vec<char> = prefix.chars().collect();
     let mut upper = UserInputBound::Unbounded;
     while let Some(last) = chars.pop() {
@@ -222,14 +220,12 @@ fn id_prefix(literal: &UserInputLiteral) -> Option<UserInputLeaf> {
     Some(UserInputLeaf::Range { field: Some(ID.into()), lower, upper })
 }
 
-/// Puts `meta.` before the fields of a query that the index does not have, and counts the bounded
-/// parts.
+/// Prepends `meta.` to fields that the index does not have, and counts the limited parts.
 fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut FilterCost) {
     let leaf = match ast {
         UserInputAst::Clause(clauses) => {
             clauses.iter_mut().for_each(|(_, clause)| qualify(clause, is_unknown, seen));
-            // A clause with negations only means "all documents except"; tantivy needs that spelled
-            // out.
+            // A clause of negations means "all documents except", which tantivy needs explicitly.
             if clauses.iter().all(|(occur, _)| *occur == Some(Occur::MustNot)) {
                 let all = UserInputAst::Leaf(Box::new(UserInputLeaf::All));
                 clauses.push((Some(Occur::Must), all));
@@ -250,7 +246,7 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut
     }
     let is_scan = match leaf {
         UserInputLeaf::Range { .. } | UserInputLeaf::Exists { .. } => true,
-        // A prefix of the last word of a phrase matches all words that begin with it.
+        // A prefix as the last word of a phrase matches every word with that prefix.
         UserInputLeaf::Literal(literal) => literal.prefix,
         UserInputLeaf::Set { .. } | UserInputLeaf::Regex { .. } | UserInputLeaf::All => false,
     };
@@ -294,8 +290,8 @@ mod tests {
 
     static SNAPSHOT: LazyLock<Snapshot> = LazyLock::new(snapshot);
 
-    /// Evaluates a filter in a thread with a quarter of the usual stack; returns the documents that
-    /// pass.
+    /// Evaluates a filter on a thread with a quarter of the usual stack. Returns the matching
+    /// documents.
     fn passing(text: &str) -> Result<Vec<u32>> {
         LazyLock::force(&SNAPSHOT);
         let text = text.to_owned();
@@ -327,7 +323,7 @@ mod tests {
             ("NOT\n(", ")"),
             ("-NOT (", ")"),
             ("\"x\"NOT (", ")"),
-            // A closing parenthesis within a quotation closes none.
+            // A closing parenthesis in a quotation closes nothing.
             ("(')' AND ", ""),
             ("(\")\" AND ", ""),
             ("(lang:')' AND ", ")"),
@@ -435,7 +431,7 @@ mod tests {
     fn a_regular_expression_is_refused_before_it_is_compiled() {
         let no_patterns = "filters do not support; use a prefix of an id";
         for filter in [
-            // To compile it overflowed any stack.
+            // Compiling this expression overflowed any stack.
             "id:/(a?){0,100000}/",
             "id:/(a?){0,4000}/",
             "id:/((((((a{99}){99}){99}){99}){99}){99})/",

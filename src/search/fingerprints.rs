@@ -1,4 +1,4 @@
-//! The fingerprints of stored documents: which, how many, and how much do they weigh?
+//! The fingerprints of stored documents, their number and their weight.
 
 use super::candidate::Candidate;
 use super::frequencies;
@@ -11,20 +11,20 @@ use crate::runtime::Stop;
 use crate::scheme::distinct_keys;
 use crate::segment::sort_from;
 
-/// The number of fingerprints of documents that are weighed together.
+/// The number of fingerprints that are weighed together.
 const TERMS_AT_ONCE: usize = 1 << 14;
 
 impl Searcher {
     /// Returns the distinct fingerprints of a stored document, ascending.
     ///
     /// # Errors
-    /// When its signature, or the text to make it from, is damaged;
+    /// When the signature, or the text that it is computed from, is damaged.
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn keys_of(&self, address: DocAddress, stop: &Stop) -> Result<Vec<u64>> {
         self.keys_within(address, None, stop)
     }
 
-    /// Returns the distinct fingerprints within the memory budget of the query, if it has one.
+    /// Returns the distinct fingerprints, within the memory budget of the query, if any.
     pub(super) fn keys_within(
         &self,
         address: DocAddress,
@@ -45,7 +45,7 @@ impl Searcher {
         let signatures = &self.snapshot.segment(address).signatures;
         let mut ordinals = Vec::new();
         signatures.forward_ordinals(address.doc, &mut ordinals)?;
-        // Ascending, as their keys do.
+        // Ordinals ascend with their keys.
         ordinals.sort_unstable();
         ordinals.dedup();
         Ok(signatures.keys_at(&ordinals)?)
@@ -54,7 +54,7 @@ impl Searcher {
     /// Returns the number of distinct fingerprints of a stored document.
     ///
     /// # Errors
-    /// When it is damaged.
+    /// When the segment is damaged.
     pub fn size_of(&self, address: DocAddress) -> Result<u32> {
         let mut sizes = 0;
         let counted = Candidate { address, overlap: 0, weight: 0 };
@@ -62,8 +62,8 @@ impl Searcher {
         Ok(sizes)
     }
 
-    /// Calls `each` with each of the documents, which are ordered by segment, and the number of its
-    /// distinct fingerprints.
+    /// Calls `each` with every document and its number of distinct fingerprints. `documents` are
+    /// ordered by segment.
     pub(super) fn for_each_size(
         &self,
         documents: &[Candidate],
@@ -96,9 +96,9 @@ impl Searcher {
         Ok(self.weights_of_documents(&[address], weigh, memory, stop)?[0])
     }
 
-    /// Returns the weights of the distinct fingerprints of stored documents, in any order.
+    /// Returns the weights of the distinct fingerprints of stored documents, given in any order.
     ///
-    /// Documents that are found together have many fingerprints in common, so each is weighed once.
+    /// Documents found together share many fingerprints, so each fingerprint is weighed once.
     pub(crate) fn weights_of_documents(
         &self,
         addresses: &[DocAddress],
@@ -111,8 +111,8 @@ impl Searcher {
         order.sort_by_key(|&at| addresses[at as usize].segment);
         let segment_of = |at: &u32| addresses[*at as usize].segment;
         for own in order.chunk_by(|a, b| segment_of(a) == segment_of(b)) {
-            // Which fingerprints are ignored is known by their keys, and which of its documents are
-            // deleted by the list of a term.
+            // By ordinal only if no key and no list is needed: ignored fingerprints are recognized
+            // by key, and deleted documents by the list of a term.
             let segment = &self.snapshot.segments()[segment_of(&own[0]) as usize];
             let is_by_ordinal = self.snapshot.config().store_signatures
                 && self.ignored.is_none()
@@ -130,8 +130,7 @@ impl Searcher {
         Ok(weights)
     }
 
-    /// Adds the weights of those documents, all of one segment, whose places among the `addresses`
-    /// are `own`.
+    /// Adds the weights of the documents of a segment. `own` are their places in `addresses`.
     fn add_weights_by_ordinal(
         &self,
         own: &[u32],
@@ -146,7 +145,7 @@ impl Searcher {
         for (number, &at) in own.iter().enumerate() {
             signature.clear();
             signatures.forward_ordinals(addresses[at as usize].doc, &mut signature)?;
-            // An ordinal and the place of a document that has it, in the order of the documents.
+            // Pairs of an ordinal and the place of a document, in the order of documents.
             terms
                 .extend(signature.iter().map(|&term| u64::from(term) << u32::BITS | u64::from(at)));
             if terms.len() < TERMS_AT_ONCE && number + 1 < own.len() {
@@ -185,8 +184,8 @@ mod tests {
         let config = Config::new("kgram(k=1)", "words", true).unwrap();
         let index = Index::in_memory(config).unwrap();
         let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
-        // Together they have more fingerprints than are weighed at once, rare and frequent ones,
-        // some twice in a document.
+        // Together the documents have more fingerprints than are weighed at once, rare and
+        // frequent, some of them twice in a document.
         for segment in 0..2u32 {
             for doc in 0..300 {
                 let word = |i: u32| format!("w{} ", i * (segment * 7 + doc % (i + 1)));
@@ -200,7 +199,7 @@ mod tests {
         let searcher = Searcher::new(index.snapshot().unwrap());
         let weigh = Weigh::new(searcher.snapshot());
         let address = |at: u32| DocAddress { segment: at % 2, doc: at * 7 % 300 };
-        // One of them twice.
+        // One document occurs twice.
         let addresses: Vec<DocAddress> = (0..601).map(address).collect();
         let weights = searcher.weights_of_documents(&addresses, weigh, None, Stop::NEVER).unwrap();
         let mut fingerprints = 0;

@@ -1,7 +1,7 @@
 //! Signatures that were made elsewhere.
 //!
-//! This is the only check of them, for all interfaces: a signature that was made in another way
-//! would find other documents, or none.
+//! Every interface uses this single check. A signature made with other settings would find other
+//! documents, or nothing.
 
 use cento_api::http::SignatureBody;
 
@@ -12,26 +12,25 @@ use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
 use crate::text::Tokens;
 
-/// A signature, with the specifications that it was made by.
+/// A signature with the specifications that it was made with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignSignature {
     /// The specification of the scheme.
     pub scheme: String,
     /// The specification of the analyzer.
     pub analyzer: String,
-    /// The digest of the frequency table, if the scheme reads one.
+    /// The digest of the frequency table, if the scheme reads a table.
     pub frequencies: Option<String>,
-    /// The check value of the key, if the fingerprints depend on one.
+    /// The check value of the key, if the fingerprints depend on a key.
     pub key: Option<String>,
-    /// The tokens of the text.
+    /// The number of tokens of the text.
     pub tokens: u32,
-    /// The fingerprints, in the order of their positions.
+    /// The fingerprints, ordered by position.
     pub fingerprints: Vec<Fingerprint>,
 }
 
 impl ForeignSignature {
-    /// Signs a text as the documents of an index with this configuration are; `tokens` is
-    /// overwritten.
+    /// Signs a text like documents of an index with this configuration. Overwrites `tokens`.
     ///
     /// # Errors
     /// When the text is too large to be analyzed.
@@ -40,8 +39,7 @@ impl ForeignSignature {
         Ok(ForeignSignature::of(config, tokens.hashes.len() as u32, fingerprints))
     }
 
-    /// Returns the signature of a text of this many tokens that was made as this configuration
-    /// specifies.
+    /// Wraps a signature made with this configuration, of a text with this number of tokens.
     #[must_use]
     pub fn of(config: &Config, tokens: u32, fingerprints: Vec<Fingerprint>) -> ForeignSignature {
         ForeignSignature {
@@ -54,7 +52,7 @@ impl ForeignSignature {
         }
     }
 
-    /// Returns the signature as JSON has it, with the size of a key of this configuration.
+    /// Returns the signature in JSON form, with the key size of this configuration.
     #[must_use]
     pub fn body(&self, config: &Config) -> SignatureBody {
         let pairs = self.fingerprints.iter().map(|f| (f.key.to_string(), f.position));
@@ -69,11 +67,12 @@ impl ForeignSignature {
         }
     }
 
-    /// Returns the signature as the subject of a search, if it was made as `config` specifies.
-    /// `remake` says how the caller makes one, as in "make it again with {remake}".
+    /// Returns the signature as the subject of a search, after checking that it was made with
+    /// `config`. `remake` tells the caller how to make such a signature, as in "make it again with
+    /// {remake}".
     ///
     /// # Errors
-    /// When it was made otherwise, or is not a signature.
+    /// When the signature was made with other settings, or is invalid.
     pub fn subject(self, config: &Config, remake: &str) -> Result<Subject> {
         let ForeignSignature { scheme, analyzer, frequencies, key, tokens, fingerprints } = self;
         let read = (frequencies.as_deref(), key.as_deref());
@@ -94,11 +93,11 @@ impl ForeignSignature {
         Ok(Subject::Signature { tokens, fingerprints })
     }
 
-    /// Returns a signature of JSON, as `cento method fingerprint` prints it, as the subject of a
-    /// search.
+    /// Converts a signature in JSON form, as printed by `cento method fingerprint`, into the
+    /// subject of a search.
     ///
     /// # Errors
-    /// As [`subject`](ForeignSignature::subject).
+    /// The errors of [`subject`](ForeignSignature::subject).
     pub fn subject_of(body: SignatureBody, config: &Config) -> Result<Subject> {
         let SignatureBody { scheme, analyzer, key_bits, frequencies, key, tokens, fingerprints } =
             body;
@@ -132,13 +131,12 @@ fn refused(what: impl AsRef<str>) -> Error {
     Error::argument("signature", format!("the signature: {}", what.as_ref()))
 }
 
-/// Returns the check value of the key of a configuration, as a signature has it.
+/// Returns the check value of the key of a configuration in the form for signatures.
 fn key_of(config: &Config) -> Option<String> {
     config.key().map(|value| value.to_string())
 }
 
-/// Refuses a signature that was made by other specifications, or with another frequency table or
-/// key.
+/// Refuses a signature made with other specifications, another frequency table or another key.
 fn check_made(
     made: (&str, &str),
     (frequencies, key): (Option<&str>, Option<&str>),

@@ -1,7 +1,8 @@
-//! Document frequencies: how many documents of the index have a fingerprint?
+//! Document frequencies: how many documents of the index have a fingerprint.
 //!
-//! They are sums over the dictionaries of all segments, which count deleted documents too. Where
-//! these would decide something, their postings are read and subtracted.
+//! A document frequency is a sum over the dictionaries of every segment, which also count deleted
+//! documents. Where deleted documents could change a decision, their postings are read and
+//! subtracted.
 
 use cento_api::ShardFrequencies;
 
@@ -11,17 +12,17 @@ use crate::index::{DocAddress, SegmentView, Snapshot};
 use crate::runtime::Stop;
 use crate::segment::{Term, Terms};
 
-/// The number of terms whose frequencies are read between two checks of a stop: some milliseconds.
+/// How many frequencies to read between two checks of a stop, which takes some milliseconds.
 const TERMS_AT_ONCE: usize = 1 << 14;
 
-/// The terms of each segment that are among the keys, with their places, and the document frequency
-/// of each key, deleted documents included.
+/// For each segment, the terms among the keys with their places. Then the document frequency of
+/// each key, deleted documents included.
 pub type LookedUp<'a> = (Vec<Terms<'a>>, Vec<u64>);
 
-/// Looks up the ascending `keys` in all segments.
+/// Looks up the ascending `keys` in every segment.
 ///
 /// # Errors
-/// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+/// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn look_up<'a>(snapshot: &'a Snapshot, keys: &[u64], stop: &Stop) -> Result<LookedUp<'a>> {
     let segments = snapshot.segments().iter().map(|segment| &segment.signatures);
     let terms = terms_of(&segments.collect::<Vec<_>>(), keys, stop)?;
@@ -29,24 +30,24 @@ pub fn look_up<'a>(snapshot: &'a Snapshot, keys: &[u64], stop: &Stop) -> Result<
     Ok((terms, dfs))
 }
 
-/// Returns, for each of the ascending `keys`, the number of live documents that have it.
+/// Returns, for each of the ascending `keys`, the number of live documents with the key.
 ///
 /// # Errors
-/// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+/// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn live_frequencies(snapshot: &Snapshot, keys: &[u64], stop: &Stop) -> Result<Vec<u64>> {
     let (terms, mut dfs) = look_up(snapshot, keys, stop)?;
     leave_out_all_deleted(snapshot.segments(), &terms, &mut dfs, stop)?;
     Ok(dfs)
 }
 
-/// Returns, for each term of the segment `own` with one of these ordinals, which ascend, the number
-/// of live documents of all segments that have its key. No document of `own` may be deleted.
+/// Returns, for each term of the segment `own` with one of the ascending ordinals, the number of
+/// live documents of the snapshot with its key. `own` must have no deleted documents.
 ///
-/// The segment is not searched for keys: its signatures have ordinals, and a document frequency is
-/// found by an ordinal. Keys are read only if other segments may have them.
+/// Signatures have ordinals, and an ordinal leads directly to a document frequency, so the segment
+/// is not searched for keys. Keys are read only if other segments may have them.
 ///
 /// # Errors
-/// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+/// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn live_frequencies_at(
     snapshot: &Snapshot,
     own: usize,
@@ -75,7 +76,7 @@ pub fn live_frequencies_at(
     Ok(all)
 }
 
-/// Returns the document frequency of each of this number of keys, which have these terms.
+/// Returns the document frequency of each of `keys` keys, as the sum over these terms.
 fn sums(terms: &[Terms<'_>], keys: usize) -> Vec<u64> {
     let mut dfs = vec![0; keys];
     for (i, term) in terms.iter().flatten() {
@@ -84,11 +85,11 @@ fn sums(terms: &[Terms<'_>], keys: usize) -> Vec<u64> {
     dfs
 }
 
-/// Subtracts deleted documents from those document frequencies that would exceed `max_df` with
-/// them and not without.
+/// Subtracts deleted documents from document frequencies that exceed `max_df` only because of
+/// deleted documents.
 ///
-/// So the choice of stop-fingerprints depends on the documents in the index, not on when it was
-/// compacted.
+/// The choice of stop-fingerprints therefore depends on the live documents, not on the time of the
+/// last compaction.
 pub fn leave_out_deleted(
     snapshot: &Snapshot,
     terms: &[Vec<(u32, Term<'_>)>],
@@ -104,13 +105,13 @@ pub fn leave_out_deleted(
     leave_out_deleted_of(snapshot.segments(), terms, |i| close[i as usize], dfs, stop)
 }
 
-/// Tells whether this number of deleted documents may decide if a fingerprint is stopped.
+/// Returns whether this number of deleted documents may decide if a fingerprint is stopped.
 fn is_close(df: u64, max_df: u64, deleted: u64) -> bool {
     df > max_df && df.saturating_sub(deleted) <= max_df
 }
 
-/// Subtracts deleted documents from all document frequencies: weights depend on the documents in
-/// the index alone.
+/// Subtracts deleted documents from every document frequency, because weights must depend only on
+/// live documents.
 pub fn leave_out_all_deleted(
     segments: &[SegmentView],
     terms: &[Vec<(u32, Term<'_>)>],
@@ -120,7 +121,7 @@ pub fn leave_out_all_deleted(
     leave_out_deleted_of(segments, terms, |_| true, dfs, stop)
 }
 
-/// Subtracts deleted documents from the document frequencies of the keys that `is_wanted` selects.
+/// Subtracts deleted documents from the document frequencies of keys selected by `is_wanted`.
 fn leave_out_deleted_of(
     segments: &[SegmentView],
     terms: &[Vec<(u32, Term<'_>)>],
@@ -160,8 +161,8 @@ pub fn known(
         for (at, (i, term)) in terms.iter().enumerate() {
             stop.check_at(at)?;
             let is_known = &mut is_known[*i as usize];
-            // A term in more documents than can be gone is surely in one that remains; only
-            // otherwise is its list read.
+            // A term with more documents than can be gone is certainly in a remaining document, so
+            // its list need not be read.
             if !*is_known && term.df() <= gone_max {
                 docs.clear();
                 segment.signatures.documents_of(term, &mut docs)?;
@@ -174,8 +175,8 @@ pub fn known(
     Ok(is_known)
 }
 
-/// Returns the document frequencies of all shards for stop-fingerprints and weights, as
-/// [`leave_out_deleted`] and [`leave_out_all_deleted`] make those of an index.
+/// Returns the document frequencies over every shard for stop-fingerprints and weights, computed
+/// like [`leave_out_deleted`] and [`leave_out_all_deleted`] do for an index.
 pub fn added_up(collection: &ShardFrequencies, max_df: u64, is_weighed: bool) -> Vec<u64> {
     let deleted = collection.deleted.iter().copied().chain(std::iter::repeat(0));
     let live = collection.dfs.iter().zip(deleted).map(|(&df, deleted)| {
@@ -185,7 +186,7 @@ pub fn added_up(collection: &ShardFrequencies, max_df: u64, is_weighed: bool) ->
     live.collect()
 }
 
-/// Returns the number of fingerprints that a document of any shard has, as [`known`] counts them.
+/// Returns the number of fingerprints in a document of any shard, counted like [`known`].
 pub fn known_in(collection: &ShardFrequencies) -> u32 {
     let there = collection.dfs.iter().filter(|&&df| df > 0).count();
     there.saturating_sub(collection.gone.len()) as u32
@@ -203,7 +204,7 @@ mod tests {
             let index = Index::in_memory(config.clone()).unwrap();
             let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
             for segment in 0..segments {
-                // Words of one, two, a few and many documents, and some of this segment alone.
+                // Words of one, two, a few and many documents, and words of this segment only.
                 for i in 0..300 {
                     let word = |of: u64| format!("d{of}x{} ", i / of);
                     let words: String = [1, 2, 20, 300].into_iter().map(word).collect();
@@ -213,7 +214,7 @@ mod tests {
                 writer.commit().unwrap();
             }
             if segments > 1 {
-                // All segments but the last keep all of their documents.
+                // Every segment except the last keeps all its documents.
                 for i in 0..40 {
                     assert!(writer.remove(&format!("{}-{i}", segments - 1)).unwrap());
                 }

@@ -1,4 +1,4 @@
-//! Details of the hits, before the answer is made.
+//! The details of the hits, before the answer is assembled.
 
 use std::cmp::Reverse;
 
@@ -11,16 +11,16 @@ use crate::compare::Passages;
 use crate::error::Result;
 use cento_api::{Goal, Hit, PassageCounts, Rank, Verified};
 
-/// A hit to show, with the requested details besides numbers.
+/// A hit to show, with the requested details in addition to its counts.
 pub struct HitDetails {
     pub scored: Scored,
-    /// The fingerprints that it adds to a cover.
+    /// The fingerprints that the hit adds to a cover.
     pub adds: Option<u32>,
     pub verified: Option<Verified>,
     pub passages: Option<Passages>,
-    /// Whether its passages were left out for lack of memory.
+    /// Whether the passages were dropped for lack of memory.
     pub is_without_passages: bool,
-    /// The tokens of the query in passages.
+    /// The number of tokens of the query in passages.
     pub passage_tokens: u32,
 }
 
@@ -37,33 +37,33 @@ impl HitDetails {
 
 /// A document that may be shown, with the counts of its passages.
 pub trait ListedDocument {
-    /// Returns what its passages count, if they were looked for and are there.
+    /// Returns the counts of the passages, if passages were looked for and not dropped.
     fn passages(&self) -> Option<PassageCounts>;
 
-    /// Tells whether its passages were left out for lack of memory.
+    /// Returns whether the passages were dropped for lack of memory.
     fn is_without_passages(&self) -> bool;
 
-    /// Returns the tokens of the query in its passages, left out or not.
+    /// Returns the number of tokens of the query in the passages, including dropped passages.
     fn passage_tokens(&self) -> u32;
 
-    /// Returns the memory, in bytes, of its passages.
+    /// Returns the bytes of the passages.
     fn passage_bytes(&self) -> usize;
 
-    /// Leaves out its passages.
+    /// Drops the passages to free their memory.
     fn leave_out_passages(&mut self);
 
-    /// Tells whether it has a passage, or may have one because the search for them was cut short.
+    /// Returns whether the document has a passage, or may have: its search was cut short.
     fn may_have_passage(&self) -> bool {
         self.is_without_passages() || self.passages().is_some_and(may_have_any)
     }
 
-    /// Tells whether it has a passage.
+    /// Returns whether the document has a passage.
     fn has_passage(&self) -> bool {
         self.is_without_passages() || self.passages().is_some_and(|passages| passages.found > 0)
     }
 }
 
-/// Tells whether there is a passage, or may be one because the search for them was cut short.
+/// Returns whether there is a passage, or may be one because the search was cut short.
 pub fn may_have_any(passages: PassageCounts) -> bool {
     passages.found > 0 || !passages.complete
 }
@@ -94,7 +94,7 @@ impl ListedDocument for HitDetails {
     }
 }
 
-/// The documents to show, with passages as far as there is memory for them.
+/// The documents to show, with passages as far as memory allows.
 pub struct List<T> {
     shown: Vec<T>,
     by_passages: bool,
@@ -119,23 +119,23 @@ impl<T: ListedDocument> List<T> {
     pub fn push(&mut self, shown: T) {
         self.bytes = self.bytes.saturating_add(shown.passage_bytes());
         self.shown.push(shown);
-        // Not with each one: the best by passages may still follow.
+        // Not after every document, because the best by passages may still come.
         if self.bytes / 2 > self.bytes_max {
             self.leave_out();
         }
     }
 
-    /// Returns the documents, the best first.
+    /// Returns the documents, best first.
     pub fn finish(mut self) -> Vec<T> {
         self.leave_out();
         if self.by_passages {
-            // Equal ones stay in the order of their weight.
+            // A stable sort: equal documents stay in the order of their weight.
             self.shown.sort_by_key(|shown| Reverse(shown.passage_tokens()));
         }
         self.shown
     }
 
-    /// Leaves out passages, from the first document on whose passages exceed the memory.
+    /// Drops passages, starting with the first document whose passages exceed the memory.
     fn leave_out(&mut self) {
         if self.bytes <= self.bytes_max {
             return;
@@ -159,11 +159,11 @@ impl<T: ListedDocument> List<T> {
 }
 
 impl Search<'_> {
-    /// Makes hits of the documents to show.
+    /// Makes hits from the documents to show.
     ///
     /// # Errors
-    /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// the query is stopped.
+    /// When a document cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after the
+    /// query is stopped.
     pub fn hits_of(&self, mut shown: Vec<HitDetails>) -> Result<Vec<Hit>> {
         let scored = shown.iter_mut().map(|shown| &mut shown.scored);
         score::weigh_documents(self.searcher, scored, self.query)?;

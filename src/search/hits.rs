@@ -9,10 +9,10 @@ use super::score::{self, Scored};
 use crate::error::Result;
 
 impl Search<'_> {
-    /// Returns the best of the documents that meet the query, with all that it requests of them.
+    /// Returns the best of the documents that meet the query, with the requested details.
     ///
     /// # Errors
-    /// When verification is requested without texts, or a document cannot be read;
+    /// When verification is requested without texts, or a document cannot be read.
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the query is stopped.
     pub fn hits(&self, meeting: Vec<Scored>) -> Result<Outcome> {
         let Search { searcher, query, subject, found } = self;

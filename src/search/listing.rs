@@ -1,4 +1,4 @@
-//! Listing of documents.
+//! Lists documents in storage order, order of addition, or order of ids.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,12 +9,12 @@ use crate::index::DocAddress;
 use crate::runtime::Stop;
 
 impl Searcher {
-    /// Calls `each` with the live documents that pass `filter`, or all, in storage order: by
-    /// segment, and within it as they were added. Takes little memory.
+    /// Calls `each` with the live documents that match `filter`, if any, in storage order: by
+    /// segment, and within a segment by addition. Takes little memory.
     ///
     /// # Errors
-    /// When the filter is invalid, or the index cannot be read; those of `each`, which end it;
-    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the filter is invalid, or the index cannot be read. An error of `each` ends the
+    /// listing. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn for_each_document(
         &self,
         filter: Option<&str>,
@@ -42,12 +42,12 @@ impl Searcher {
         Ok(())
     }
 
-    /// Returns the live documents that pass `filter`, or all, in order of addition; documents of
-    /// the same microsecond are in the order of the bytes of their ids. Unlike that of storage,
-    /// this order stays when segments are merged. Takes 16 bytes for each document.
+    /// Returns the live documents that match `filter`, if any, in order of addition. Documents of
+    /// the same microsecond are ordered by the bytes of their ids. Unlike storage order, this order
+    /// survives merges of segments. Takes 16 bytes per document.
     ///
     /// # Errors
-    /// When the filter is invalid, or the index cannot be read;
+    /// When the filter is invalid, or the index cannot be read.
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn documents_as_added(&self, filter: Option<&str>, stop: &Stop) -> Result<Vec<DocAddress>> {
         let snapshot = self.snapshot();
@@ -68,13 +68,13 @@ impl Searcher {
         Ok(found.into_iter().map(|(_, address)| address).collect())
     }
 
-    /// Returns the live documents that pass `filter`, or all, whose ids come after `after`, in the
-    /// order of the bytes of ids: at least `count`, if there are as many, and of the last id all.
-    /// That order is the same for every commit: a client that requests the documents after the last
-    /// id that it has misses no document that stays, and gets none twice.
+    /// Returns the live documents that match `filter`, if any, with ids after `after`, ordered by
+    /// the bytes of ids. Returns at least `count` documents if there are that many, and always
+    /// every document of the last id. The order is the same for every commit: a client that
+    /// continues after its last id misses no remaining document, and gets no document twice.
     ///
     /// # Errors
-    /// When the filter is invalid, or the index cannot be read;
+    /// When the filter is invalid, or the index cannot be read.
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn documents_after(
         &self,
@@ -99,7 +99,7 @@ impl Searcher {
         Ok(found)
     }
 
-    /// Appends those documents of each id that pass, until the requested number is reached.
+    /// Appends the matching documents of each id, until the requested number is reached.
     fn take_passing(
         &self,
         waiting: &mut Vec<Vec<DocAddress>>,

@@ -1,7 +1,7 @@
-//! Thresholds: which candidates meet the query?
+//! Thresholds: decides which candidates meet the query.
 //!
-//! Counts leave out documents that cannot meet it. Where they leave that open and the texts decide,
-//! the texts are compared.
+//! Counts exclude documents that cannot meet the query. Where counts leave the decision open and
+//! texts decide, the texts are compared.
 
 use super::candidate::Candidate;
 use super::retrieve::Search;
@@ -11,10 +11,10 @@ use crate::error::{Error, Result};
 use crate::sampling::Sampling;
 
 impl Search<'_> {
-    /// Returns the candidates that meet the thresholds, in no order and without their ids.
+    /// Returns the candidates that meet the thresholds, unordered and without their ids.
     ///
     /// # Errors
-    /// When a file is damaged; [`Error::Cancelled`] soon after the query is stopped.
+    /// When a file is damaged. [`Error::Cancelled`] soon after the query is stopped.
     pub fn meeting(&self, candidates: &[Candidate]) -> Result<Vec<Scored>> {
         let mut similarities = Similarities::of(self)?;
         let hits = self.meeting_by_counts(candidates, similarities.sampling())?;
@@ -32,8 +32,7 @@ impl Search<'_> {
         Ok(meeting)
     }
 
-    /// Returns the candidates that may meet the thresholds, as far as counts are evidence
-    /// (`sampling`).
+    /// Returns the candidates that may meet the thresholds, as far as counts can tell (`sampling`).
     fn meeting_by_counts(
         &self,
         candidates: &[Candidate],

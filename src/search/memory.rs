@@ -1,9 +1,9 @@
-//! The memory for searching for a text, or for comparing two.
+//! The memory for searching for a text, or for comparing two texts.
 //!
-//! A program that answers many queries at a time takes these numbers from one [`ByteBudget`] before
-//! each. The memory of the query itself is known then. The stored texts that it will be compared
-//! with are not, so [`Query::memory`](super::Query::memory) names the budget, and the memory of a
-//! stored text is taken from it when it is read.
+//! A program that answers many queries at a time takes these numbers from a shared [`ByteBudget`]
+//! before each query. The memory of the query itself is known then, but not the memory of the
+//! stored texts that it will be compared with. [`Query::memory`](super::Query::memory) therefore
+//! passes the budget on, and the memory for a stored text is reserved when the text is read.
 
 use std::sync::Arc;
 
@@ -15,58 +15,55 @@ use crate::runtime::{ByteBudget, Permit};
 use crate::scheme::{Fingerprint, TOKEN_BYTES};
 use crate::text::Analyzer;
 
-/// The memory of a fingerprint of a query: itself, a sorted copy, its key, its position, and its
-/// matches.
+/// Bytes per fingerprint of a query: itself, a sorted copy, its key, its position, and its matches.
 const FINGERPRINT_BYTES: usize = 64;
 
-/// The memory of a token of a query while passages are looked for, beside runs: hash and place, its
-/// entries in the tables of seeds and of words, its place in a sentence. A text of 229,380 words,
-/// all different, takes 162 bytes for each: its tables have just doubled. Up to 12 more are for its
-/// places, if it is no clean copy.
+/// Bytes per token of a query while passages are looked for, without runs: the hash and place,
+/// entries in the tables of seeds and of words, and the place in a sentence. A text of 229,380
+/// distinct words takes 162 bytes per word, because its tables have just doubled. Up to 12 more
+/// bytes are for places, if the text is not a clean copy.
 const QUERY_TOKEN_BYTES: usize = 176;
 
-/// The memory of a token of the document that the query is compared with; such a text takes 97
-/// bytes for each.
+/// Bytes per token of the document that the query is compared with. Measured: 97 bytes.
 pub(super) const DOCUMENT_TOKEN_BYTES: usize = 100;
 
-/// Less is not reserved: it is little beside the usual memory of a thread.
+/// Smaller amounts are not reserved, because a thread takes that much anyway.
 pub const RESERVED_BYTES_MIN: usize = 4 << 20;
 
-/// Returns the memory, in bytes, of a search for a text with this signature.
+/// Returns the bytes needed to search for a text with this signature.
 #[must_use]
 pub fn of_search(text: &Signature) -> usize {
     text.bytes.saturating_add(text.count.saturating_mul(FINGERPRINT_BYTES))
 }
 
-/// Returns the memory, in bytes, of two texts that are compared with each other.
+/// Returns the bytes needed to compare two texts.
 #[must_use]
 pub fn of_comparison(query: &Signature, document: &Signature) -> usize {
     let texts = of_search(query).saturating_add(of_search(document));
     texts.saturating_add(of_passages(query.tokens, document.tokens))
 }
 
-/// Returns the memory, in bytes, for finding the passages that two documents of this many tokens
-/// have in common.
+/// Returns the bytes needed to find the passages of two documents with these numbers of tokens.
 #[must_use]
 pub fn of_passages(query_tokens: u32, document_tokens: u32) -> usize {
     of_query(query_tokens).saturating_add(of_tokens(document_tokens))
 }
 
-/// Returns the memory, in bytes, for signing a stored text of this many bytes and tokens again.
+/// Returns the bytes needed to sign a stored text of this size again.
 fn of_signing(config: &Config, text_bytes: usize, tokens: u32) -> usize {
-    // Most schemes sign the tokens as they come.
+    // Most schemes sign the tokens as they come, without holding them.
     let held = if config.scheme.signer().is_none() { TOKEN_BYTES } else { 0 };
     let signature = (tokens as usize).saturating_mul(SIGNED_BYTES + held);
     signature.saturating_add(config.analyzer.scratch_bytes(text_bytes))
 }
 
-/// Returns the memory, in bytes, of the tokens of a query while its passages are looked for.
+/// Returns the bytes of the tokens of a query while passages are looked for.
 pub(super) fn of_query(tokens: u32) -> usize {
     let tokens = tokens as usize;
     tokens.saturating_mul(QUERY_TOKEN_BYTES).saturating_add(runs_bytes(tokens))
 }
 
-/// Returns the memory, in bytes, of the tokens of a document meanwhile.
+/// Returns the bytes of the tokens of a document while passages are looked for.
 pub(super) fn of_tokens(tokens: u32) -> usize {
     (tokens as usize).saturating_mul(DOCUMENT_TOKEN_BYTES)
 }
@@ -74,29 +71,28 @@ pub(super) fn of_tokens(tokens: u32) -> usize {
 /// The source of the memory for the stored texts of a search.
 #[derive(Debug, Clone)]
 pub struct QueryMemory {
-    /// The budget.
+    /// The budget that memory is taken from.
     pub budget: Arc<ByteBudget>,
-    /// The bytes that the search has taken from the budget already; they are not given back
-    /// meanwhile.
+    /// The bytes that the search already holds from the budget, and keeps meanwhile.
     pub own_bytes: usize,
 }
 
-/// The source of the memory for the stored documents that given ones are compared with.
+/// The source of the memory for stored documents that given documents are compared with.
 #[derive(Debug, Clone)]
 pub struct StoredMemory {
-    /// The budget, and what the given documents have taken of it.
+    /// The budget, and how much the given documents hold.
     pub memory: QueryMemory,
-    /// The first of the stored documents: the given ones come before.
+    /// The first stored document. The given documents have smaller addresses.
     pub first: DocAddress,
 }
 
 impl StoredMemory {
-    /// Takes the memory for a text of this many bytes, and of this many tokens at `token_bytes`
-    /// each, if it is of a stored document; the first permit is for splitting the text
-    /// alone. It does not wait.
+    /// Reserves memory for a stored text of this many bytes, and of this many tokens at
+    /// `token_bytes` each. Nothing is reserved for a given document. The first permit is only
+    /// needed while the text is split. Never blocks.
     ///
     /// # Errors
-    /// As `reserve`.
+    /// The errors of `reserve`.
     pub fn reserve(
         &self,
         address: DocAddress,
@@ -115,19 +111,20 @@ impl StoredMemory {
     }
 }
 
-/// The memory of a token of a text that is compared by its runs: a run in a set with the number of
-/// its repetitions, and a hash while the text is read.
+/// Bytes per token of a text that is compared by its runs: a run in a set with its number of
+/// repetitions, and a hash while the text is read.
 pub(super) const RUN_TOKEN_BYTES: usize = 64;
 
-/// Takes the `bytes` for comparing a text of this many tokens, if there is a budget and they are
-/// not few.
+/// Reserves `bytes` for comparing a text of this many tokens, if there is a budget and the amount
+/// is not small.
 ///
-/// It does not wait: the query has memory already, and other holders of memory may wait for it.
-/// Others that wait for more do not keep it from the remaining memory. `held` bytes have been taken
-/// here before.
+/// Never blocks, to avoid deadlock: this query already holds memory, and other holders may be
+/// waiting for it. Queries that are waiting for memory do not prevent this query from taking the
+/// remaining memory. `held` are the bytes already reserved by the caller.
 ///
 /// # Errors
-/// [`Error::Memory`] when that much is not left, or never can be beside what the query has.
+/// [`Error::Memory`] when not enough memory is left, or when the budget can never provide it in
+/// addition to the memory of the query.
 pub(super) fn reserve(
     room: Option<&QueryMemory>,
     held: usize,
@@ -137,10 +134,10 @@ pub(super) fn reserve(
     take(room, held, bytes, || format!("comparing with a text of {tokens} tokens"))
 }
 
-/// Takes the temporary memory for splitting a text of this many bytes into tokens, in the same way.
+/// Like [`reserve`], for the temporary memory for splitting a text of this many bytes into tokens.
 ///
 /// # Errors
-/// As [`reserve`].
+/// The errors of [`reserve`].
 pub(super) fn reserve_scratch(
     room: Option<&QueryMemory>,
     held: usize,
@@ -151,10 +148,10 @@ pub(super) fn reserve_scratch(
     take(room, held, bytes, || format!("splitting a text of {text_bytes} bytes into tokens"))
 }
 
-/// Takes the `bytes` of passages that are kept for the answer, in the same way.
+/// Like [`reserve`], for the passages that are kept for the answer.
 ///
 /// # Errors
-/// As [`reserve`].
+/// The errors of [`reserve`].
 pub(super) fn reserve_kept(
     room: Option<&QueryMemory>,
     held: usize,
@@ -163,11 +160,11 @@ pub(super) fn reserve_kept(
     take(room, held, bytes, || format!("an answer with {bytes} bytes of passages"))
 }
 
-/// Returns the signature of a stored document. If it is not stored, the memory for making it from
-/// the text again is taken meanwhile, in the same way.
+/// Returns the signature of a stored document. If signatures are not stored, reserves memory like
+/// [`reserve`] while the signature is computed from the text.
 ///
 /// # Errors
-/// As [`reserve`]; when the document is damaged; [`Error::Cancelled`] soon after `stop`.
+/// The errors of [`reserve`]. When the document is damaged. [`Error::Cancelled`] soon after `stop`.
 pub(super) fn signature(
     snapshot: &Snapshot,
     address: DocAddress,
@@ -203,8 +200,7 @@ mod tests {
 
     const WORDS: &str = "a few words of which none is the name of any document ";
 
-    /// Creates an index with a long text; returns also the temporary memory for splitting that into
-    /// tokens.
+    /// Creates an index with a long text. Returns the temporary memory for splitting the text, too.
     fn of_a_long_text(without_signatures: bool) -> (Searcher, usize) {
         let mut config = Config::new("winnow(k=5,w=10)", "avtor(language=none)", true).unwrap();
         if without_signatures {
@@ -236,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_temporary_memory_of_an_analyser_counts_in_the_budget() {
-        // Earlier it was taken only for the texts of requests: that of stored ones came on top.
+        // The memory was once reserved only for texts of requests, and stored texts came on top.
         let (searcher, scratch) = of_a_long_text(false);
         for query in [
             Query::text(WORDS).passages(true),
@@ -251,8 +247,7 @@ mod tests {
     #[test]
     fn the_memory_for_signing_a_stored_text_again_counts_in_the_budget() {
         let [(unsigned, scratch), (signed, _)] = [true, false].map(of_a_long_text);
-        // Long enough to be sampled, so that the long document is among the first that a budget
-        // reads.
+        // Long enough to be sampled, so that the long document is among the first read.
         let text = || Query::text(WORDS.repeat(4));
         for query in [Query::id("long"), text(), text().budget(2), text().rank(Rank::Weight)] {
             let enough = scratch + 44_000 * SIGNED_BYTES;
@@ -283,14 +278,14 @@ mod tests {
 
     #[test]
     fn passages_of_an_answer_are_taken_of_the_budget() {
-        // Earlier only the memory for finding them was taken, one document after the other.
+        // Only the memory for finding passages was once reserved, for one document after another.
         const CHUNKS: u32 = 2_000;
         let chunk = |i: u32| (0..20).map(|j| format!("w{i}x{j} ")).collect::<String>();
         let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
         let index = Index::in_memory(config).unwrap();
         let mut writer =
             index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
-        // In the order opposite to that of the query, each chunk of two fingerprints is a passage.
+        // In reverse order of the query, so that each chunk of two fingerprints is a passage.
         let text: String = (0..CHUNKS).rev().map(chunk).collect();
         for i in 0..30 {
             writer.add(Document::new(format!("document {i}"), format!("own{i} {text}"))).unwrap();
@@ -324,7 +319,7 @@ mod tests {
         };
         let own = budget.enter(50 << 20);
         assert_eq!(is_for_now(40, 50), None);
-        // Earlier the error always invited to try again.
+        // The error once always suggested trying again.
         assert_eq!(is_for_now(40, 51), Some(false));
         let others = budget.enter(10 << 20);
         assert_eq!(is_for_now(40, 50), Some(true));

@@ -1,22 +1,22 @@
-//! Search: stored documents that share text with a document.
+//! Search: finds stored documents that share text with a document.
 //!
 //! The input is a document, the output is hits. Measures follow Broder's terms: containment C(Q,D)
-//! is the share of the query's distinct fingerprints that the document has; resemblance is the
-//! share of both documents' fingerprints that both have.
+//! is the share of the query's distinct fingerprints that the document has. Resemblance is the
+//! number of shared fingerprints as a share of the fingerprints of both documents together.
 //!
 //! A query passes through these files, in this order:
 //!
-//! 1. `pipeline`: [`Searcher::search`] takes the stages one after the other and makes the answer.
-//! 2. `query_signature`: the text is signed, or the signature of the stored document is read.
-//! 3. `retrieve`: `candidates` looks up the fingerprints in every segment, leaves out those of a
+//! 1. `pipeline`: [`Searcher::search`] calls the stages one after another and makes the answer.
+//! 2. `query_signature`: signs the text, or reads the signature of the stored document.
+//! 3. `retrieve`: `candidates` looks up the fingerprints in every segment, excludes the ones with a
 //!    high document frequency, and counts. By weight, `best_by_weight` keeps the documents that may
-//!    be among the best. Within a budget the best are counted again.
-//!    `pruning` says how many of the best may be kept already.
-//! 4. `meeting`: the thresholds decide, by counts (`score`), then by texts (`similar`).
-//! 5. By the goal: `hits` takes the best, `trace` those that the parts of the query are from, and
-//!    `best_passage` the one passage that is most like it.
-//! 6. `examine`: the texts are compared (`evidence`) for measures and passages, and `hit_details`
-//!    makes the hits.
+//!    be among the best. Within a budget the best are counted again. `pruning` determines how many
+//!    of the best may be kept already.
+//! 4. `meeting`: applies the thresholds to counts (`score`), then to texts (`similar`).
+//! 5. By goal: `hits` takes the best, `trace` the documents that the parts of the query come from,
+//!    and `best_passage` the single passage most like the query.
+//! 6. `examine`: compares texts (`evidence`) for measures and passages, and `hit_details` makes the
+//!    hits.
 
 mod among;
 mod best;

@@ -1,5 +1,4 @@
-//! Documents that share fingerprints with a set of them, and their counts, for joins of whole
-//! indexes.
+//! For joins of whole indexes: documents that share fingerprints with a set, and their counts.
 
 use std::sync::Arc;
 
@@ -21,17 +20,16 @@ use crate::text::{Analyzed, Tokens};
 /// A document that shares fingerprints with the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neighbour {
-    /// The document.
+    /// The place of the document in the snapshot.
     pub address: DocAddress,
-    /// Distinct fingerprints in common.
+    /// The number of distinct fingerprints in common.
     pub overlap: u32,
-    /// Distinct fingerprints of the document.
+    /// The number of distinct fingerprints of the document.
     pub fingerprints: u32,
 }
 
 impl Neighbour {
-    /// Combines its counts with those of the document that was searched for, the first, which has
-    /// this number of fingerprints.
+    /// Combines the counts with the query (side a), which has `searched_for` distinct fingerprints.
     #[must_use]
     pub fn with(&self, searched_for: u32) -> Overlap {
         Overlap::new(self.overlap, searched_for, self.fingerprints)
@@ -39,11 +37,11 @@ impl Neighbour {
 }
 
 impl Searcher {
-    /// Returns all documents that share at least `overlap_min` of the ascending `keys`, except for
-    /// `except`, in no order. At least one of the shared keys is no stop-fingerprint.
+    /// Returns the documents that share at least `overlap_min` of the ascending `keys`, without
+    /// `except`, unordered. At least one of the shared keys is not a stop-fingerprint.
     ///
     /// # Errors
-    /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn neighbours(
         &self,
         keys: &[u64],
@@ -82,8 +80,8 @@ impl Searcher {
         Ok((found.weights.iter().sum(), neighbours))
     }
 
-    /// Returns the documents that share at least this number of the keys and, if they are weighed,
-    /// this share of their weight.
+    /// Returns the documents that share this number of keys and, if weighed, this share of their
+    /// weight.
     pub(super) fn sharing(
         &self,
         keys: &[u64],
@@ -115,26 +113,26 @@ impl Searcher {
     }
 }
 
-/// Finds the passages that stored documents of two snapshots, or of one, have in common.
+/// Finds the passages that stored documents share, within one snapshot or across two.
 pub struct Texts<'a> {
     snapshots: [&'a Snapshot; 2],
-    /// The document of each side that was read last.
+    /// The last document of each side.
     last: [Option<LastRead>; 2],
-    /// The prepared document of the first side, before it is aligned.
+    /// The prepared document of the first side. Reused while the document stays the same.
     prepared: Option<(DocAddress, Prepared, QueryInformation)>,
-    /// What passages say, and how often those that are shown may be expected by chance.
+    /// The statistics for rating passages, and how often by chance a passage may be expected.
     rating: Option<(Arc<Chance>, f64)>,
-    /// The text that counts in neither document.
+    /// Text that counts in neither document.
     boilerplate: Option<&'a Boilerplate>,
-    /// The source of the memory for documents, if it is bounded.
+    /// The source of memory for documents, if memory is limited.
     memory: Option<StoredMemory>,
 }
 
-/// A document that was read last.
+/// The document that was read last.
 struct LastRead {
     address: DocAddress,
     text: Arc<Analyzed>,
-    /// The memory of the text, if it is bounded.
+    /// The permit for the text, if memory is limited.
     _room: Option<Permit>,
 }
 
@@ -145,8 +143,8 @@ impl std::fmt::Debug for Texts<'_> {
 }
 
 impl<'a> Texts<'a> {
-    /// Creates a reader for a document of `a` and one of `b`; the boilerplate of `a` does not count
-    /// in either.
+    /// Creates a reader for a document of `a` and one of `b`. The boilerplate of `a` applies to
+    /// both.
     #[must_use]
     pub fn new(a: &'a Searcher, b: &'a Searcher) -> Texts<'a> {
         let boilerplate = a.boilerplate().map(|boilerplate| &**boilerplate);
@@ -155,24 +153,23 @@ impl<'a> Texts<'a> {
         Texts { snapshots, last, prepared: None, rating: None, boilerplate, memory: None }
     }
 
-    /// Takes the memory for the texts of stored documents from this source.
+    /// Reserves memory for the texts of stored documents from this source.
     #[must_use]
     pub fn within(self, memory: Option<StoredMemory>) -> Texts<'a> {
         Texts { memory, ..self }
     }
 
-    /// Rates passages, and leaves out those that are expected more than `expected_max` times by
-    /// chance, if `chance` is known: it is that of the snapshots whose documents are compared.
+    /// Rates passages, and drops passages expected more than `expected_max` times by chance.
+    /// `chance` must come from the compared snapshots. Without it, passages are not rated.
     #[must_use]
     pub fn rated(self, chance: Option<Arc<Chance>>, expected_max: f64) -> Texts<'a> {
         Texts { rating: chance.map(|chance| (chance, expected_max)), ..self }
     }
 
-    /// Returns the passages that `a` and `b` have in common, in the order of `a`.
+    /// Returns the passages that `a` and `b` share, in the order of `a`.
     ///
     /// # Errors
-    /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop`.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn passages(&mut self, a: DocAddress, b: DocAddress, stop: &Stop) -> Result<Passages> {
         let (query, document) = (self.read(0, a, stop)?, self.read(1, b, stop)?);
         let prepared = match self.prepared.take().filter(|(last, ..)| *last == a) {
@@ -193,20 +190,20 @@ impl<'a> Texts<'a> {
         Ok(information.rated(found, (chance, *expected_max), tokens, counted))
     }
 
-    /// Returns the copied passages that a document has again further on, in its order.
+    /// Returns the passages that a document repeats further on, in its order.
     ///
     /// # Errors
-    /// As [`passages`](Self::passages).
+    /// The errors of [`passages`](Self::passages).
     pub fn repeated(&mut self, document: DocAddress, stop: &Stop) -> Result<Passages> {
-        // Hidden tokens differ on the two sides, so that they are no passage.
+        // Hidden tokens differ between the two sides, so boilerplate is not a repetition.
         let [one, other] = self.pair(document, document, stop)?;
         passages::repeated(one.side(), other.side(), stop)
     }
 
-    /// Returns the texts of `a` and `b`, whose boilerplate is hidden.
+    /// Returns the texts of `a` and `b` with hidden boilerplate.
     ///
     /// # Errors
-    /// As [`passages`](Self::passages).
+    /// The errors of [`passages`](Self::passages).
     pub fn pair(
         &mut self,
         a: DocAddress,
@@ -225,7 +222,7 @@ impl<'a> Texts<'a> {
         if let Some(last) = self.last[side].as_ref().filter(|last| last.address == address) {
             return Ok(last.text.clone());
         }
-        // Frees its memory for the next one.
+        // Free the memory of the last document first.
         self.last[side] = None;
         let snapshot = self.snapshots[side];
         let StoredDocument { text, parts, .. } = snapshot.document(address)?;
@@ -234,7 +231,7 @@ impl<'a> Texts<'a> {
         let room = self.memory.as_ref().map(|memory| {
             memory.reserve(address, &analyzer, (text.len(), tokens), DOCUMENT_TOKEN_BYTES)
         });
-        // The first is given back once the text is split.
+        // The first permit is dropped once the text is split.
         let [_scratch, room] = room.transpose()?.unwrap_or_default();
         let mut text = Analyzed::new(text, &analyzer, stop)?.with_parts(parts);
         if let Some(boilerplate) = self.boilerplate {

@@ -1,4 +1,4 @@
-//! What a search finds, before the answer is made.
+//! The findings of a search, before the answer is assembled.
 
 use cento_api::{CandidateTexts, Hit, Trace};
 
@@ -8,9 +8,9 @@ use super::extent::Extent;
 pub(super) struct Outcome {
     pub hits: Vec<Hit>,
     pub extent: Extent,
-    /// Where every part of the query comes from, of a trace.
+    /// For a trace, where every part of the query comes from.
     pub trace: Option<Trace>,
-    /// The number of texts considered for the best passage.
+    /// For the goal `passage`, the number of considered texts.
     pub candidates: Option<CandidateTexts>,
 }
 

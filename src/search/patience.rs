@@ -1,29 +1,30 @@
-//! The number of candidates to search for passages.
+//! Decides how many candidates to search for passages.
 //!
-//! A query without a limit requests all reused parts of its text, not ten documents. Candidates are
-//! ordered by rank, so those with passages come first, mixed with some that share only coincidental
-//! fingerprints: when none of many in a row has a passage, hardly any of the rest has one.
+//! A query without a limit requests every reused part of its text, not just ten documents.
+//! Candidates are ordered by rank, so candidates with passages come first, mixed with a few that
+//! share only coincidental fingerprints. After many candidates in a row without a passage, hardly
+//! any later candidate has a passage.
 
 use super::query::Query;
 use super::{Goal, Rank};
 
-/// Counts the examined candidates, and decides when to stop.
+/// Counts examined candidates, and decides when to stop.
 pub struct Patience {
-    /// The maximum number examined, if all are hits.
+    /// The most candidates to examine if every one is a hit.
     most: usize,
-    /// Whether the search ends early when no more passages are found.
+    /// Whether to stop early when no more passages are found.
     ends_early: bool,
     /// Whether candidates that are not hits count too.
     counts_all: bool,
     looked_at: usize,
-    /// The number examined when the last passage was found.
+    /// The number of examined candidates when the last passage was found.
     last_found: usize,
-    /// The number examined beyond the required hits, to find out whether there are more.
+    /// How many candidates to examine after the required hits, to find out if there are more.
     beyond: usize,
 }
 
 impl Patience {
-    /// Returns the patience that `query` requests, or the default.
+    /// Returns the patience for `query`, with defaults for missing options.
     pub fn of(query: &Query) -> Patience {
         let by_passages = query.ranked_by() == Rank::Passages;
         let wants_all = query.options.limit.is_none() && query.needs_passages();
@@ -43,7 +44,7 @@ impl Patience {
             counts_all: by_passages || ends_early,
             looked_at: 0,
             last_found: 0,
-            // For candidates that need not pass a check, the existence of one more is enough.
+            // If candidates need not pass a check, one more candidate proves that there are more.
             beyond: match query.checks_texts() && query.options.goal == Goal::Hits {
                 true if !(by_passages || ends_early) => Query::PATIENCE,
                 _ => 0,
@@ -51,36 +52,36 @@ impl Patience {
         }
     }
 
-    /// Returns the maximum number of candidates to examine, if all are hits and all have passages.
+    /// Returns the most candidates to examine, if every one is a hit with passages.
     pub fn most(&self) -> usize {
         self.most
     }
 
-    /// Tells whether the search ends when no more passages are found.
+    /// Returns whether the search stops when no more passages are found.
     pub fn ends_early(&self) -> bool {
         self.ends_early
     }
 
-    /// Tells whether the number of candidates is the same, whichever of them are hits.
+    /// Returns whether the number of examined candidates does not depend on which are hits.
     pub fn counts_all(&self) -> bool {
         self.counts_all
     }
 
-    /// Tells whether to stop after this number of hits.
+    /// Returns whether to stop after this number of hits.
     pub fn is_enough(&self, hits: usize) -> bool {
         let count = if self.counts_all { self.looked_at } else { hits };
         let in_vain = self.looked_at - self.last_found;
         count >= self.most || (self.ends_early && in_vain >= Query::PATIENCE)
     }
 
-    /// Tells whether to examine one more although there are enough hits.
+    /// Returns whether to examine another candidate although there are enough hits.
     pub fn goes_on(&mut self) -> bool {
         let goes_on = self.beyond > 0;
         self.beyond = self.beyond.saturating_sub(1);
         goes_on
     }
 
-    /// Counts one more examined candidate.
+    /// Counts an examined candidate.
     pub fn look(&mut self, has_passage: bool) {
         self.looked_at += 1;
         if has_passage {
@@ -90,13 +91,12 @@ impl Patience {
 }
 
 impl Query {
-    /// Returns the number of documents to examine closely, if all of these are hits.
+    /// Returns the number of documents to examine closely, if every one is a hit.
     pub(super) fn looked_at(&self) -> usize {
         Patience::of(self).most()
     }
 
-    /// Returns the number of hits to show; `has_passage` tells, best first, which of them have a
-    /// passage.
+    /// Returns the number of hits to show. `has_passage` describes the hits, best first.
     pub(super) fn shown(
         &self,
         mut has_passage: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator,
@@ -109,7 +109,7 @@ impl Query {
         }
     }
 
-    /// Tells whether to search for passages, to show them or to decide which documents to show.
+    /// Returns whether passages are needed, to show them or to choose documents.
     pub(super) fn needs_passages(&self) -> bool {
         let is_trace = self.options.goal == Goal::Trace;
         self.shows_passages() || self.ranked_by() == Rank::Passages || is_trace
@@ -120,7 +120,7 @@ impl Query {
 mod tests {
     use super::*;
 
-    /// Counts the examined documents of endlessly many; these have a passage.
+    /// Counts the examined documents among infinitely many. `has_passage` selects documents.
     fn examined(query: &Query, has_passage: impl Fn(usize) -> bool) -> usize {
         let mut patience = Patience::of(query);
         let (mut count, mut hits) = (0, 0);
@@ -142,7 +142,7 @@ mod tests {
             assert_eq!(examined(&query, |at| at == 20), 21 + Query::PATIENCE);
         }
         assert_eq!(examined(&by_passages().candidates(70), |_| false), 70);
-        // There are at least as many candidates as hits.
+        // A search examines at least as many candidates as hits.
         assert_eq!(examined(&by_passages().candidates(7).limit(9), |_| true), 9);
         assert_eq!(examined(&by_passages().limit(2_000), |at| at < 5), 5 + Query::PATIENCE);
         assert_eq!(examined(&Query::text("a").passages(true).limit(3), |_| true), 3);

@@ -1,4 +1,4 @@
-//! The stages of a search, from a query to its answer.
+//! The stages of a search, from the query to the answer.
 
 use std::time::Instant;
 
@@ -15,12 +15,12 @@ impl Searcher {
     /// Finds the documents that share fingerprints with the query, best first: by overlap, then by
     /// resemblance, then by id.
     ///
-    /// With no more stop-fingerprints than `max_df` allows, the hits are exactly the documents
-    /// that meet the thresholds. A stop-fingerprint counts for documents that are found through
-    /// another fingerprint, so every number of a hit is exact in any case.
+    /// If no fingerprint of the query is stopped (`max_df`), the hits are exactly the documents
+    /// that meet the thresholds. A stop-fingerprint still counts for documents found through other
+    /// fingerprints, so every number of a hit is exact in any case.
     ///
     /// # Errors
-    /// When the query names no stored document, its filter cannot be parsed, or a file is damaged;
+    /// When the query contains an unknown id, its filter cannot be parsed, or a file is damaged.
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the query is stopped.
     pub fn search(&self, query: &Query) -> Result<Answer> {
         let started = Instant::now();
@@ -49,14 +49,14 @@ impl Searcher {
         })
     }
 
-    /// Finds all documents that meet the thresholds of a query, in no order and without their ids.
+    /// Finds the documents that meet the thresholds of a query, unordered and without their ids.
     pub(super) fn find<'a>(&'a self, query: &'a Query) -> Result<(Search<'a>, Vec<Scored>)> {
         let mut scratch = self.spare.pop().unwrap_or_default();
         let subject = QuerySignature::of(self, query, &mut scratch.part)?;
         let (search, documents) =
             Search::retrieve((self, query), subject, None, &mut scratch.counters)?;
         let meeting = search.meeting(&documents)?;
-        // After an error the counters would not be all zero; then they are not kept.
+        // Only returned on success: after an error the counters may not be zero.
         let _ = self.spare.push(scratch);
         Ok((search, meeting))
     }

@@ -1,53 +1,54 @@
-//! Pruning: which documents may be left out before it is known whether they are hits.
+//! Pruning: decides which documents may be dropped before it is known whether they are hits.
 //!
-//! A search that keeps the k best only may do so where nothing that is decided later can drop one
-//! of them: the next best would be lost without a word. What decides later is read from the options
-//! here, and nowhere else.
+//! A search may keep only the k best if no later decision can drop one of them, because the next
+//! best would then be missing silently. This file is the only place that reads from the options
+//! whether a later decision exists.
 
 use super::patience::Patience;
 use super::query::Query;
 use cento_api::{Goal, Rank, SearchOptions, Thresholds};
 
-/// The numbers of best documents that the stages of a search keep; the greatest number keeps all.
+/// How many of the best documents each stage keeps. The maximum number keeps every document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pruning {
-    /// Of the candidates, by their counts.
+    /// The number of candidates to keep by overlap.
     pub by_overlap: usize,
-    /// Of the candidates, by the weights of shared fingerprints.
+    /// The number of candidates to keep by weight of the shared fingerprints.
     pub by_weight: usize,
-    /// Of the documents that meet the thresholds.
+    /// The number of documents to keep that meet the thresholds.
     pub hits: usize,
-    /// Whether hits must pass a check of their texts after they met the thresholds.
+    /// Whether a document that meets the thresholds must also pass a check of its text.
     pub checks_texts: bool,
 }
 
 impl Pruning {
-    /// Reads a query with the defaults of the index, whose searcher may ignore fingerprints.
+    /// Reads a query that has the defaults of the index. The searcher may ignore fingerprints.
     pub fn of(query: &Query, ignores_fingerprints: bool) -> Pruning {
-        // Of a new option, or a new threshold, the compiler asks here whether it drops documents.
+        // The patterns list every option and threshold, so the compiler enforces decisions on new
+        // ones.
         let SearchOptions {
             goal,
             rank,
             verify,
             min_passage,
-            // Decides which passages are shown, not which hits.
+            // Decides which passages are shown, not which documents are hits.
             max_expected: _,
-            // Describe the carriers of spans.
+            // These describe the carriers of spans.
             date: _,
             carriers: _,
             limit: _,
             candidates: _,
-            // Decide before anything is counted, or by counts.
+            // These decide before counting, or by counts.
             filter: _,
             exclude_id: _,
             max_df: _,
             budget: _,
-            // Change the hits that are shown, and not which these are.
+            // These change details of hits, not which documents are hits.
             counts_only: _,
             passages: _,
-            // Texts that are left out are those of a searcher, which ignores fingerprints then.
+            // Cited text is excluded through a searcher, which then ignores fingerprints.
             without: _,
-            // The least value of `verify`.
+            // The threshold of `verify`.
             min_similarity: _,
         } = &query.options;
         let Thresholds {
@@ -55,7 +56,7 @@ impl Pruning {
             min_resemblance: _,
             min_weighted_containment: _,
             min_weighted_resemblance: _,
-            // Decides by counts.
+            // This threshold decides by counts.
             min_overlap: _,
         } = &query.thresholds;
         let (of_texts, of_weights) =
@@ -63,12 +64,12 @@ impl Pruning {
         let by_weight = rank.unwrap_or_default() != Rank::Overlap;
         let patience = Patience::of(query);
         let checks_texts = query.checks_texts();
-        // Candidates for passages are the same number, whichever of them are hits.
+        // A fixed number of candidates is searched for passages, whichever of them are hits.
         let may_miss_passage = min_passage.is_some() && !patience.counts_all();
         let drops_hits = verify.is_some() || may_miss_passage;
         // A document that is not among the best may add more to a trace, or have the best passage.
         let is_of_hits = *goal == Goal::Hits;
-        // One more tells whether there are more.
+        // One more document shows whether there are more hits.
         let best = patience.most().saturating_add(1);
         let all_unless = |is_decided: bool| if is_decided { best } else { usize::MAX };
         Pruning {
@@ -119,7 +120,7 @@ mod tests {
             assert_eq!(pruning(&query().verify("jaccard(k=2)")), [false; 3]);
             assert_eq!(pruning(&query().min_passage(20u32)), [false; 3]);
         }
-        // What a look at the passages of a fixed number of candidates drops takes no other's place.
+        // If the number of examined candidates is fixed, dropping one makes no room for another.
         let by_passages = plain().rank(Rank::Passages).candidates(5usize).min_passage(20u32);
         assert_eq!(pruning(&by_passages), [false, true, true]);
     }

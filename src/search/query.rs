@@ -19,8 +19,8 @@ use crate::text::Analyzer;
 
 /// A search: its subject, and the conditions for hits.
 ///
-/// The subject is a text, a signature, or the id of a stored document. The fields of
-/// [`Thresholds`] and [`SearchOptions`] are methods here too. A query is checked when it is used:
+/// The subject is a text, a signature, or the id of a stored document. The fields of [`Thresholds`]
+/// and [`SearchOptions`] are also methods of a query. A query is checked when it is used:
 /// [`Searcher::search`](super::Searcher::search) refuses values that contradict each other.
 ///
 /// ```
@@ -38,8 +38,9 @@ pub struct Query {
     /// The text or document to search for.
     #[setters(skip)]
     pub subject: Subject,
-    /// The parts of the text that is searched for, if it has any: passages name them. A stored
-    /// document has its own; those of a signature know their first tokens.
+    /// The parts of the text to search for. Passages state their part. Only for a text
+    /// or a signature: a stored document has its own parts, and the parts of a signature must have
+    /// their first tokens.
     #[setters(skip)]
     pub parts: Vec<Part>,
     /// The thresholds that hits must meet.
@@ -48,22 +49,22 @@ pub struct Query {
     /// The other options of the search.
     #[setters(skip)]
     pub options: SearchOptions,
-    /// Set to end the search soon, when its answer is no longer needed.
+    /// Set this to end the search early, when its answer is no longer needed.
     #[setters(skip)]
     pub stop: Stop,
-    /// The memory, in bytes, for the passages of the answer. Those of the hits that come last are
-    /// left out if they take more: [`Hit::passages`](super::Hit::passages) is then `None`, and they
-    /// are not complete.
+    /// The bytes for the passages of the answer. When the limit is reached, the last hits lose
+    /// their passages: [`Hit::passages`](super::Hit::passages) is then `None`, and the passages are
+    /// marked as incomplete.
     pub passage_bytes_max: Option<usize>,
-    /// The budget for the memory of compared texts, if they take much.
+    /// The budget for the memory of compared texts. Only large amounts are reserved.
     pub memory: Option<QueryMemory>,
-    /// The table that weighs the words of measures that know a collection, for `verify`.
+    /// The table of word frequencies for measures that use a collection, for `verify`.
     pub frequencies: Option<Arc<FrequencyTable>>,
-    /// The maximum number of steps of `verify`, if it is bounded; see [`Measure::within`].
+    /// The most steps of `verify`, or `None` for no limit. See [`Measure::within`].
     pub measure_steps_max: Option<u64>,
 }
 
-/// Makes the fields of options methods of [`Query`].
+/// Makes the fields of the options methods of [`Query`].
 macro_rules! option_methods {
     ($($field:ident: $($name:ident: $type:ty),+;)+) => {
         impl Query {
@@ -76,7 +77,7 @@ macro_rules! option_methods {
                 }
             )+)+
 
-            /// The names of these methods, for a test that none is missing.
+            /// The names of these methods, for a test of completeness.
             #[cfg(test)]
             const OPTION_METHODS: &[(&'static str, &'static str)] =
                 &[$($((stringify!($field), stringify!($name)),)+)+];
@@ -111,16 +112,16 @@ option_methods! {
 /// The subject of a search.
 #[derive(Debug, Clone)]
 pub enum Subject {
-    /// A text, to be analyzed and signed as the index's documents were.
+    /// A text, to be analyzed and signed like the documents of the index.
     Text(String),
-    /// A signature that was made elsewhere with the index's scheme and analyzer.
+    /// A signature that was made elsewhere with the scheme and analyzer of the index.
     Signature {
-        /// The tokens of the document.
+        /// The number of tokens of the document.
         tokens: u32,
-        /// Its fingerprints.
+        /// The fingerprints, ordered by position.
         fingerprints: Vec<Fingerprint>,
     },
-    /// A stored document, which is not among the hits.
+    /// The id of a stored document. The document itself is not a hit.
     Id(String),
 }
 
@@ -128,36 +129,36 @@ impl Query {
     /// The default number of hits, with or without passages.
     pub const HITS: usize = 10;
 
-    /// The number of consecutive documents without a passage that ends a search for passages by
-    /// default.
+    /// The default number of consecutive documents without a passage that stops a search for
+    /// passages.
     ///
     /// On the training documents of PAN 2013, reports by weight then show a share of reused text
-    /// that is .003 less, on average, than that of the 1,000 best documents, after looking at 46 of
-    /// them.
+    /// that is 0.003 smaller, on average, than the share with the 1,000 best documents, after
+    /// examining 46 documents.
     pub const PATIENCE: usize = 30;
 
-    /// The default maximum number of documents whose passages are looked for.
+    /// The default maximum number of documents that are searched for passages.
     pub const CANDIDATES: usize = 1000;
 
     /// The default maximum number of documents that are compared with a span of a trace.
     pub const CARRIERS: usize = 100;
 
-    /// Tells whether the similarity of texts decides which documents are hits.
+    /// Returns whether the similarity of texts decides which documents are hits.
     pub(super) fn is_of_texts(&self) -> bool {
         self.thresholds.is_of_texts()
     }
 
-    /// Tells whether documents that meet the thresholds must pass a check of their texts.
+    /// Returns whether documents that meet the thresholds must also pass a check of their texts.
     pub(super) fn checks_texts(&self) -> bool {
         self.options.verify.is_some() || self.options.min_passage.is_some()
     }
 
-    /// Tells whether estimates are to be shown.
+    /// Returns whether estimates are shown.
     pub(super) fn shows_estimates(&self) -> bool {
         !self.options.counts_only || self.is_of_texts()
     }
 
-    /// Tells whether passages are to be shown.
+    /// Returns whether passages are shown.
     pub(super) fn shows_passages(&self) -> bool {
         self.options.passages || self.options.min_passage.is_some()
     }
@@ -167,8 +168,8 @@ impl Query {
         self.options.rank.unwrap_or_default()
     }
 
-    /// Returns the query with the defaults of this preset for options that are not set, and the
-    /// names of these.
+    /// Returns the query with the defaults of this preset for missing options, and the used
+    /// defaults.
     pub(super) fn with_defaults(
         &self,
         preset: Option<Preset>,
@@ -185,41 +186,41 @@ impl Query {
         }
     }
 
-    /// Tells whether fingerprints are to be weighed.
+    /// Returns whether fingerprints are weighed.
     pub(super) fn is_weighed(&self) -> bool {
-        // Those that rarely occur tell best where a passage is from.
+        // Rare fingerprints are the best evidence of where a passage comes from.
         let is_by_weight = self.ranked_by() != Rank::Overlap || self.options.goal == Goal::Trace;
         is_by_weight || self.thresholds.is_weighed()
     }
 
-    /// Returns the least share of the query's weight in a document that meets the thresholds.
+    /// Returns the minimum share of the query's weight in a document that meets the thresholds.
     pub(super) fn least_weighted(&self) -> f64 {
-        // Weighted resemblance is at most weighted containment.
+        // Weighted resemblance never exceeds weighted containment.
         self.thresholds.weighted_containment().max(self.thresholds.weighted_resemblance())
     }
 
-    /// Dates the documents of a trace by this field of their meta.
+    /// Dates the documents of a trace by this field of their meta objects.
     #[must_use]
     pub fn date(mut self, field: impl Into<String>) -> Query {
         self.options.date = Some(field.into());
         self
     }
 
-    /// Restricts hits to documents that match this query of their meta, ids or times of addition.
+    /// Restricts hits to documents that match this query on meta object, id or time of addition.
     #[must_use]
     pub fn filter(mut self, filter: impl Into<String>) -> Query {
         self.options.filter = Some(filter.into());
         self
     }
 
-    /// Also measures each hit on the whole texts, by the measure of this specification.
+    /// Also measures each hit on whole texts, with the measure of this specification.
     #[must_use]
     pub fn verify(mut self, measure: impl Into<String>) -> Query {
         self.options.verify = Some(measure.into());
         self
     }
 
-    /// Returns the measure of `verify`, if it is set, for texts that `analyzer` makes tokens of.
+    /// Returns the measure of `verify`, if set, for texts that `analyzer` splits into tokens.
     pub(super) fn measure(&self, analyzer: &Analyzer) -> Result<Option<Measure>> {
         let Some(spec) = &self.options.verify else { return Ok(None) };
         let mut measure: Measure = spec.parse()?;
@@ -232,18 +233,18 @@ impl Query {
         }))
     }
 
-    /// Refuses a query that contradicts itself or is out of bounds.
+    /// Refuses a query that contradicts itself or has values out of range.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument), which names the option;
-    /// [`Error::Spec`](crate::Error::Spec) if there is no such measure.
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) with the name of the option.
+    /// [`Error::Spec`](crate::Error::Spec) for an unknown measure.
     pub fn check(&self) -> Result<()> {
         self.thresholds.check()?;
         self.options.check()?;
         let problem = match &self.subject {
             Subject::Text(text) => parts_problem(&self.parts, text),
             _ if self.parts.is_empty() => None,
-            // A watch without its text has them.
+            // A watch without its text has such parts.
             Subject::Signature { .. } if self.parts.iter().all(|p| p.first_token.is_some()) => None,
             _ => Some("only a text that is searched for has `parts`".into()),
         };
@@ -254,18 +255,19 @@ impl Query {
         measure.transpose().map(|_| ())
     }
 
-    /// Returns the flag that ends the search when its answer is no longer needed.
+    /// Returns the flag that ends the search early.
     pub(super) fn stop(&self) -> &Stop {
         &self.stop
     }
 
-    /// Creates a search for a text: the ten documents that share most with it.
+    /// Creates a search for a text. By default, the answer has the ten documents that share most
+    /// with it.
     pub fn text(text: impl Into<String>) -> Query {
         Query::new(Subject::Text(text.into()))
     }
 
-    /// Creates a search for a text of several parts, each with its name and text: their texts,
-    /// joined with line feeds, are the text, and passages name the part that they are in.
+    /// Creates a search for a text of several named parts. The text is the text of the parts,
+    /// joined with line feeds, and passages state the part that they are in.
     ///
     /// ```
     /// use cento::Query;
@@ -280,12 +282,13 @@ impl Query {
         Query { parts, ..Query::text(text) }
     }
 
-    /// Creates a search for the documents like a stored one.
+    /// Creates a search for documents like the stored document `id`.
     pub fn id(id: impl Into<String>) -> Query {
         Query::new(Subject::Id(id.into()))
     }
 
-    /// Creates a search for `subject`: the ten documents that share most with it.
+    /// Creates a search for `subject`. By default, the answer has the ten documents that share most
+    /// with it.
     #[must_use]
     pub fn new(subject: Subject) -> Query {
         Query {
@@ -302,11 +305,11 @@ impl Query {
     }
 }
 
-/// Returns the ranking in an index with this preset: a preset ranks hits only.
+/// Returns the ranking in an index with this preset. A preset only ranks the goal `hits`.
 pub(super) fn rank_by(options: &SearchOptions, preset: &mut PresetUse) -> Rank {
     let of_preset = |rank| match rank {
         PresetRank::Weight => Some(Rank::Weight),
-        // Hits have no scores of pairs.
+        // Only pairs have scores, not hits.
         PresetRank::Score => None,
     };
     let is_open = options.rank.is_none() && options.goal == Goal::Hits;
@@ -320,7 +323,7 @@ mod tests {
 
     #[test]
     fn every_option_is_a_method_of_a_query() {
-        // The fields, as the error for an unknown one lists them.
+        // The error for an unknown field lists the fields.
         let fields = |error: serde_json::Error| -> Vec<String> {
             error.to_string().split('`').skip(3).step_by(2).map(str::to_owned).collect()
         };

@@ -1,4 +1,4 @@
-//! The signature of a query, once its text is signed or its document is found.
+//! The signature of a query, made from its text or read from its stored document.
 
 use std::borrow::Cow;
 
@@ -15,28 +15,28 @@ use crate::runtime::Permit;
 use crate::scheme::Fingerprint;
 use cento_api::{QueryInfo, Stopped};
 
-/// The subject of a query, as numbers.
+/// The subject of a query in numbers.
 pub struct QuerySignature {
     pub id: Option<String>,
     pub address: Option<DocAddress>,
-    /// Other documents that are never hits.
+    /// Further documents that are never hits.
     pub hidden: Vec<DocAddress>,
     pub tokens: u32,
     pub unseen: Unseen,
     pub signature: Vec<Fingerprint>,
     /// The distinct keys of the signature, ascending.
     pub keys: Vec<u64>,
-    /// The first position of each key.
+    /// For each of `keys`, its first position.
     pub positions: Vec<u32>,
 }
 
 impl QuerySignature {
-    /// Signs the text of the query, or reads the signature of its document. `part` is memory that
-    /// one query leaves to the next.
+    /// Signs the text of the query, or reads the signature of its document. `part` is scratch
+    /// memory that is reused between queries.
     ///
     /// # Errors
-    /// When no document has the id of the query, or its signature is damaged;
-    /// [`Error::Cancelled`] soon after the query is stopped.
+    /// When no document has the id of the query, or a signature is damaged. [`Error::Cancelled`]
+    /// soon after the query is stopped.
     pub fn of(searcher: &Searcher, query: &Query, part: &mut Vec<u64>) -> Result<QuerySignature> {
         let mut resolved = QuerySignature::of_all(&searcher.snapshot, query, part)?;
         if let Some(ignored) = &searcher.ignored {
@@ -45,7 +45,7 @@ impl QuerySignature {
         Ok(resolved)
     }
 
-    /// Signs all of the query, boilerplate included.
+    /// Signs the whole query, including boilerplate.
     fn of_all(snapshot: &Snapshot, query: &Query, part: &mut Vec<u64>) -> Result<QuerySignature> {
         let (config, stop) = (snapshot.config(), query.stop());
         match &query.subject {
@@ -87,7 +87,7 @@ impl QuerySignature {
         resolved
     }
 
-    /// Removes fingerprints that are ignored.
+    /// Removes the fingerprints of boilerplate.
     fn leave_out(&mut self, ignored: &Ignored, searcher: &Searcher, query: &Query) -> Result<()> {
         let mut signature = std::mem::take(&mut self.signature);
         let text = || self.text(&searcher.snapshot, query);
@@ -104,8 +104,8 @@ impl QuerySignature {
         self.signature = signature;
     }
 
-    /// Returns the documents that are never hits, ascending: the query itself, the hidden ones, and
-    /// those with these ids, in all indexes of a union.
+    /// Returns the documents that are never hits, ascending: the query itself, the hidden
+    /// documents, and the documents with these ids in every index of a union.
     pub fn excluded(&self, snapshot: &Snapshot, ids: &[String]) -> Result<Cow<'_, [DocAddress]>> {
         let own = self.address.as_slice();
         if ids.is_empty() && self.hidden.is_empty() {
@@ -122,7 +122,7 @@ impl QuerySignature {
         Ok(Cow::Owned(excluded))
     }
 
-    /// Returns the text of the query, if it is known.
+    /// Returns the text of the query, if known.
     ///
     /// # Errors
     /// When the stored document cannot be read.
@@ -134,10 +134,10 @@ impl QuerySignature {
         }
     }
 
-    /// Returns the parts of the query, if it has any.
+    /// Returns the parts of the query. Empty for most queries.
     ///
     /// # Errors
-    /// When the stored document cannot be read; [`Error::Cancelled`] soon after the query is
+    /// When the stored document cannot be read. [`Error::Cancelled`] soon after the query is
     /// stopped.
     pub fn parts(&self, snapshot: &Snapshot, query: &Query) -> Result<Vec<Part>> {
         if let Some(address) = self.address {
@@ -150,10 +150,10 @@ impl QuerySignature {
         Ok(parts)
     }
 
-    /// Returns the part of an answer about the query.
+    /// Returns the part of the answer about the query.
     ///
     /// # Errors
-    /// When the text of the query cannot be read, or there is no memory to split it into tokens.
+    /// When the text of the query cannot be read, or memory to split it is lacking.
     pub fn info(
         &self,
         searcher: &Searcher,
@@ -174,7 +174,7 @@ impl QuerySignature {
         })
     }
 
-    /// Returns the boilerplate in the text of the query, if passages are looked for.
+    /// Returns the byte ranges of boilerplate in the text of the query, if passages are needed.
     pub(super) fn boilerplate(
         &self,
         searcher: &Searcher,

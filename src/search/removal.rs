@@ -1,4 +1,4 @@
-//! Removal of the documents that a filter finds.
+//! Removes the documents that match a filter.
 
 use super::searcher::Searcher;
 use crate::error::Result;
@@ -6,11 +6,10 @@ use crate::index::Writer;
 use crate::runtime::Stop;
 
 impl Searcher {
-    /// Counts the live documents that pass `filter`: those that
-    /// [`Writer::remove_matching`] would remove.
+    /// Counts the live documents that [`Writer::remove_matching`] would remove.
     ///
     /// # Errors
-    /// When the filter is invalid, or the index cannot be read;
+    /// When the filter is invalid, or the index cannot be read.
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn count_matching(&self, filter: &str, stop: &Stop) -> Result<u64> {
         let mut count = 0;
@@ -23,8 +22,8 @@ impl Searcher {
 }
 
 impl Writer {
-    /// Removes all documents that pass `filter`, a query such as `meta.lang:de`; returns their
-    /// number. Earlier changes are committed first, because a filter sees committed documents only.
+    /// Removes the documents that match `filter`, a query such as `meta.lang:de`. Returns their
+    /// number. Earlier changes are committed first, because a filter only sees committed documents.
     ///
     /// ```
     /// use cento::{Config, Document, Index, Stop, WriterOptions};
@@ -42,9 +41,10 @@ impl Writer {
     /// ```
     ///
     /// # Errors
-    /// When the filter is invalid, or the index cannot be read or written;
-    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`. Some of the documents are
-    /// then removed with the next commit: drop the writer to keep all of them.
+    /// When the filter is invalid, or the index cannot be read or written.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`. In either case, the next
+    /// commit removes some of the documents. To keep all of them, drop the writer instead of
+    /// committing.
     pub fn remove_matching(&mut self, filter: &str, stop: &Stop) -> Result<u64> {
         self.commit()?;
         let searcher = Searcher::new(self.committed()?.clone());

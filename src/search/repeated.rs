@@ -1,17 +1,17 @@
-//! Which passages do most documents of a collection repeat?
+//! Finds the passages that most documents of a collection repeat.
 //!
-//! Assignments, licences, templates, navigation: what nearly all documents have says nothing of
-//! two that share it. Documents are compared by their runs of words, as they are signed, so the
-//! answer is exact and depends neither on the scheme nor on where documents are stored. Exact
-//! copies count as one document: a text that was handed in twenty times is not common by that. Nor
-//! is one that an author has in twenty tries: the documents of a group count once. Programs are
-//! compared by their words as they are written, as boilerplate is.
+//! Assignments, licenses, templates and navigation are in nearly every document, so sharing such
+//! text is no evidence. Documents are compared by runs of words, as they are signed, so the answer
+//! is exact and depends neither on the scheme nor on storage. Exact copies count as one document,
+//! so that a text submitted twenty times is not common because of that. The documents of a group
+//! count once, so that twenty attempts of an author make no text common. Programs are compared by
+//! words as written, like boilerplate.
 //!
-//! The texts are read three times, and the memory depends on the length of a document, not on
-//! their number. First, each document adds one to a counter for each of its runs. Several runs
-//! share a counter, so it is at least the number of documents of each (Park, Chen and Yu 1995).
-//! Then the runs with sufficient counters are counted exactly, and at last the longest passage is
-//! found that each belongs to.
+//! The texts are read three times, and the memory depends on the length of a document, not on the
+//! number of documents. In the first pass, each document increments a counter for each of its runs.
+//! Several runs share a counter, so a counter is an upper bound of the number of documents with the
+//! run (Park, Chen and Yu 1995). The second pass counts the runs with sufficient counters exactly,
+//! and the third pass finds the longest passage of each of those runs.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -29,38 +29,39 @@ use crate::scheme::run_values;
 use crate::text::Tokens;
 use crate::text::written::Written;
 
-/// A passage in fewer documents is not proposed: a few people may have copied from each other, or
-/// all from one source, and their common text would be hidden.
+/// A passage in fewer documents is not proposed, because a few people may have copied from each
+/// other or from a common source, and boilerplate would hide that.
 const DOCUMENTS_MIN: u64 = 5;
 
-/// The number of counters for each run that may be in enough documents: a counter is as full by
-/// chance only if a document has that many times more runs than the mean.
+/// The number of counters for each run that may be in enough documents. A counter gets full by
+/// chance only if a document has that many times more runs than the average.
 const COUNTERS_A_RUN: f64 = 8.0;
 
-/// The least and the greatest number of counters. Each takes 8 bytes.
+/// The minimum and maximum number of counters, at 8 bytes each.
 const COUNTERS: (usize, usize) = (1 << 16, 1 << 25);
 
 /// The passages that most documents of a snapshot repeat.
 ///
-/// Every run of words in enough different documents is in exactly one of them.
+/// Every run of words in enough different documents is in exactly one passage.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RepeatedPassages {
-    /// The passages: those in most documents first, of these the longest.
+    /// The passages, most documents first, then longest first.
     pub passages: Vec<RepeatedPassage>,
-    /// The number of different documents; exact copies count once, and so do groups.
+    /// The number of different documents. Exact copies count once, as do documents of a group.
     pub of_documents: u64,
     /// The number of documents that a passage must be in.
     pub documents_min: u64,
     /// Whether the documents of a group count once.
     pub is_by_group: bool,
-    /// The document of each passage.
+    /// For each passage, a document with it.
     examples: Vec<DocAddress>,
 }
 
 impl RepeatedPassages {
-    /// Joins those of several groups of documents of one snapshot. A text that is a passage of
-    /// several groups is once among them, with the documents of the group where most have it.
+    /// Combines the passages of several groups of documents of a snapshot. A text that is a passage
+    /// of several groups is kept once, with the number of documents of the group where most have
+    /// it.
     #[must_use]
     pub fn of_groups(groups: Vec<RepeatedPassages>) -> RepeatedPassages {
         let mut joined = RepeatedPassages {
@@ -82,11 +83,11 @@ impl RepeatedPassages {
         joined
     }
 
-    /// Returns boilerplate with all passages added; `snapshot` is the one that was searched. `None`
-    /// stays `None` if there is no passage.
+    /// Adds the passages to `boilerplate`. `snapshot` must be the searched one. Without passages,
+    /// `None` stays `None`.
     ///
     /// # Errors
-    /// When a text cannot be read; [`Error::Cancelled`] soon after `stop`.
+    /// When a text cannot be read. [`Error::Cancelled`] soon after `stop`.
     pub fn added_to(
         &self,
         boilerplate: Option<Boilerplate>,
@@ -107,7 +108,7 @@ impl RepeatedPassages {
     }
 }
 
-/// Compares passages: those in most documents first, of these the longest.
+/// Orders passages: most documents first, then longest first.
 fn in_order_of_proposal(a: &RepeatedPassage, b: &RepeatedPassage) -> Ordering {
     let of = |one: &RepeatedPassage| (Reverse(one.documents), Reverse(one.tokens));
     of(a).cmp(&of(b)).then_with(|| (&a.example, a.bytes).cmp(&(&b.example, b.bytes)))
@@ -116,24 +117,24 @@ fn in_order_of_proposal(a: &RepeatedPassage, b: &RepeatedPassage) -> Ordering {
 /// The place of a passage in a document, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
-    /// The number of its runs.
+    /// The number of runs of the passage.
     runs: u32,
     address: DocAddress,
-    /// Its first run.
+    /// The first run of the passage.
     start: u32,
 }
 
-/// The texts of a snapshot as tokens.
+/// Reads the texts of a snapshot as tokens.
 struct Reader<'a> {
     snapshot: &'a Snapshot,
-    /// The tokens of a run.
+    /// The number of tokens of a run.
     k: usize,
     threads: usize,
     stop: &'a Stop,
 }
 
 impl Reader<'_> {
-    /// Reads documents, and hands the tokens of each to `sink`, in their order.
+    /// Reads documents, and passes the tokens of each to `sink`, in the given order.
     fn read(
         &self,
         addresses: &[DocAddress],
@@ -162,7 +163,7 @@ impl Reader<'_> {
         Ok(tokens)
     }
 
-    /// Returns the tokens of a text; of a program, its words and signs as they are written.
+    /// Returns the tokens of a text. For a program, its words and signs as written.
     fn analyzed(&self, text: &str) -> Result<Tokens> {
         let (config, mut tokens) = (self.snapshot.config(), Tokens::default());
         config.analyzer.analyze(text, &mut tokens, self.stop)?;
@@ -175,22 +176,22 @@ impl Reader<'_> {
     }
 }
 
-/// Identifies the tokens of a document.
+/// Returns a digest of the tokens of a document.
 fn digest(tokens: &[u64]) -> Digest {
     let bytes: Vec<[u8; 8]> = tokens.iter().map(|token| token.to_le_bytes()).collect();
     Digest::of(bytes.as_flattened())
 }
 
-/// Counters of documents by the hashes of their runs; of several runs together.
+/// Counters of documents by the hashes of runs. Several runs share a counter.
 struct Counters {
-    /// For each, the number of documents, and that of the last document.
+    /// The number of documents, and the number of the last counted document.
     counts: Vec<(u32, u32)>,
 }
 
 impl Counters {
     fn new(tokens: u64, documents: u64, share: BoilerplateShare) -> Counters {
         let mean = tokens as f64 / documents.max(1) as f64;
-        // More than runs there are would stay empty.
+        // More counters than runs would stay empty.
         let wanted = ((COUNTERS_A_RUN * mean / share.get()) as u64).min(2 * tokens) as usize;
         let count = wanted.clamp(COUNTERS.0, COUNTERS.1).next_power_of_two();
         Counters { counts: vec![(0, 0); count] }
@@ -201,7 +202,7 @@ impl Counters {
         &mut self.counts[run as usize & mask]
     }
 
-    /// Counts a run of the document of this number, which is at least 1.
+    /// Counts a run of the document with this number, which is at least 1.
     fn add(&mut self, run: u64, document: u32) {
         let counter = self.of(run);
         if counter.1 != document {
@@ -214,30 +215,29 @@ impl Counters {
 #[derive(Clone, Copy)]
 struct Counted {
     address: DocAddress,
-    /// The number of its group, from 1.
+    /// The number of the group, from 1.
     group: u32,
-    /// The number of its text, from 1; 0 if a document before it has the same text.
+    /// The number of the text, from 1, or 0 if an earlier document has the same text.
     text: u32,
 }
 
-/// The documents that have a run: as many as there are groups and texts with it, whichever are
-/// fewer.
+/// Counts the documents with a run: groups or different texts with it, whichever are fewer.
 #[derive(Default)]
 struct Count {
-    /// The number of groups.
+    /// The number of groups with the run.
     documents: u32,
     last: u32,
     texts: u32,
     last_text: u32,
-    /// The longest passage with it.
+    /// The longest passage with the run.
     longest: Option<Place>,
 }
 
 type Counts = HashMap<u64, Count, BuildKeyHasher>;
 
 impl Snapshot {
-    /// Finds the passages that at least this share of the different documents have, and at least
-    /// five of them; this number of threads read the texts.
+    /// Finds the passages that at least `share` of the different documents have, and at least five
+    /// documents. `threads` threads read the texts.
     ///
     /// ```
     /// # use cento::{BoilerplateShare, Config, Document, Index, Stop, WriterOptions};
@@ -256,8 +256,8 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// When the index stores no texts, or a file is damaged;
-    /// [`Error::Cancelled`] soon after `stop`.
+    /// When the index stores no texts, or a file is damaged. [`Error::Cancelled`] soon after
+    /// `stop`.
     pub fn repeated_passages(
         &self,
         share: BoilerplateShare,
@@ -267,15 +267,15 @@ impl Snapshot {
         self.repeated_in(&self.live().collect::<Vec<_>>(), share, None, threads, stop)
     }
 
-    /// Finds the passages that at least this share of the groups of documents have, and at least
-    /// five of them. `group_of` returns the number of a document's group; without one, a document
-    /// is a group of its own.
+    /// Finds the passages that at least `share` of the groups of documents have, and at least five
+    /// groups. `group_of` returns the number of a document's group. A document without a group is a
+    /// group of its own.
     ///
-    /// A passage is in as many documents as there are groups with it, or different texts, whichever
-    /// are fewer.
+    /// The number of documents of a passage is the number of groups with it, or of different texts
+    /// with it, whichever is smaller.
     ///
     /// # Errors
-    /// As [`repeated_passages`](Self::repeated_passages).
+    /// The errors of [`repeated_passages`](Self::repeated_passages).
     pub fn repeated_passages_of_groups(
         &self,
         share: BoilerplateShare,
@@ -287,11 +287,11 @@ impl Snapshot {
         self.repeated_in(&addresses, share, Some(group_of), threads, stop)
     }
 
-    /// Finds the passages that at least this share of these documents have, and at least five of
-    /// them: those of a site, say, which is a small part of a collection.
+    /// Finds the passages that at least `share` of these documents have, and at least five of them.
+    /// Use this for a small part of a collection, such as the pages of a site.
     ///
     /// # Errors
-    /// As [`repeated_passages`](Self::repeated_passages).
+    /// The errors of [`repeated_passages`](Self::repeated_passages).
     pub fn repeated_passages_among(
         &self,
         addresses: &[DocAddress],
@@ -321,7 +321,7 @@ impl Snapshot {
         let greatest = |of: fn(&Counted) -> u32| counted.iter().map(of).max().unwrap_or(0);
         let of_documents =
             u64::from(greatest(|counted| counted.group).min(greatest(|counted| counted.text)));
-        // Rounding must not exclude a passage that exactly this share has.
+        // Rounding must not exclude a passage with exactly this share.
         let least = (share.get() * of_documents as f64 - 1e-9).ceil() as u64;
         let documents_min = least.max(DOCUMENTS_MIN);
         let mut found = RepeatedPassages {
@@ -339,13 +339,13 @@ impl Snapshot {
         drop(counters);
         self.place(addresses, &mut counts, reader)?;
         let mut passages = self.passages(&counts, of_documents, reader)?;
-        // Equal ids in a union stay in the order of the indexes.
+        // A stable sort: equal ids in a union stay in the order of the indexes.
         passages.sort_by(|(_, a), (_, b)| in_order_of_proposal(a, b));
         (found.examples, found.passages) = passages.into_iter().unzip();
         Ok(found)
     }
 
-    /// Finds the documents that count, and counts their runs; several together.
+    /// Finds the documents that count, and counts their runs with shared counters.
     fn count_roughly(
         &self,
         addresses: &[DocAddress],
@@ -359,7 +359,7 @@ impl Snapshot {
             tokens += u64::from(self.segment(address).signatures.document(address.doc)?.tokens);
             all.push((group_of.and_then(|group_of| group_of(address)), address));
         }
-        // The documents of a group follow each other, so that it is counted once.
+        // The documents of a group must be consecutive, so that the group is counted once.
         all.sort_by_key(|(group, _)| *group);
         let mut counters = Counters::new(tokens, addresses.len() as u64, share);
         let (mut counted, mut seen, mut texts) = (Vec::new(), HashSet::new(), HashSet::new());
@@ -372,7 +372,7 @@ impl Snapshot {
             let (group, address) = all[at];
             let digest = digest(tokens);
             let is_new_text = texts.insert(digest);
-            // Without groups, a copy is the document that it copies.
+            // Without groups, an exact copy does not count at all.
             let is_same_group = group.is_some() && group == last;
             if group_of.is_none() && !is_new_text {
                 return Ok(());
@@ -392,8 +392,8 @@ impl Snapshot {
         Ok((counted, counters))
     }
 
-    /// Finds the longest passage of each run: as many common runs in a row as there are. Of equally
-    /// long ones it is that of the least id, and the first there.
+    /// Finds the longest passage of each run, which is a maximal sequence of common runs. Ties go
+    /// to the smallest id, then to the first place.
     fn place(
         &self,
         addresses: &[DocAddress],
@@ -419,7 +419,7 @@ impl Snapshot {
         })
     }
 
-    /// Returns the passages: of each place the runs in a row that belong to it.
+    /// Returns the passages: for each place, the consecutive runs that belong to it.
     fn passages(
         &self,
         counts: &Counts,
@@ -465,7 +465,7 @@ impl Snapshot {
     }
 }
 
-/// Counts the documents of the runs whose counters suffice.
+/// Counts the documents of the runs whose counters are sufficient.
 fn count_exactly(
     counted: &[Counted],
     counters: &mut Counters,
@@ -495,13 +495,12 @@ fn count_exactly(
     Ok(counts)
 }
 
-/// Returns the longest stretches of runs that are in enough documents, and the place of their
-/// first one.
+/// Returns the maximal stretches of runs in enough documents, with the place of their first run.
 fn common<'a>(runs: &'a [u64], counts: &Counts) -> Vec<(u32, &'a [u64])> {
     stretches(runs, |run| counts.contains_key(run))
 }
 
-/// Returns the longest stretches of runs that fulfil the condition, and the place of the first.
+/// Returns the maximal stretches of runs that satisfy `is_in`, with the place of their first run.
 fn stretches(runs: &[u64], is_in: impl Fn(&u64) -> bool) -> Vec<(u32, &[u64])> {
     let (mut found, mut start) = (Vec::new(), 0);
     for part in runs.chunk_by(|one, next| is_in(one) == is_in(next)) {
@@ -513,15 +512,15 @@ fn stretches(runs: &[u64], is_in: impl Fn(&u64) -> bool) -> Vec<(u32, &[u64])> {
     found
 }
 
-/// The ids of documents, read where places are compared.
+/// Reads the ids of documents for comparing places.
 struct Ids<'a> {
     snapshot: &'a Snapshot,
-    /// The comparison made last: one document for most runs of another.
+    /// The last comparison, which is usually the same for most runs of a document.
     last: Option<([DocAddress; 2], bool)>,
 }
 
 impl Ids<'_> {
-    /// Returns whether a place is before another one.
+    /// Returns whether `place` is better than `than`.
     fn is_better(&mut self, place: Place, than: Option<Place>) -> Result<bool> {
         let Some(than) = than else { return Ok(true) };
         if place.runs != than.runs || place.address == than.address {

@@ -1,7 +1,7 @@
-//! Retrieval: which documents may meet the query?
+//! Retrieval: finds the documents that may meet the query.
 //!
-//! The conditions of the query become those of a search for candidates ([`candidates`]). Their
-//! counts are exact, except within a budget: then the documents that look best are counted again
+//! The conditions of the query become conditions of a search for candidates ([`candidates`]). The
+//! counts are exact, except within a budget. Then the most promising documents are counted again
 //! from their signatures.
 
 use std::cmp::Reverse;
@@ -24,19 +24,19 @@ pub struct Search<'a> {
     pub searcher: &'a Searcher,
     pub query: &'a Query,
     pub subject: QuerySignature,
-    /// What the look-up of the query's fingerprints found, without the documents.
+    /// The look-up of the query's fingerprints, without the documents.
     pub found: CandidateSet,
 }
 
-/// Within a budget, this many times the requested hits are examined closely.
+/// Within a budget, this many times the requested number of hits are counted again.
 const RECOUNTED_PER_HIT: usize = 4;
 
 impl<'a> Search<'a> {
-    /// Finds the candidates of a query with this signature. If the snapshot is only a shard,
-    /// `collection` has the frequencies of all shards.
+    /// Finds the candidates of a query with this signature. If the snapshot is a shard,
+    /// `collection` has the frequencies over every shard.
     ///
     /// # Errors
-    /// When the filter of the query is invalid, or a file is damaged; [`Error::Cancelled`] soon
+    /// When the filter of the query is invalid, or a file is damaged. [`Error::Cancelled`] soon
     /// after the query is stopped.
     pub fn retrieve(
         (searcher, query): (&'a Searcher, &'a Query),
@@ -53,12 +53,12 @@ impl<'a> Search<'a> {
         Ok((search, documents))
     }
 
-    /// Returns the candidates that look best, with their true overlap: counts within a budget may
-    /// be too low.
+    /// Returns the most promising candidates with their true overlap, because counts within a
+    /// budget may be too low.
     fn recount(&self, mut found: Vec<Candidate>) -> Result<Vec<Candidate>> {
         let Search { searcher, query, subject, .. } = self;
         let weights = &self.found.weights;
-        // By count, then by place, so that the same ones are taken every time.
+        // By count, then by place, so that the choice is deterministic.
         found.sort_unstable_by_key(|counted| {
             (Reverse(counted.weight), Reverse(counted.overlap), counted.address)
         });
@@ -90,7 +90,7 @@ fn find(
     let max_df = query.options.max_df.unwrap_or(of_index);
     let filter = query.options.filter.as_deref();
     let filter = filter.map(|text| match collection {
-        // Documents of other shards may have the fields that it names.
+        // Documents of other shards may have fields that this shard lacks.
         Some(_) => Filter::standing(snapshot, text),
         None => Filter::new(snapshot, text),
     });
@@ -123,7 +123,7 @@ pub fn overlap_min(searcher: &Searcher, query: &Query, (tokens, keys): (u32, u32
     let maker = searcher.run_maker().filter(|_| has_text && searcher.can_read_runs());
     let sampling = searcher.sampling(maker.as_ref());
     let size = sampling.size(keys, || Ok::<_, Error>(tokens))?;
-    // Resemblance is at most containment, because both sets together are no smaller than one.
+    // Resemblance never exceeds containment, because the union is no smaller than one side.
     let share = query.thresholds.containment().max(query.thresholds.resemblance());
     let least = if share > 0.0 { sampling.least_shared(share, size) } else { 1 };
     Ok(least.max(query.thresholds.overlap()))

@@ -1,7 +1,7 @@
-//! The runs of stored texts, which give their exact similarity.
+//! The runs of stored texts, which give exact similarities.
 //!
-//! A text is read, split into tokens and hashed once while it is needed: the most recently used are
-//! kept.
+//! A text is read, split into tokens and hashed once while it is in use: the least recently used
+//! sets are evicted.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::scheme::RUN_TOKENS;
 use crate::text::written::own_words;
 use crate::text::{Analyzer, Tokens};
 
-/// The memory for sets that are kept, in bytes.
+/// The bytes of cached sets.
 const KEPT_BYTES: usize = 64 << 20;
 
 impl InMemory for RunSet {
@@ -34,25 +34,24 @@ impl InMemory for ProgramRuns {
     }
 }
 
-/// Makes the sets of runs of texts as an index with this configuration measures them.
+/// Makes sets of runs with the measures of an index with this configuration.
 #[derive(Debug, Clone)]
 pub struct RunMaker {
     analyzer: Analyzer,
     k: usize,
-    /// The text whose runs do not count.
+    /// Text whose runs do not count.
     boilerplate: Option<Arc<Boilerplate>>,
-    /// Whether its tokens are others than those that the fingerprints are made of.
+    /// Whether the runs use other tokens than the fingerprints.
     has_other_tokens: bool,
 }
 
 impl RunMaker {
-    /// Returns the maker of the sets of runs that decide whether one of two texts is removed: no
-    /// word is left out, whatever the analyzer of the index leaves out to find texts.
+    /// Returns the maker of the run sets that decide whether a text is removed as a duplicate. No
+    /// word is left out, even if the analyzer of the index leaves words out to find texts.
     ///
-    /// Its runs have the length that the scheme gives them. That counts tokens of the analyzer of
-    /// the index, so the runs of another analyzer have the length of the default scheme. Programs
-    /// are measured by their code; their words are compared beside it
-    /// ([`ProgramWords`]).
+    /// The runs have the length of the scheme. That length counts tokens of the analyzer of the
+    /// index, so runs of another analyzer have the length of the default scheme. Programs are
+    /// measured by their code, and their words are compared in addition ([`ProgramWords`]).
     pub fn of_verdicts(config: &Config, boilerplate: Option<Arc<Boilerplate>>) -> RunMaker {
         let analyzer = match config.analyzer.is_of_programs() {
             true => config.analyzer.clone(),
@@ -63,17 +62,17 @@ impl RunMaker {
         RunMaker { analyzer, k, boilerplate, has_other_tokens }
     }
 
-    /// Returns the analyzer that makes the tokens of its runs.
+    /// Returns the analyzer that makes the tokens of the runs.
     pub fn analyzer(&self) -> &Analyzer {
         &self.analyzer
     }
 
-    /// Returns the tokens of a run.
+    /// Returns the number of tokens of a run.
     pub fn run_tokens(&self) -> usize {
         self.k
     }
 
-    /// Tells whether its tokens are others than those that the fingerprints are made of.
+    /// Returns whether the runs use other tokens than the fingerprints.
     pub fn has_other_tokens(&self) -> bool {
         self.has_other_tokens
     }
@@ -81,7 +80,7 @@ impl RunMaker {
     /// Makes the set of `text`.
     ///
     /// # Errors
-    /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of_text(&self, text: &str, stop: &Stop) -> Result<RunSet> {
         match &self.boilerplate {
             _ if self.analyzer.is_of_programs() => {
@@ -104,15 +103,15 @@ impl RunMaker {
         }
     }
 
-    /// Returns the runs of these tokens that are all in one of the ranges.
+    /// Returns the runs that lie completely within one of the ranges of tokens.
     fn runs_in(&self, tokens: &[u64], ranges: &[Range<usize>]) -> Runs {
         let mut runs = Runs::new(self.k);
         ranges.iter().for_each(|range| runs.add(&tokens[range.clone()]));
         runs
     }
 
-    /// Counts the runs that a text and a document have in common, and those of each. The document
-    /// has the tokens of this maker; their distinct runs are counted once.
+    /// Counts the runs that a text and a document share, and the runs of each. The document must
+    /// have tokens of this maker. Its distinct runs are counted once and cached.
     pub(super) fn overlap(&self, own: &RunSet, document: &AnalyzedDocument) -> Overlap {
         let known = document.distinct_runs.get().filter(|_| self.boilerplate.is_none());
         let hashes = &document.tokens.hashes;
@@ -126,7 +125,7 @@ impl RunMaker {
         own.overlap(&other)
     }
 
-    /// Makes the set of `text`, which has these tokens.
+    /// Makes the set of `text` from its tokens.
     pub fn of_tokens(&self, text: &str, tokens: &Tokens) -> RunSet {
         if self.analyzer.is_of_programs() {
             let boilerplate = self.boilerplate.as_ref();
@@ -151,15 +150,15 @@ impl RunMaker {
 /// Reads the text of a document.
 type ReadText<'a> = Box<dyn Fn(DocAddress) -> Result<String> + Send + Sync + 'a>;
 
-/// Makes the set of the runs of a document.
+/// Makes the run set of a document.
 type MakeRuns<'a> = Box<dyn Fn(DocAddress, &RunMaker, &Stop) -> Result<RunSet> + Send + Sync + 'a>;
 
-/// Reads the sets of runs of the documents of a snapshot.
+/// Reads the run sets of the documents of a snapshot.
 pub struct StoredRuns<'a> {
     make: MakeRuns<'a>,
     maker: RunMaker,
     kept: Arc<ByteLru<RunSet>>,
-    /// The owner of each segment's sets.
+    /// By segment, the owner of its sets in the cache.
     owners: Vec<Owner>,
 }
 
@@ -170,9 +169,8 @@ impl std::fmt::Debug for StoredRuns<'_> {
 }
 
 impl Searcher {
-    /// Returns the maker of the sets of runs that decide how alike two texts are, wherever both are
-    /// at hand; `None` if the scheme measures no runs, or if there is boilerplate whose runs are
-    /// unknown.
+    /// Returns the maker of the run sets that decide how similar two texts are, where both texts
+    /// are available. `None` if the scheme measures no runs, or if boilerplate has unknown runs.
     pub fn run_maker(&self) -> Option<RunMaker> {
         let config = self.snapshot().config();
         let k = config.scheme.compared_run_tokens(config.analyzer.is_of_programs())?;
@@ -180,32 +178,32 @@ impl Searcher {
         Some(RunMaker { analyzer, k, boilerplate, has_other_tokens: false })
     }
 
-    /// Returns the maker of the sets of runs that decide whether one of two texts is removed
-    /// ([`RunMaker::of_verdicts`]); `None` if there is boilerplate whose runs are unknown.
+    /// Returns the maker of the run sets that decide whether a text is removed
+    /// ([`RunMaker::of_verdicts`]). `None` if boilerplate has unknown runs.
     pub fn verdict_maker(&self) -> Option<RunMaker> {
         Some(RunMaker::of_verdicts(self.snapshot().config(), self.known_boilerplate()?))
     }
 
-    /// Returns the boilerplate, if there is any; `None` if its runs are unknown.
+    /// Returns the boilerplate, if any, or the outer `None` if its runs are unknown.
     fn known_boilerplate(&self) -> Option<Option<Arc<Boilerplate>>> {
         let boilerplate = self.boilerplate().cloned();
         let is_known = boilerplate.as_ref().is_none_or(|boilerplate| boilerplate.knows_runs());
         is_known.then_some(boilerplate)
     }
 
-    /// Tells whether the texts of the documents are stored.
+    /// Returns whether the texts of the documents are stored.
     pub fn stores_texts(&self) -> bool {
         self.snapshot().config().store_text
     }
 
-    /// Tells whether the sets of runs of stored texts are available.
+    /// Returns whether run sets of stored texts are available.
     pub(super) fn can_read_runs(&self) -> bool {
         self.snapshot().config().store_text && self.run_maker().is_some()
     }
 
-    /// Returns the reader of the sets of runs of stored texts by `maker`; `None` without a maker,
-    /// or no texts are stored. Sets are kept in `kept`; the memory for texts is taken from a source
-    /// meanwhile, if it is bounded.
+    /// Returns the reader of the run sets of stored texts. `None` without a maker, or if no texts
+    /// are stored. `kept` caches the sets. If memory is limited, the memory for a text is reserved
+    /// while its set is made.
     pub fn stored_runs(
         &self,
         maker: Option<RunMaker>,
@@ -219,10 +217,10 @@ impl Searcher {
         self.stored_runs_by(maker, Box::new(make), kept)
     }
 
-    /// Reads the text of a document, and takes the memory for its runs from this source.
+    /// Reads the text of a document, and reserves memory for its runs.
     ///
     /// # Errors
-    /// When it cannot be read, or the memory is not left.
+    /// When the text cannot be read, or not enough memory is left.
     pub fn text_within(
         &self,
         address: DocAddress,
@@ -238,7 +236,7 @@ impl Searcher {
         Ok((text, rooms.transpose()?.unwrap_or_default()))
     }
 
-    /// Returns a reader like [`stored_runs`](Self::stored_runs), whose sets `make` makes.
+    /// Like [`stored_runs`](Self::stored_runs), but with sets made by `make`.
     pub fn stored_runs_by<'a>(
         &self,
         maker: Option<RunMaker>,
@@ -250,14 +248,14 @@ impl Searcher {
     }
 }
 
-/// Creates the cache of sets.
+/// Creates a cache of run sets.
 pub fn kept_runs() -> Arc<ByteLru<RunSet>> {
     Arc::new(ByteLru::new(KEPT_BYTES))
 }
 
 impl<'a> StoredRuns<'a> {
-    /// Creates a reader of the texts of the documents of `snapshot` by `read`, which keeps their
-    /// sets in `kept`.
+    /// Creates a reader of run sets for the documents of `snapshot`, whose texts `read` returns.
+    /// `kept` caches the sets.
     pub fn new(
         snapshot: &Snapshot,
         maker: RunMaker,
@@ -287,8 +285,7 @@ impl<'a> StoredRuns<'a> {
     /// Returns the runs of the document at `address`.
     ///
     /// # Errors
-    /// When its text cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop`.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of(&self, address: DocAddress, stop: &Stop) -> Result<Arc<RunSet>> {
         self.kept.get(self.owners[address.segment as usize], address.doc, || {
             (self.make)(address, &self.maker, stop)

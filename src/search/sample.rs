@@ -1,8 +1,8 @@
 //! A sample of the texts of a collection.
 //!
-//! It consists of the documents whose texts have the least digests, so that equal collections have
-//! equal samples, whatever the order of additions and merges, and so that the sample of several
-//! shards is made of theirs alone.
+//! The sample consists of the documents whose texts have the smallest digests. Equal collections
+//! therefore have equal samples, whatever the order of additions and merges, and the sample of
+//! several shards can be made from the samples of the shards.
 
 use crate::compare::background::COUNTED_TOKENS_MAX;
 use crate::error::Result;
@@ -11,10 +11,10 @@ use crate::index::{DocAddress, Snapshot};
 use crate::runtime::Stop;
 use crate::text::Tokens;
 
-/// The documents of a sample.
+/// The number of documents of a sample.
 const SAMPLED_MAX: usize = 1024;
 
-/// The bytes of each of them that count.
+/// The number of bytes used from each text.
 const SAMPLED_BYTES: usize = 64 << 10;
 
 /// A text of a sample.
@@ -22,27 +22,26 @@ const SAMPLED_BYTES: usize = 64 << 10;
 pub struct SampleText {
     /// The digest of the document.
     pub digest: Digest,
-    /// The hash of the part that counts. Digests depend on a key, texts do not.
+    /// The hash of the used part. Unlike digests, hashes do not depend on the key of an index.
     pub hash: u64,
-    /// The hashes of its tokens.
+    /// The hashes of the tokens.
     pub tokens: Vec<u64>,
 }
 
-/// A sample, in the order of the digests.
+/// A sample, ordered by digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
     pub texts: Vec<SampleText>,
 }
 
-/// A document that may be in the sample.
+/// A document that may be in the sample: digest, place of the snapshot, address.
 type Candidate = (Digest, usize, DocAddress);
 
 impl Sample {
-    /// Samples the documents of snapshots; `None` without texts.
+    /// Samples the documents of snapshots. `None` if a snapshot stores no texts.
     ///
     /// # Errors
-    /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop`.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of(snapshots: &[&Snapshot], stop: &Stop) -> Result<Option<Sample>> {
         if snapshots.iter().any(|snapshot| !snapshot.config().store_text) {
             return Ok(None);
@@ -73,7 +72,7 @@ impl Sample {
         Ok(Some(Sample { texts: within_room(read)? }))
     }
 
-    /// Returns the sample of the collection that has all documents of those of these samples.
+    /// Returns the sample of the union of the collections with these samples.
     #[must_use]
     pub fn of_all(samples: impl IntoIterator<Item = Sample>) -> Sample {
         let mut texts: Vec<SampleText> = samples.into_iter().flat_map(|one| one.texts).collect();
@@ -83,7 +82,7 @@ impl Sample {
         Sample { texts }
     }
 
-    /// Returns a digest: equal samples have equal ones.
+    /// Returns a digest of the sample. Equal samples have equal digests.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let digests: Vec<[u8; 16]> =
@@ -92,14 +91,14 @@ impl Sample {
     }
 }
 
-/// Returns the key that texts are ordered by: first as a segment orders its documents, because a
-/// segment names only the first of them. By any other key, the sample would depend on how many
-/// documents are in each segment.
+/// Returns the sort key of a text. It must begin as the order of documents within a segment,
+/// because a segment only returns its first documents. With any other key, the sample would depend
+/// on the number of documents in each segment.
 fn order(digest: Digest) -> (u32, Digest) {
     (digest.low as u32, digest)
 }
 
-/// Takes the texts of a sample from those that ascend by their digests, as far as they count.
+/// Takes texts, which ascend by digest, until the sample is full.
 fn within_room(texts: impl Iterator<Item = Result<SampleText>>) -> Result<Vec<SampleText>> {
     let (mut sampled, mut room) = (Vec::new(), COUNTED_TOKENS_MAX);
     for text in texts.take(SAMPLED_MAX) {
@@ -118,7 +117,7 @@ mod tests {
     use super::*;
     use crate::index::{Config, Document, Index, WriterOptions};
 
-    /// Samples an index of these documents, with a commit after each `commit` of them.
+    /// Samples an index of these documents, with a commit after every `commit` documents.
     fn sample(documents: impl Iterator<Item = u64>, commit: u64) -> Sample {
         let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
         let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
@@ -134,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_sample_depends_neither_on_segments_nor_on_shards() {
-        // More documents than a sample has, in one segment and in several with fewer each.
+        // More documents than a sample has, in a single segment and in several smaller ones.
         let number = 3 * SAMPLED_MAX as u64;
         let whole = sample(0..number, u64::MAX);
         assert_eq!(whole.texts.len(), SAMPLED_MAX);

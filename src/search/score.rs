@@ -1,4 +1,4 @@
-//! Scores and ranking of candidates.
+//! Scores and ranks candidates.
 
 use std::cmp::Ordering;
 
@@ -13,20 +13,20 @@ use crate::runtime::Stop;
 use crate::similarity::Similarity;
 use cento_api::{Rank, ShardCandidate};
 
-/// A hit, without its meta object.
+/// A hit without its meta object.
 #[derive(Debug, Clone)]
 pub struct Scored {
-    /// The document.
+    /// The place of the document.
     pub address: DocAddress,
-    /// Its id.
+    /// The id. Empty until it is read.
     pub id: String,
-    /// The overlap of the query, the first, and the document.
+    /// The overlap of the query (side a) and the document.
     pub overlap: Overlap,
-    /// The weighted overlap; the weight of the document is 0 until it is needed.
+    /// The weighted overlap. The weight of the document is 0 until it is needed.
     pub weighted: Option<WeightedOverlap>,
-    /// The similarity of the texts, if it decided, or both have been read.
+    /// The similarity of the texts, if it decided or both texts have been read.
     pub similarity: Option<Similarity>,
-    /// The score that ranks before the overlap; equal for all if the overlap ranks first.
+    /// The score that ranks before the overlap. 0 for every document if the overlap ranks first.
     score: f64,
 }
 
@@ -38,7 +38,7 @@ impl Scored {
         Scored { address, id, overlap, weighted, similarity, score: 0.0 }
     }
 
-    /// Returns the document at `address` that a shard named as a candidate.
+    /// Returns the document at `address` that a shard returned as a candidate.
     pub fn of_candidate(named: &ShardCandidate, address: DocAddress, in_query: u32) -> Scored {
         let ShardCandidate { id, overlap, fingerprints, weight, similarity } = named;
         let counted = Candidate { address, overlap: *overlap, weight: *weight };
@@ -46,7 +46,7 @@ impl Scored {
         Scored { id: id.clone(), similarity: *similarity, ..scored }
     }
 
-    /// Returns the document as a shard names it.
+    /// Returns the document in the form that a shard sends.
     pub fn into_candidate(self) -> ShardCandidate {
         ShardCandidate {
             id: self.id,
@@ -57,7 +57,7 @@ impl Scored {
         }
     }
 
-    /// Adds the weight of the shared fingerprints; `in_query` is the weight of the query.
+    /// Adds the weight of the shared fingerprints. `in_query` is the weight of the query.
     pub fn weighed(self, shared: u64, in_query: u64, rank: Rank) -> Scored {
         let weighted = Some(WeightedOverlap { shared, in_query, in_document: 0 });
         let score = match rank {
@@ -67,7 +67,7 @@ impl Scored {
         Scored { weighted, score, ..self }
     }
 
-    /// Better hits first; equal ones are ordered by id only.
+    /// Orders better hits first. Equal hits differ only in their ids.
     pub fn cmp_score(&self, other: &Scored) -> Ordering {
         let by_score = other.score.total_cmp(&self.score);
         let by_overlap = by_score.then_with(|| other.overlap.shared.cmp(&self.overlap.shared));
@@ -75,14 +75,15 @@ impl Scored {
         by_overlap.then_with(|| resemblance(other).total_cmp(&resemblance(self)))
     }
 
-    /// Better hits first. No two documents are equal: those of one id are in different indexes.
+    /// Orders better hits first. No two hits are equal, because documents with the same id are in
+    /// different indexes.
     pub fn cmp_rank(&self, other: &Scored) -> Ordering {
         let by_id = self.cmp_score(other).then_with(|| self.id.cmp(&other.id));
         by_id.then_with(|| self.address.cmp(&other.address))
     }
 }
 
-/// Fills in the weights of the fingerprints of weighed hits.
+/// Computes the weights of the fingerprints of weighed hits.
 pub fn weigh_documents<'a>(
     searcher: &Searcher,
     hits: impl Iterator<Item = &'a mut Scored>,
@@ -100,7 +101,7 @@ pub fn weigh_documents<'a>(
     Ok(())
 }
 
-/// Returns the best `limit` of the hits, best first, with their ids.
+/// Returns the best `limit` hits, best first, with their ids.
 pub fn best(
     snapshot: &Snapshot,
     mut hits: Vec<Scored>,
@@ -113,8 +114,8 @@ pub fn best(
     if hits.len() > limit {
         hits.select_nth_unstable_by(limit - 1, Scored::cmp_score);
         let last = hits[limit - 1].clone();
-        // Keeps all that tie with the last: the choice among them depends on the ids alone, not on
-        // the places where the documents are stored.
+        // Keep every hit that ties with the last, because the ids decide between them, not the
+        // places of the documents.
         hits.retain(|hit| hit.cmp_score(&last) != Ordering::Greater);
     }
     name(snapshot, &mut hits, stop)?;
@@ -126,7 +127,7 @@ pub fn best(
 /// Reads the ids of hits.
 pub fn name(snapshot: &Snapshot, hits: &mut [Scored], stop: &Stop) -> Result<()> {
     for (at, hit) in hits.iter_mut().enumerate() {
-        // Reading an id takes some microseconds.
+        // Reading an id takes some microseconds, so check the stop only now and then.
         if at.is_multiple_of(64) {
             stop.check()?;
         }
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
     use crate::index::{Config, Document, Index, MaxDf, WriterOptions};
 
-    /// Sets the least value of a measure.
+    /// Sets the threshold of a measure.
     type WithLeast<'a> = &'a dyn Fn(Query, f64) -> Query;
 
     #[test]
@@ -148,7 +149,7 @@ mod tests {
         let index = Index::in_memory(Config::new("kgram(k=1)", "words", false).unwrap()).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         for i in 0..24u32 {
-            // Some words of the query, and others.
+            // Some words of the query, and other words.
             let words =
                 (0..=i % 9).map(|n| format!("w{n} ")).chain((0..i / 9).map(|n| format!("x{n} ")));
             writer.add(Document::new(i.to_string(), words.collect::<String>())).unwrap();

@@ -15,10 +15,10 @@ use crate::error::Result;
 use crate::index::Snapshot;
 use crate::runtime::Stop;
 
-/// Answers queries over one snapshot of an index.
+/// Answers queries over a snapshot of an index.
 ///
-/// Cheap to make and clone; threads can share it. A search reads the posting lists of the query's
-/// fingerprints; thresholds and passages also read the texts of hits.
+/// A searcher is cheap to make and clone, and threads can share it. A search reads the posting
+/// lists of the query's fingerprints. Thresholds and passages also read the texts of hits.
 ///
 /// ```
 /// # use cento::{Config, Document, Index, Query, Searcher, WriterOptions};
@@ -36,7 +36,7 @@ pub struct Searcher {
     pub(super) ignored: Option<Arc<Ignored>>,
     pub(super) spare: Arc<ArrayQueue<Scratch>>,
     pub(super) tuning: Tuning,
-    /// Which passages are chance, once that is needed; `Some(None)` without texts.
+    /// The statistics for rating passages, computed on demand. `Some(None)` without texts.
     pub(super) chance: Arc<Mutex<Option<Option<Arc<Chance>>>>>,
     /// The caches of a searcher over a shard.
     pub(super) shard: Arc<ShardCaches>,
@@ -48,10 +48,10 @@ impl std::fmt::Debug for Searcher {
     }
 }
 
-/// The number of simultaneous queries that reuse the memory of earlier ones.
+/// How many simultaneous queries reuse the memory of earlier queries.
 const SPARE_MAX: usize = 64;
 
-/// The memory that one query leaves to the next.
+/// Memory that is reused between queries.
 #[derive(Default)]
 pub struct Scratch {
     pub counters: Counters,
@@ -59,7 +59,7 @@ pub struct Scratch {
 }
 
 impl Searcher {
-    /// Creates a searcher over `snapshot`.
+    /// Creates a searcher over `snapshot`, without boilerplate.
     #[must_use]
     pub fn new(snapshot: Snapshot) -> Searcher {
         let spare = Arc::new(ArrayQueue::new(SPARE_MAX));
@@ -73,14 +73,13 @@ impl Searcher {
         }
     }
 
-    /// Returns a searcher that excludes this text, such as that of templates: every number of
-    /// fingerprints is as if no document and no query had those of it, and no passage begins or
-    /// ends in it or counts a word of it as matched. The best passage and measures that verify
-    /// compare whole texts, and include it.
+    /// Returns a searcher that ignores boilerplate, such as templates. Numbers of fingerprints are
+    /// computed as if no document and no query contained it. No passage begins or ends in it, or
+    /// counts its words as matched. The best passage and the measures of `verify` compare whole
+    /// texts, including boilerplate.
     ///
     /// # Errors
-    /// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
-    /// is set.
+    /// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn excluding(
         self,
         boilerplate: impl Into<Arc<Boilerplate>>,
@@ -90,7 +89,8 @@ impl Searcher {
         Ok(Searcher { ignored: Some(Arc::new(ignored)), ..self })
     }
 
-    /// Returns a searcher that also excludes these parts of every text, in the same way.
+    /// Returns a searcher that also ignores these kinds of cited text, like
+    /// [`excluding`](Self::excluding).
     ///
     /// # Errors
     /// When the index stores no texts.
@@ -103,20 +103,19 @@ impl Searcher {
         Ok(Cow::Owned(Searcher { ignored: Some(Arc::new(ignored)), ..self.clone() }))
     }
 
-    /// Returns the text to ignore, if there is any.
+    /// Returns the ignored boilerplate, if any.
     #[must_use]
     pub fn boilerplate(&self) -> Option<&Arc<Boilerplate>> {
         self.ignored.as_ref().map(|ignored| &ignored.boilerplate)
     }
 
-    /// Returns what says which passages are chance in this collection; `None` without texts. The
+    /// Returns the statistics for rating passages in this collection, or `None` without texts. The
     /// first call reads a sample of the documents.
     ///
     /// # Errors
-    /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop`.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn chance(&self, stop: &Stop) -> Result<Option<Arc<Chance>>> {
-        // One thread samples and the others wait: many requests may follow a commit.
+        // One thread samples while the others wait, because many requests may follow a commit.
         let mut known = self.chance.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_none() {
             *known = Some(Chance::of(&[&self.snapshot], stop)?.map(Arc::new));
@@ -124,7 +123,7 @@ impl Searcher {
         Ok(known.clone().flatten())
     }
 
-    /// Returns the snapshot.
+    /// Returns the snapshot that the searcher answers from.
     #[must_use]
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot

@@ -1,7 +1,7 @@
-//! Fingerprints that a stored document shares with the query, and their places.
+//! The fingerprints that a stored document shares with the query, and their places.
 //!
-//! They are read from the document's signature: for the few documents that matter, not for
-//! candidates.
+//! They are read from the signature of the document. This is done only for the few documents that
+//! matter, not for candidates.
 
 use super::memory::{self, QueryMemory};
 use crate::error::Result;
@@ -10,14 +10,13 @@ use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
 use crate::segment::{ForwardList, SegmentReader, Terms, find_in};
 
-/// The number of keys looked up at a time: some tens of milliseconds, if the disk has to be read.
+/// The number of keys that are looked up together, in tens of milliseconds if read from disk.
 const KEYS_AT_ONCE: usize = 1 << 16;
 
-/// Returns the terms of each segment that are among the ascending `keys`, each with its place among
-/// them.
+/// For each segment, returns its terms among the ascending `keys`, with the places of the keys.
 ///
 /// # Errors
-/// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+/// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn terms_of<'a>(
     segments: &[&'a SegmentReader],
     keys: &[u64],
@@ -27,7 +26,7 @@ pub fn terms_of<'a>(
     terms_in_parts(segments, keys, keys_at_once, stop)
 }
 
-/// Returns the terms, looked up `keys_at_once` at a time.
+/// Returns the terms, looking up `keys_at_once` keys at a time.
 fn terms_in_parts<'a>(
     segments: &[&'a SegmentReader],
     keys: &[u64],
@@ -49,22 +48,22 @@ fn terms_in_parts<'a>(
     Ok(terms)
 }
 
-/// The terms of a segment that a query has.
+/// The terms of a segment that the query has.
 struct QueryTerms {
-    /// Their ordinals, ascending, and their places among the query's keys.
+    /// The ordinals, ascending, and the places among the query's keys.
     terms: Vec<(u32, u32)>,
-    /// The beginning of each group of ordinals among the terms, and the end of the last group. Most
-    /// of a document's terms are not the query's, and most of these are in a group without any.
+    /// The start of each group of ordinals in `terms`, and the end of the last group. Most terms of
+    /// a document are not in the query, and most such terms fall into an empty group.
     starts: Vec<u32>,
-    /// The bits of an ordinal within its group.
+    /// The number of low bits of an ordinal within its group.
     shift: u32,
 }
 
-/// The number of groups for each term.
+/// The number of groups per term.
 const GROUPS_A_TERM: usize = 4;
 
 impl QueryTerms {
-    /// Creates the terms; `terms` are ascending by ordinal.
+    /// Creates the table. `terms` ascend by ordinal.
     fn new(terms: Vec<(u32, u32)>) -> QueryTerms {
         let bits = terms.last().map_or(0, |&(last, _)| u32::BITS - last.leading_zeros());
         let groups = (terms.len() * GROUPS_A_TERM).next_power_of_two();
@@ -87,32 +86,31 @@ impl QueryTerms {
     }
 }
 
-/// The fingerprints that a query and a document have in common.
+/// The fingerprints that a query and a document share.
 #[derive(Default)]
 pub struct SharedFingerprints {
-    /// For each segment, once it was looked up, the query's terms.
+    /// For each segment, the query's terms, looked up on demand.
     wanted: Vec<Option<QueryTerms>>,
     ordinals: Vec<u32>,
     positions: Vec<u32>,
-    /// Each occurrence in the document: the key's place among the query's, and the position.
+    /// The occurrences in the document: place among the query's keys, and position.
     occurrences: Vec<(u32, u32)>,
-    /// The budget for the memory of signing a stored text again.
+    /// The memory budget for signing a stored text again.
     memory: Option<QueryMemory>,
 }
 
 impl SharedFingerprints {
-    /// Creates the reader for a query with this memory budget, if it has one.
+    /// Creates the reader for a query with this memory budget, if any.
     pub fn within(memory: Option<&QueryMemory>) -> SharedFingerprints {
         SharedFingerprints { memory: memory.cloned(), ..SharedFingerprints::default() }
     }
 
     /// Reads the fingerprints that the document at `address` shares with the distinct, ascending
-    /// keys. The keys are the same in every call and come with their terms of each segment, if
-    /// these are known.
+    /// keys. Every call must pass the same keys. `keyed` also has their terms in each segment, if
+    /// known.
     ///
     /// # Errors
-    /// When the segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop`.
+    /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn read(
         &mut self,
         snapshot: &Snapshot,
@@ -141,13 +139,13 @@ impl SharedFingerprints {
         Ok(())
     }
 
-    /// Returns the signature of the document at `address`. Calls `each` with the place of each
-    /// shared fingerprint in it, ascending, and its key's place among the keys. Of a stored
-    /// signature, only the shared fingerprints are read. The keys, distinct and ascending, come
-    /// with their terms of each segment, if these are known.
+    /// Returns the signature of the document at `address`, and calls `each` with every shared
+    /// fingerprint: its place in the signature, ascending, and the place of its key among the keys.
+    /// From a stored signature, only the shared fingerprints are read. `keyed` has distinct
+    /// ascending keys and, if known, their terms in each segment.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn scan<'a>(
         &mut self,
         snapshot: &'a Snapshot,
@@ -178,13 +176,13 @@ impl SharedFingerprints {
         Ok(Signature::Stored(list))
     }
 
-    /// Returns each shared fingerprint of the document, by position: its place among the keys, and
+    /// Returns the shared fingerprints of the document by position: the place among the keys, and
     /// the position in the document.
     pub fn occurrences(&self) -> &[(u32, u32)] {
         &self.occurrences
     }
 
-    /// Returns the places among the keys of the shared fingerprints, ascending.
+    /// Returns the places of the shared fingerprints among the keys, ascending and distinct.
     pub fn keys(&self) -> Vec<u32> {
         let mut keys: Vec<u32> = self.occurrences.iter().map(|&(key, _)| key).collect();
         keys.sort_unstable();
@@ -193,16 +191,16 @@ impl SharedFingerprints {
     }
 }
 
-/// The signature of a document, for callers that need little of it.
+/// The signature of a document, for callers that need only a little of it.
 pub enum Signature<'a> {
-    /// At its place in the segment.
+    /// Stored in the segment.
     Stored(ForwardList<'a>),
-    /// Made from the text.
+    /// Computed from the text.
     Made(Vec<Fingerprint>),
 }
 
 impl Signature<'_> {
-    /// Returns the number of its fingerprints.
+    /// Returns the number of fingerprints.
     pub fn len(&self) -> usize {
         match self {
             Signature::Stored(list) => list.len(),
@@ -210,7 +208,7 @@ impl Signature<'_> {
         }
     }
 
-    /// Returns the distance of the position at `place` from the one before it, or from 0.
+    /// Returns the distance of the position at `place` from the previous position, or from 0.
     pub fn gap(&self, place: usize) -> u32 {
         match self {
             Signature::Stored(list) => list.gap(place),
@@ -221,7 +219,7 @@ impl Signature<'_> {
         }
     }
 
-    /// Returns the last position, or 0.
+    /// Returns the last position, or 0 for an empty signature.
     pub fn last_position(&self) -> u64 {
         match self {
             Signature::Stored(list) => list.last_position(),
@@ -230,17 +228,17 @@ impl Signature<'_> {
     }
 }
 
-/// Returns the place of a fingerprint among the keys, if it is there.
+/// Returns the place of a fingerprint among the keys, if the keys contain it.
 fn place_of(fingerprint: &Fingerprint, keys: &[u64]) -> Option<u32> {
     keys.binary_search(&fingerprint.key).ok().map(|place| place as u32)
 }
 
-/// Keys, distinct and ascending, and for each segment the ordinals of their terms, ascending, with
-/// their places among the keys; no segment if they have not been looked up.
+/// Distinct ascending keys, and for each segment the ordinals of their terms, ascending, with the
+/// places of the keys. No segments if the terms have not been looked up.
 type Keyed<'a> = (&'a [u64], &'a [Vec<(u32, u32)>]);
 
-/// Returns the terms of the segment of `address` that are among the keys. They are looked up once,
-/// unless they are known.
+/// Returns the terms of the segment of `address` that are among the keys. Unless they are known,
+/// they are looked up once.
 fn wanted<'a>(
     wanted: &'a mut Vec<Option<QueryTerms>>,
     snapshot: &Snapshot,
@@ -271,7 +269,7 @@ mod tests {
     use proptest::prelude::*;
     use std::sync::LazyLock;
 
-    /// Two segments whose documents have 60 words each, of 90.
+    /// Two segments whose documents have 60 words each, out of 90.
     static SEGMENTS: LazyLock<Snapshot> = LazyLock::new(|| {
         let index = Index::in_memory(Config::new("kgram(k=1)", "words", false).unwrap()).unwrap();
         let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();

@@ -1,7 +1,7 @@
 //! The similarity of the texts of the query and of a hit.
 //!
-//! The fingerprints decide where they are certain. Where they are not, and a threshold must be
-//! decided, the texts are compared, if both are at hand.
+//! The fingerprints decide where they are certain. Where they leave a threshold undecided, the
+//! texts are compared, if both are available.
 
 use super::estimates::Estimates;
 use super::memory;
@@ -14,11 +14,12 @@ use crate::error::Result;
 use crate::sampling::Sampling;
 use crate::similarity::Similarity;
 
-/// The maximum memory of a token of a set of runs, in bytes, with the token itself: 8, up to four
-/// places of a table, and 20 if each run is there twice.
+/// The most bytes per token of a set of runs, including the token: 8, up to four slots of a table,
+/// and 20 if each run occurs twice.
 const RUN_BYTES: usize = 64;
 
-/// The factor of the standard error of counts where they leave out what texts would decide.
+/// The factor for the standard error of counts, where excluding a document by counts would take the
+/// decision from the texts.
 const COUNTED_SLACK: f64 = 1.5;
 
 /// Compares a query with its hits.
@@ -26,14 +27,14 @@ pub struct Similarities<'a> {
     search: &'a Search<'a>,
     /// The estimator by positions, if the scheme has one.
     estimates: Option<Estimates<'a>>,
-    /// The maker of the runs of texts, and the text of the query.
+    /// The maker of runs and the text of the query, if texts decide.
     texts: Option<(RunMaker, String)>,
-    /// The runs of the query, once they are needed.
+    /// The runs of the query, made on demand.
     runs: Option<RunSet>,
 }
 
 impl Query {
-    /// Tells whether a similarity meets the thresholds, if that is certain.
+    /// Returns whether a similarity meets the thresholds, or `None` if that is uncertain.
     fn is_certainly_met(&self, similarity: &Similarity) -> Option<bool> {
         let (resemblance, containment) =
             (self.thresholds.resemblance(), self.thresholds.containment());
@@ -52,7 +53,7 @@ impl Query {
         }
     }
 
-    /// Tells whether there is evidence that a similarity meets the thresholds.
+    /// Returns whether there is evidence that a similarity meets the thresholds.
     fn is_met(&self, similarity: &Similarity) -> bool {
         let (resemblance, containment) =
             (self.thresholds.resemblance(), self.thresholds.containment());
@@ -76,16 +77,15 @@ impl<'a> Similarities<'a> {
         Ok(Similarities { search, estimates: estimates(search), texts, runs: None })
     }
 
-    /// Returns the similarity to show: estimated by positions, or else by counts.
+    /// Returns the similarity to show, estimated by positions or otherwise by counts.
     ///
     /// # Errors
-    /// When the document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
-    /// `stop`.
+    /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn shown(&mut self, scored: &Scored) -> Result<Similarity> {
         self.bounded(scored).map(|(shown, _)| shown)
     }
 
-    /// Returns the similarity to show, and the greatest that the fingerprints allow.
+    /// Returns the similarity to show, and the largest similarity that the fingerprints allow.
     fn bounded(&mut self, scored: &Scored) -> Result<(Similarity, Similarity)> {
         let counted = self.counted(scored)?;
         match &mut self.estimates {
@@ -104,9 +104,9 @@ impl<'a> Similarities<'a> {
     /// Returns the similarity of a document that meets the thresholds of the query, or `None`.
     ///
     /// # Errors
-    /// As [`shown`](Self::shown).
+    /// The errors of [`shown`](Self::shown).
     pub fn meeting(&mut self, scored: &Scored) -> Result<Option<Similarity>> {
-        // Signatures, and then texts, are read only of documents that counts alone do not decide.
+        // Read signatures, and then texts, only if counts alone do not decide.
         let counted = self.counted(scored)?;
         if self.certainly_met(&self.counted_at_most(&counted)) == Some(false) {
             return Ok(None);
@@ -124,17 +124,18 @@ impl<'a> Similarities<'a> {
         Ok(Some(similarity).filter(|similarity| self.search.query.is_met(similarity)))
     }
 
-    /// Returns the similarity that is estimated from counts, with the greatest error that it may
-    /// have where the texts can decide, and must not be left out by chance.
+    /// Returns the similarity estimated from counts. Where texts can decide, the standard error is
+    /// enlarged, so that counts do not exclude a document by chance.
     fn counted_at_most(&self, counted: &Similarity) -> Similarity {
         let factor = if self.texts.is_some() { COUNTED_SLACK } else { 1.0 };
         let standard_error = counted.standard_error.map(|error| error * factor);
         Similarity { standard_error, ..*counted }
     }
 
-    /// Tells whether a similarity meets the thresholds of the query, if that is certain.
+    /// Returns whether a similarity meets the thresholds of the query, or `None` if that is
+    /// uncertain.
     fn certainly_met(&self, similarity: &Similarity) -> Option<bool> {
-        // Fingerprints may be unrelated to texts that are at hand, or unable to estimate them.
+        // Fingerprints may be unrelated to available texts, or unable to estimate their similarity.
         let is_known =
             !matches!(self.sampling(), Sampling::Unknown | Sampling::Rest(_) | Sampling::Other(_));
         self.search.query.is_certainly_met(similarity).filter(|_| is_known)
@@ -145,7 +146,7 @@ impl<'a> Similarities<'a> {
         self.search.searcher.sampling(self.texts.as_ref().map(|(maker, _)| maker))
     }
 
-    /// Compares the texts; `None` if they are not at hand.
+    /// Compares the texts. `None` if a text is not available.
     fn exact(&mut self, scored: &Scored) -> Result<Option<Similarity>> {
         let Some((maker, text)) = &self.texts else { return Ok(None) };
         let Search { searcher, query, subject, .. } = self.search;
@@ -168,7 +169,7 @@ impl<'a> Similarities<'a> {
     }
 }
 
-/// Creates the estimator by positions, if estimates are shown and the scheme has one.
+/// Creates the estimator by positions, if estimates are shown and the scheme has an estimator.
 fn estimates<'a>(search: &'a Search<'a>) -> Option<Estimates<'a>> {
     let Search { searcher, query, subject, found } = search;
     if !query.shows_estimates() {

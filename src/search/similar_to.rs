@@ -1,6 +1,6 @@
-//! Composition of similarity with tantivy's own queries.
+//! Combines similarity with tantivy's own queries.
 //!
-//! [`SimilarTo`] is a tantivy query: it can be a clause of a boolean query, and any collector can
+//! [`SimilarTo`] is a tantivy query. It can be a clause of a boolean query, and any collector can
 //! gather its matches.
 
 use std::collections::HashMap;
@@ -15,11 +15,12 @@ use super::score::Scored;
 use super::searcher::Searcher;
 use crate::error::{Error, Result};
 
-/// Matches the documents that meet the thresholds of a [`Query`]; their score is C(Q,D).
+/// Matches the documents that meet the thresholds of a [`Query`]. Their score is C(Q,D).
 ///
-/// Run it on the tantivy searcher of the snapshot that it was made for. It decides which documents
-/// match, so [`Query::limit`], [`Query::passages`], [`Query::goal`] and [`Query::verify`] have no
-/// effect: the collector sets the number of hits, and thresholds are those of the fingerprints.
+/// Run it on the tantivy searcher of the snapshot that it was made for. It only decides which
+/// documents match: the collector sets the number of hits, and thresholds apply to fingerprints.
+/// Therefore [`Query::limit`], [`Query::passages`], [`Query::goal`] and [`Query::verify`] have no
+/// effect.
 ///
 /// ```no_run
 /// use cento::index::Index;
@@ -49,8 +50,8 @@ impl SimilarTo {
     /// Finds the documents that meet the thresholds of `query`.
     ///
     /// # Errors
-    /// As [`Searcher::search`], and when the snapshot is a union: tantivy searches one index at a
-    /// time.
+    /// The errors of [`Searcher::search`], and when the snapshot is a union, because tantivy
+    /// searches one index at a time.
     pub fn new(searcher: &Searcher, query: &Query) -> Result<SimilarTo> {
         if searcher.snapshot().is_union() {
             let what = "SimilarTo is for the queries of one index; search each index by itself";
@@ -108,7 +109,7 @@ impl Weight for SimilarTo {
     }
 }
 
-/// The matches of one segment, one after the other.
+/// Iterates over the matches of a segment.
 struct Documents {
     documents: Vec<(DocId, Score)>,
     at: usize,

@@ -1,7 +1,7 @@
-//! Fingerprints that a join stops, and the documents that have no others.
+//! Fingerprints that a join stops, and the documents without any other fingerprints.
 //!
-//! If every fingerprint of a document is stopped, it brings up no other, and no other brings it up.
-//! So a join that leaves it out must report this.
+//! A document whose fingerprints are all stopped brings up no document, and no document brings it
+//! up. A join misses such documents and must report that.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,26 +19,25 @@ use crate::runtime::Stop;
 pub struct StopCounts {
     /// Fingerprints in more documents than this are stopped.
     pub max_df: u64,
-    /// Stop-fingerprints of the index, which bring up no document by themselves.
+    /// The number of stop-fingerprints of the index, which bring up no document by themselves.
     pub fingerprints: u64,
-    /// Documents that have stop-fingerprints only: joins find exact copies of them, and nothing
-    /// else.
+    /// The number of documents with stop-fingerprints only. Joins find only their exact copies.
     pub documents: u64,
 }
 
 impl Searcher {
-    /// Counts the stop-fingerprints of the index, and the documents that have no others; `max_df`
-    /// is that of the index if `None`. Boilerplate does not count. It takes a pass over all
-    /// dictionaries, unless the index has too few documents for a stop-fingerprint.
+    /// Counts the stop-fingerprints of the index, and the documents without other fingerprints.
+    /// `None` as `max_df` means the limit of the index. Boilerplate does not count. Takes a pass
+    /// over every dictionary, unless the index has too few documents for a stop-fingerprint.
     ///
     /// # Errors
-    /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn stop_counts(&self, max_df: Option<MaxDf>, stop: &Stop) -> Result<StopCounts> {
         Ok(self.stopped_documents(max_df, stop)?.0)
     }
 
-    /// Counts them, and returns the documents that have stop-fingerprints only, in the order of
-    /// storage.
+    /// Like [`stop_counts`](Self::stop_counts), and also returns the documents with
+    /// stop-fingerprints only, in storage order.
     pub fn stopped_documents(
         &self,
         max_df: Option<MaxDf>,
@@ -53,7 +52,7 @@ impl Searcher {
         stop.check()?;
         let mut keys = Vec::new();
         snapshot.for_each_term(&mut |key, df| {
-            // Deleted documents may be counted here.
+            // The frequency includes deleted documents, so it is checked again below.
             if df > max_df && self.boilerplate().is_none_or(|own| !own.has(key)) {
                 keys.push(key);
             }
@@ -78,8 +77,8 @@ impl Searcher {
         Ok((counts, documents))
     }
 
-    /// Returns the live documents of a segment that have any of the ascending keys, each with the
-    /// number of keys.
+    /// Returns the live documents of a segment with any of the ascending keys, and how many they
+    /// have.
     fn counted_in(&self, segment: u32, keys: &[u64], stop: &Stop) -> Result<Vec<Candidate>> {
         let view = &self.snapshot.segments()[segment as usize];
         let mut counts = vec![0u32; view.signatures.header().documents as usize];

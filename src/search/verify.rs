@@ -1,6 +1,6 @@
-//! Verification of a hit by a measure of the whole texts.
+//! Verifies a hit with a measure of whole texts.
 //!
-//! Fingerprints are a sample; with both texts at hand any [`Measure`] can be computed.
+//! Fingerprints are a sample. With both texts available, any [`Measure`] can be computed.
 
 use cento_api::Verified;
 
@@ -10,10 +10,10 @@ use crate::error::Result;
 use crate::runtime::Stop;
 use crate::text::Side;
 
-/// Measures these texts by `measure`.
+/// Compares these texts with `measure`.
 ///
 /// # Errors
-/// When the texts are too long for a measure that is bounded;
+/// When the texts are too long for a measure with a limit.
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub(super) fn verified(
     measure: &Measure,
@@ -25,8 +25,8 @@ pub(super) fn verified(
     Ok(Verified { measure: measure.to_string(), similarity })
 }
 
-/// Tells whether the similarity meets the query's thresholds: that of verification, and that of
-/// containment or resemblance if the measure is one of these.
+/// Returns whether the similarity meets the thresholds of the query: the threshold of verification,
+/// and also of containment or resemblance if the measure is one of the two.
 pub(super) fn meets(verified: &Verified, query: &Query) -> bool {
     let of_measure = match verified.measure.split('(').next() {
         Some("containment") => query.thresholds.containment(),

@@ -1,28 +1,27 @@
 //! Encodings of small integers.
 //!
-//! The three encodings in every section: fixed-width columns of bit-packed integers, varints, and
-//! little-endian integers. Layout: segments-format.md, "Conventions".
+//! Every section uses the same three encodings: columns of bit-packed integers with a fixed width,
+//! varints, and little-endian integers. Layout: segments-format.md, "Conventions".
 
-/// Returns the number of bits that `value` needs: 0 for 0.
+/// Returns the number of bits that `value` needs. 0 needs no bits.
 pub fn width_of(value: u64) -> u32 {
     u64::BITS - value.leading_zeros()
 }
 
-/// Returns the number of bytes that a column of `count` values of `width` bits takes.
+/// Returns the bytes of a column of `count` values with `width` bits each.
 pub fn column_bytes(count: usize, width: u32) -> usize {
     (count * width as usize).div_ceil(8)
 }
 
-/// Returns the value `index` of a column of `width`-bit values that starts at the first byte of
-/// `bytes`.
+/// Returns value `index` of a column of `width`-bit values at the beginning of `bytes`.
 ///
-/// Bits outside `bytes` read as zero, so a hostile length gives a wrong value, never a panic.
+/// Bits outside `bytes` read as zero, so a hostile length leads to a wrong value, never a panic.
 #[inline]
 pub fn get(bytes: &[u8], index: usize, width: u32) -> u64 {
     get_bits(bytes, index * width as usize, width)
 }
 
-/// Returns the number in the `width` bits of `bytes` from bit `bit` on, with zeros beyond them.
+/// Returns the `width` bits of `bytes` from bit `bit` on. Bits outside `bytes` read as zero.
 #[inline]
 pub fn get_bits(bytes: &[u8], bit: usize, width: u32) -> u64 {
     if width == 0 {
@@ -57,12 +56,12 @@ pub struct BitWriter<'a> {
 }
 
 impl<'a> BitWriter<'a> {
-    /// Creates a writer whose first value starts at the present end of `bytes`.
+    /// Creates a writer whose first value starts at the current end of `bytes`.
     pub fn new(bytes: &'a mut Vec<u8>) -> BitWriter<'a> {
         BitWriter { bytes, pending: 0, pending_bits: 0 }
     }
 
-    /// Appends the low `width` bits of `value`, which has no others.
+    /// Appends the low `width` bits of `value`. Higher bits must be zero.
     #[inline]
     pub fn put(&mut self, value: u64, width: u32) {
         debug_assert!(width_of(value) <= width, "value wider than its column");
@@ -88,7 +87,7 @@ impl<'a> BitWriter<'a> {
     }
 }
 
-/// Appends `values` as one column of `width` bits.
+/// Appends `values` as a column of `width` bits each.
 pub fn put_column(bytes: &mut Vec<u8>, values: impl IntoIterator<Item = u64>, width: u32) {
     let mut writer = BitWriter::new(bytes);
     for value in values {
@@ -97,11 +96,11 @@ pub fn put_column(bytes: &mut Vec<u8>, values: impl IntoIterator<Item = u64>, wi
     writer.finish();
 }
 
-/// The most bytes a varint takes.
+/// The most bytes of a varint.
 pub const VARINT_BYTES_MAX: usize = 10;
 
-/// Appends `value` as a varint: seven bits a byte, low bits first, high bit set on all but the
-/// last byte.
+/// Appends `value` as a varint: seven bits a byte, low bits first. The high bit is set on every
+/// byte except the last.
 #[inline]
 pub fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
@@ -111,7 +110,7 @@ pub fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
-/// Takes a varint off the front of `bytes`; `None` if it is cut off or longer than 64 bits.
+/// Takes a varint off the front of `bytes`. `None` if it is cut off or longer than 64 bits.
 #[inline]
 pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
@@ -136,7 +135,7 @@ pub fn take_array<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     head.try_into().ok()
 }
 
-/// Returns the unsigned little-endian integer in `bytes`, which are at most eight.
+/// Returns the unsigned little-endian integer in at most eight bytes.
 #[inline]
 pub fn uint_le(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))

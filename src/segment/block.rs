@@ -1,29 +1,29 @@
-//! A block of terms: search for a key, and the postings of its term.
+//! A block of terms: finds a key, and the postings of its term.
 //!
-//! A block is [`BLOCK_TERMS`](super::layout::BLOCK_TERMS) terms in key order. The high parts of
-//! their keys are Elias-Fano coded; the low part of a key and the term's value are side by side, so
-//! that a term is found in the line that has its high part and read in the one that has its entry.
-//! Its first key and the widths of its columns take no bytes in the block: they are in the term
-//! index. Layout: segments-format.md, "Terms".
+//! A block has [`BLOCK_TERMS`](super::layout::BLOCK_TERMS) terms in key order. The high parts of
+//! keys are Elias-Fano coded. The low part of a key is next to the value of the term, so that a
+//! look-up touches two cache lines: one with the high part, one with the entry. The first key and
+//! the widths of the columns are stored in the term index instead of the block. Layout:
+//! segments-format.md, "Terms".
 
 use super::bits::{BitWriter, column_bytes, get, get_bits, put_column, width_of};
 use super::postings::Postings;
 
-/// The greatest width of the low part of a key.
+/// The largest width of the low part of a key.
 const LOW_BITS_MAX: u8 = 63;
-/// The greatest width of the column of gaps.
+/// The largest width of the column of gaps.
 const GAP_BITS_MAX: u8 = 32;
-/// The greatest width of a value: an offset in the postings section.
+/// The largest width of a value, which is an offset in the postings section.
 const VALUE_BITS_MAX: u8 = 48;
 
 /// The description of a block in the term index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// The first key.
+    /// The first key of the block.
     pub first: u64,
     /// The bits of the low part of a key.
     pub low_bits: u8,
-    /// The bytes of the high parts.
+    /// The bytes of the high parts together.
     pub upper_bytes: u8,
     /// The bits of a value.
     pub value_bits: u8,
@@ -39,7 +39,7 @@ impl Shape {
     }
 }
 
-/// Terms on their way into a block.
+/// Collects the terms of a block.
 #[derive(Default)]
 pub struct BlockBuilder {
     keys: Vec<u64>,
@@ -47,17 +47,17 @@ pub struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// Returns the number of terms.
+    /// Returns the number of collected terms.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Returns the keys, in order.
+    /// Returns the collected keys, ascending.
     pub fn keys(&self) -> &[u64] {
         &self.keys
     }
 
-    /// Appends a term, of a larger key than the last.
+    /// Appends a term. `key` must be larger than the last key.
     #[inline]
     pub fn push(&mut self, key: u64, postings: Postings) {
         debug_assert!(self.keys.last().is_none_or(|&last| last < key), "keys ascend");
@@ -65,8 +65,8 @@ impl BlockBuilder {
         self.postings.push(postings);
     }
 
-    /// Appends the block to `bytes` and forgets its terms; there must be at least one. Documents
-    /// have `doc_bits` bits; offsets of lists are counted from `lists_base`.
+    /// Appends the block to `bytes` and clears the builder, which must not be empty. A document
+    /// takes `doc_bits` bits. Offsets of lists are relative to `lists_base`.
     pub fn write(&mut self, bytes: &mut Vec<u8>, doc_bits: u32, lists_base: u64) -> Shape {
         let (count, first) = (self.keys.len(), self.keys[0]);
         let range = self.keys[count - 1] - first;
@@ -130,7 +130,7 @@ fn low_bits(range: u64, count: usize) -> u32 {
     width_of(range / count as u64).saturating_sub(1)
 }
 
-/// One block of terms, read in place.
+/// A block of terms, read in place.
 #[derive(Clone, Copy)]
 pub struct Block<'a> {
     first: u64,
@@ -142,13 +142,13 @@ pub struct Block<'a> {
     upper: &'a [u8],
     several: &'a [u8],
     entries: &'a [u8],
-    /// The flags of lists, and after them the gaps.
+    /// The flags of terms with a list, followed by the gaps.
     rest: &'a [u8],
 }
 
 impl<'a> Block<'a> {
-    /// Creates the block of `len` terms in `bytes`, whose shape must be a possible one; `None` if
-    /// there are too few bytes for it. Reads none of them.
+    /// Creates the block of `len` terms in `bytes`, without reading the bytes. `shape` must be
+    /// possible. `None` if there are too few bytes.
     #[inline]
     pub fn new(bytes: &'a [u8], len: usize, shape: &Shape, lists_base: u64) -> Option<Block<'a>> {
         let Shape { first, low_bits, upper_bytes, value_bits, gap_bits } = *shape;
@@ -171,7 +171,6 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// Returns the number of terms.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -181,13 +180,13 @@ impl<'a> Block<'a> {
         self.first
     }
 
-    /// Returns the number of keys that the upper bits have; differs from [`len`](Self::len) if they
-    /// are damaged.
+    /// Returns the number of keys marked in the upper bits, which differs from [`len`](Self::len)
+    /// in a damaged block.
     pub fn keys_marked(&self) -> usize {
         self.upper.iter().map(|byte| byte.count_ones() as usize).sum()
     }
 
-    /// Returns whether the block ends where its last column does.
+    /// Returns whether the last column ends exactly at the end of the block.
     pub fn is_whole(&self) -> bool {
         let several = ones_before(self.several, self.len);
         let lists = ones_before(self.rest, several);
@@ -195,8 +194,8 @@ impl<'a> Block<'a> {
         self.rest.len() == column_bytes(several, 1) + gaps
     }
 
-    /// Returns where the search for `key` begins, a bit of the upper bits; `None` if the key is not
-    /// in the block. Reads only upper bits.
+    /// Returns the bit of the upper bits where the search for `key` begins, or `None` if the block
+    /// does not have the key. Reads only upper bits.
     #[inline]
     pub fn seek(&self, key: u64) -> Option<usize> {
         let high = (key.checked_sub(self.first)? >> self.low_bits) as usize;
@@ -204,14 +203,14 @@ impl<'a> Block<'a> {
         (bit - high < self.len && self.upper_bit(bit)).then_some(bit)
     }
 
-    /// Returns the place of the first term in a search from the upper bit `bit`, which
-    /// [`seek`](Self::seek) gave for `key`.
+    /// Returns the place of the first term of a search that begins at the upper bit `bit`, as
+    /// returned by [`seek`](Self::seek) for `key`.
     #[inline]
     pub fn place(&self, key: u64, bit: usize) -> usize {
         bit - ((key - self.first) >> self.low_bits) as usize
     }
 
-    /// Returns the first byte of the entry of the term `index`; for loads ahead of time.
+    /// Returns a byte of the entry of term `index`, to load its memory ahead of time.
     #[inline]
     pub fn entry(&self, index: usize) -> u8 {
         let at = index * (self.low_bits + self.value_bits) as usize / 8;
@@ -219,7 +218,7 @@ impl<'a> Block<'a> {
         entry ^ self.several.get(index / 8).copied().unwrap_or(0)
     }
 
-    /// Returns the place of `key` in the block, if [`seek`](Self::seek) gave `bit` for it.
+    /// Returns the place of `key`, given the `bit` that [`seek`](Self::seek) returned for it.
     #[inline]
     pub fn find_from(&self, key: u64, mut bit: usize) -> Option<usize> {
         let delta = key - self.first;
@@ -238,7 +237,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Returns the place of `key` in the block.
+    /// Returns the place of `key`, or `None` if the block does not have it.
     #[inline]
     pub fn find(&self, key: u64) -> Option<usize> {
         self.find_from(key, self.seek(key)?)
@@ -249,7 +248,7 @@ impl<'a> Block<'a> {
         self.upper.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
     }
 
-    /// Returns the high part of the key of the term `index`; `None` if the block is damaged.
+    /// Returns the high part of the key of term `index`. `None` if the block is damaged.
     pub fn high(&self, index: usize) -> Option<u64> {
         let mut before = 0;
         for at in (0..self.upper.len()).step_by(8) {
@@ -263,7 +262,7 @@ impl<'a> Block<'a> {
         None
     }
 
-    /// Appends all keys, in order. Fewer than [`len`](Self::len) if the block is damaged.
+    /// Appends every key in order. Fewer than [`len`](Self::len) if the block is damaged.
     pub fn keys(&self, keys: &mut Vec<u64>) {
         let mut index = 0;
         for at in (0..self.upper.len()).step_by(8) {
@@ -277,7 +276,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Returns the key with this high part that the term `index` has.
+    /// Returns the key of term `index`, given its high part.
     #[inline]
     pub fn key_of(&self, high: u64, index: usize) -> u64 {
         let delta = high << self.low_bits | self.low(index);
@@ -296,7 +295,7 @@ impl<'a> Block<'a> {
         get_bits(self.entries, entry + self.low_bits as usize, self.value_bits)
     }
 
-    /// Returns the postings of the term `index`, which is in the block.
+    /// Returns the postings of term `index`, which must be less than [`len`](Self::len).
     #[inline]
     pub fn postings(&self, index: usize) -> Postings {
         if get(self.several, index, 1) == 0 {
@@ -307,8 +306,8 @@ impl<'a> Block<'a> {
         self.several_at(index, place, lists, self.gaps())
     }
 
-    /// Returns the number of documents of the term `index`, which is in the block, or the place of
-    /// its list, which has it.
+    /// Returns the number of documents of term `index`, or the offset of its list, which begins
+    /// with that number. `index` must be less than [`len`](Self::len).
     #[inline]
     pub fn df_or_list(&self, index: usize) -> Result<u32, u64> {
         if get(self.several, index, 1) == 0 {
@@ -321,13 +320,13 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Appends the postings of all terms, in order.
+    /// Appends the postings of every term, in order.
     pub fn all_postings(&self, postings: &mut Vec<Postings>) {
         let mut all = self.postings_from(0);
         postings.extend((0..self.len).map(|_| all.take()));
     }
 
-    /// Returns the postings of the term `index` and of those after it, in order.
+    /// Returns the postings of term `index` and of the terms after it, in order.
     pub fn postings_from(&self, index: usize) -> PostingsFrom<'a> {
         let several = ones_before(self.several, index);
         let lists = ones_before(self.rest, several);
@@ -341,8 +340,8 @@ impl<'a> Block<'a> {
         self.rest.get(flags..).unwrap_or(&[])
     }
 
-    /// Returns the postings of a term of several documents, the one after `place` others; `lists`
-    /// of these have a list.
+    /// Returns the postings of a term with several documents. `place` such terms come before, of
+    /// them `lists` with a list.
     #[inline]
     fn several_at(&self, index: usize, place: usize, lists: usize, gaps: &[u8]) -> Postings {
         if get(self.rest, place, 1) == 1 {
@@ -354,20 +353,20 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The postings of a block's terms, one after the other.
+/// Iterates over the postings of a block's terms.
 #[derive(Clone, Copy)]
 pub struct PostingsFrom<'a> {
     block: Block<'a>,
     gaps: &'a [u8],
     index: usize,
-    /// The number of terms before with several documents.
+    /// The number of earlier terms with several documents.
     several: usize,
-    /// The number of these with a list.
+    /// The number of earlier terms with a list.
     lists: usize,
 }
 
 impl PostingsFrom<'_> {
-    /// Returns the postings of the next term, which is in the block.
+    /// Returns the postings of the next term, which must exist.
     #[inline]
     pub fn take(&mut self) -> Postings {
         let (block, index) = (&self.block, self.index);
@@ -382,14 +381,14 @@ impl PostingsFrom<'_> {
     }
 }
 
-/// Converts a value to a document ordinal; one that is too large becomes the greatest number, which
-/// is no ordinal either.
+/// Converts a value to a document ordinal. A value that is too large becomes the maximum, which is
+/// never a valid ordinal.
 #[inline]
 fn document(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// Counts the set bits among the first `count`; at most those of the bytes.
+/// Counts the set bits among the first `count` bits, as far as there are bytes.
 #[inline]
 fn ones_before(bytes: &[u8], count: usize) -> usize {
     let (words, rest) = (count / 64, count % 64);
@@ -398,7 +397,7 @@ fn ones_before(bytes: &[u8], count: usize) -> usize {
     (whole + last) as usize
 }
 
-/// Returns the bit after the `nth` zero, counted from 1; the first bit for 0.
+/// Returns the bit after the `nth` zero, counted from 1, or the first bit for 0.
 #[inline]
 fn after_zero(upper: &[u8], nth: usize) -> Option<usize> {
     if nth == 0 {
@@ -416,7 +415,7 @@ fn after_zero(upper: &[u8], nth: usize) -> Option<usize> {
     None
 }
 
-/// Returns the position of the set bit of `word` that has `nth` set bits below it.
+/// Returns the position of the set bit of `word` with `nth` set bits below it.
 #[inline]
 fn select(mut word: u64, mut nth: usize) -> usize {
     let mut position = 0;

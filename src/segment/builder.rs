@@ -1,8 +1,8 @@
-//! Segments from the signatures of new documents.
+//! Builds segments from the signatures of new documents.
 //!
-//! They are collected as two flat columns, sorted by radix, and written. Where there are many,
-//! another thread sorts them range by range, while the terms of earlier ranges are written. No hash
-//! map: one cost 15 times the time and 5 times the memory.
+//! Fingerprints are collected in two flat columns, sorted by radix, and written. If there are many,
+//! another thread sorts range after range while the terms of earlier ranges are written. A hash map
+//! instead took 15 times as long and 5 times the memory.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -20,7 +20,7 @@ use super::writer::{CHUNK_BYTES, ForwardChunk, SegmentWriter};
 use crate::hash::Digest;
 use crate::scheme::Fingerprint;
 
-/// The signatures of documents, on their way into a segment.
+/// Collects the signatures of documents for a segment.
 #[derive(Default)]
 pub struct SegmentBuilder {
     keys: Vec<u64>,
@@ -36,7 +36,7 @@ impl std::fmt::Debug for SegmentBuilder {
 }
 
 struct Row {
-    /// The document's first fingerprint in `keys` and `positions`.
+    /// The place of the document's first fingerprint in `keys` and `positions`.
     start: u64,
     tokens: u32,
     /// The end of the document's id in `ids`.
@@ -44,18 +44,17 @@ struct Row {
     digest: Digest,
 }
 
-/// The length of the stretches of occurrences that each remember the document of their first.
+/// One occurrence in this many remembers its document.
 const STRIDE: usize = 16;
 
 impl SegmentBuilder {
-    /// Creates a builder without documents.
+    /// Creates a builder without documents. Memory is allocated as documents are pushed.
     #[must_use]
     pub fn new() -> SegmentBuilder {
         SegmentBuilder::default()
     }
 
-    /// Appends a document: its id and digest, its tokens, and its signature, positions not
-    /// descending.
+    /// Appends a document: id and digest, number of tokens, and signature, ordered by position.
     pub fn push(&mut self, identity: Identity<'_>, tokens: u32, signature: &[Fingerprint]) {
         self.ids.push_str(identity.id);
         let (id_end, digest) = (self.ids.len(), identity.digest);
@@ -70,14 +69,14 @@ impl SegmentBuilder {
         u32::try_from(self.documents.len()).expect("a segment has less than 2^32 documents")
     }
 
-    /// Returns the memory that the builder holds and will need to write, in bytes.
+    /// Returns the bytes that the builder holds and will need for writing.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        // Key and position of each, and the key once more in its range: when there are ordinals,
-        // the first keys are gone. If all keys were in one range, sorting it would take 4 more
-        // bytes for each.
+        // Key and position, and the key again in its range: the first copy is freed before ordinals
+        // are needed. If all keys were in a single range, sorting it would take 4 more bytes each.
         const OCCURRENCE_BYTES: usize = 8 + 4 + 8;
-        // Its row (the vector may have doubled), its output record, and its digest for sorting.
+        // The row (doubled, because the vector grows by doubling), its output record, and its
+        // digest for sorting.
         const DOCUMENT_BYTES: usize = 2 * size_of::<Row>() + 48;
         self.keys.len() * OCCURRENCE_BYTES + self.documents.len() * DOCUMENT_BYTES + self.ids.len()
     }
@@ -88,13 +87,13 @@ impl SegmentBuilder {
         1 << (64 - u32::from(key_bits)).min(32)
     }
 
-    /// Returns the number of fingerprints collected, repeated ones included.
+    /// Returns the number of collected fingerprints, repetitions included.
     #[must_use]
     pub fn occurrences(&self) -> usize {
         self.keys.len()
     }
 
-    /// Writes the segment. `header.documents` is the number of documents pushed.
+    /// Writes the segment. `header.documents` must be the number of pushed documents.
     pub fn write<W: Write>(
         mut self,
         out: W,
@@ -103,7 +102,7 @@ impl SegmentBuilder {
     ) -> io::Result<(Counts, W)> {
         assert_eq!(header.documents, self.documents(), "the header counts the documents");
         assert!(u32::try_from(self.keys.len()).is_ok(), "a segment has less than 2^32 occurrences");
-        // Greater keys would be cut, and be found under another number.
+        // Larger keys would be truncated, and found under another number.
         let all_bits = self.keys.iter().fold(0, |all, key| all | key);
         assert!(
             all_bits <= u64::MAX >> (u64::BITS - u32::from(header.key_bits)),
@@ -112,11 +111,11 @@ impl SegmentBuilder {
         let mut writer = SegmentWriter::new(out, header, Spool::new(spool_dir))?;
         let keys = std::mem::take(&mut self.keys);
         let doc_of = DocOf::new(&self.documents, keys.len());
-        // All that a document has; those that it has before are taken off as terms are written.
+        // Start with every occurrence. Repetitions are subtracted while terms are written.
         let mut distinct: Vec<u32> = (0..self.documents.len())
             .map(|doc| occurrences(&self.documents, doc, keys.len()).len() as u32)
             .collect();
-        // Documents take the places of occurrences, and may be more.
+        // Documents replace occurrences in the packed integers, and there may be more of them.
         let ordinals =
             if keys.len().max(self.documents.len()) <= Self::occurrences_max(header.key_bits) {
                 write_packed(keys, header, &doc_of, &mut distinct, &mut writer)?
@@ -150,15 +149,15 @@ fn occurrences(documents: &[Row], doc: usize, total: usize) -> Range<usize> {
     documents[doc].start as usize..end
 }
 
-/// The ranges of keys, as a power of two: so many that little is left to write once the last is
-/// sorted.
+/// The number of ranges of keys, as a power of two. Enough ranges that little remains to be written
+/// after the last is sorted.
 const RANGE_BITS: u32 = 8;
 
-/// To sort fewer takes less than to start a thread and to wait for it.
+/// Sorting fewer occurrences takes less time than starting and joining a thread.
 const OCCURRENCES_OF_A_THREAD: usize = 1 << 16;
 
-/// Writes the terms of keys that leave room for the occurrence in one integer: half the memory,
-/// twice the speed. Gives the term ordinal of each occurrence if signatures are stored.
+/// Writes the terms if key and occurrence fit into one integer, which takes half the memory and
+/// half the time. Returns the term ordinal of each occurrence if signatures are stored.
 fn write_packed<W: Write>(
     mut keys: Vec<u64>,
     header: Header,
@@ -197,9 +196,9 @@ fn write_packed<W: Write>(
     })
 }
 
-/// Keys above their occurrences, by ranges that follow each other.
+/// Splits packed keys and occurrences into consecutive ranges of keys.
 fn by_range(all: Vec<u64>) -> Vec<Vec<u64>> {
-    // If keys have fewer bits, the highest bits of the occurrence, which are 0, take part.
+    // With shorter keys, the highest bits of the occurrence are included, which are 0.
     let range_of = |packed: u64| (packed >> (64 - RANGE_BITS)) as usize;
     let mut counts = vec![0; 1 << RANGE_BITS];
     all.iter().for_each(|&packed| counts[range_of(packed)] += 1);
@@ -208,23 +207,23 @@ fn by_range(all: Vec<u64>) -> Vec<Vec<u64>> {
     ranges
 }
 
-/// Sorts ranges of keys, one after the other.
+/// Sorts ranges of keys, one after another.
 struct Sorting<'a> {
-    /// The lowest bit of the key in an integer.
+    /// The lowest bit of the key in a packed integer.
     shift: u32,
     doc_of: &'a DocOf,
-    /// The term ordinal of each occurrence; empty if ordinals are not needed.
+    /// The term ordinal of each occurrence. Empty if ordinals are not needed.
     ordinals: Vec<u32>,
-    /// The terms of the ranges before.
+    /// The number of terms in earlier ranges.
     terms: u32,
 }
 
 impl Sorting<'_> {
-    /// Returns the keys of the next range, sorted, each above its document; a document may occur
-    /// several times.
+    /// Returns the sorted keys of the next range, each packed with its document. A document may
+    /// occur several times.
     ///
-    /// Each pass over the sorted integers does one thing, so that its scattered reads or writes do
-    /// not wait for each other.
+    /// Each pass over the sorted integers does a single thing, so that its scattered reads or
+    /// writes do not wait for each other.
     fn sort(&mut self, mut range: Vec<u64>) -> Vec<u64> {
         let mask = (1u64 << self.shift) - 1;
         sort_from(&mut range, self.shift);
@@ -237,7 +236,7 @@ impl Sorting<'_> {
         range
     }
 
-    /// Notes the term ordinals of the occurrences of a range.
+    /// Records the term ordinals of the occurrences of a range.
     fn number(&mut self, range: &[u64]) {
         let (shift, mask) = (self.shift, (1u64 << self.shift) - 1);
         let Some(first) = range.first() else { return };
@@ -275,7 +274,7 @@ fn write_wide<W: Write>(
     Ok(ordinals)
 }
 
-/// Appends a term that occurs in `all`, ascending, where a document may stand several times.
+/// Appends a term with its documents. `all` ascends, and may contain a document several times.
 #[inline]
 fn push_term<W: Write>(
     key: u64,
@@ -295,7 +294,7 @@ fn push_term<W: Write>(
     writer.push_term(key, docs)
 }
 
-/// The document of an occurrence, in a few steps from a table that fits the cache.
+/// Finds the document of an occurrence in a few steps, with a table that fits the cache.
 struct DocOf {
     starts: Vec<u64>,
     at_stride: Vec<u32>,

@@ -1,7 +1,7 @@
 //! Verification of a segment.
 //!
-//! Reads the whole file: every checksum, then every term, list, signature and count, and whether
-//! dictionary and signatures agree. The invariants are numbered in segments-format.md,
+//! The check reads the whole file: every checksum, then every term, list, signature and count, and
+//! whether dictionary and signatures agree. The invariants are numbered in segments-format.md,
 //! "Invariants".
 
 use super::block::Block;
@@ -13,13 +13,13 @@ use super::{documents, ids};
 use crate::error::Corruption;
 use crate::hash::mix64;
 
-/// The maximum number of problems that are listed one by one.
+/// The most problems that are listed.
 const PROBLEMS_MAX: usize = 100;
 
 impl SegmentReader {
-    /// Returns every problem of the segment, up to a hundred of them; empty for a sound one. It
-    /// takes 4 bytes of memory a document, and 4 for each document of the longest posting list, or
-    /// twice that for each fingerprint of the longest signature.
+    /// Returns the problems of the segment, at most a hundred. Empty for a sound segment. Takes 4
+    /// bytes of memory per document, and in addition either 4 bytes per document of the longest
+    /// posting list, or 8 bytes per fingerprint of the longest signature.
     #[must_use]
     pub fn check(&self) -> Vec<Corruption> {
         let mut problems: Vec<Corruption> = Vec::new();
@@ -43,12 +43,12 @@ impl SegmentReader {
 struct Checker<'a> {
     reader: &'a SegmentReader,
     problems: &'a mut Vec<Corruption>,
-    /// The number of terms of each document, by the dictionary; empty if there are signatures to
-    /// say so.
+    /// The number of terms of each document according to the dictionary. Empty if stored signatures
+    /// provide the number.
     terms_of: Vec<u32>,
 }
 
-/// Sums over the dictionary or over the signatures, made so that both can be compared.
+/// Sums over the dictionary and over the signatures, which must be equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct PostingsChecksum {
     postings: u64,
@@ -169,18 +169,18 @@ impl Checker<'_> {
         Ok(checksum)
     }
 
-    /// Checks whether the term index leads from `key` to the block `block_at`.
+    /// Returns whether the term index leads from `key` to the block `block_at`.
     fn leads_to(&self, key: u64, block_at: usize) -> Result<bool, Corruption> {
         let (file, index) = (self.reader.file(), self.reader.index());
         let Some(group) = index.group_of(key) else { return Ok(false) };
         Ok(index.block_of(file, group, key)? == Some(block_at))
     }
 
-    /// Checks whether the filter of a group is that of its keys.
+    /// Checks that the filter of a group was made from its keys.
     fn filter(&mut self, group: usize, keys: &[u64]) -> Result<(), Corruption> {
         let (file, filters) = (self.reader.file(), self.reader.filters());
         let terms = file.footer.counts.terms as usize - group * GROUP_TERMS;
-        // If a block lacks keys, the problem is reported for its terms.
+        // If a block lacks keys, its terms are reported instead.
         if keys.len() == terms.min(GROUP_TERMS) && !filters.is_of(file, group, keys)? {
             self.problem(Section::Filter, format!("that of group {group} is of other keys"));
         }
@@ -190,7 +190,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Checks whether a block has the keys and the bytes that it must have.
+    /// Checks that a block has the right keys and the right number of bytes.
     fn block(&mut self, block_at: usize, block: &Block<'_>) {
         let index = self.reader.index();
         if block.keys_marked() != block.len() {
@@ -205,7 +205,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks whether the ids are encoded as the writer does it, without gaps.
+    /// Checks that the ids are encoded like the writer does, without gaps.
     fn ids(&mut self) -> Result<(), Corruption> {
         let file = self.reader.file();
         let mut end = 0;
@@ -226,11 +226,11 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Checks whether the digests lead to the documents that have them, each once and in order.
+    /// Checks that the digests lead to their documents, each document once and in order.
     fn digests(&mut self) -> Result<(), Corruption> {
         let file = self.reader.file();
         let documents = 0..file.header.documents;
-        // In document order: neighbours in the column belong to distant documents.
+        // In document order, because neighbors in the column belong to distant documents.
         let mut knowns = Vec::with_capacity(documents.len());
         for doc in documents.clone() {
             knowns.push(documents::known_of(self.reader.digest(doc)?) as u32);
@@ -288,7 +288,7 @@ impl Checker<'_> {
         Ok(checksum)
     }
 
-    /// Checks the rows of documents without stored signatures, against the posting lists.
+    /// Checks the rows of documents against the posting lists, in a segment without signatures.
     fn documents_without_signatures(&mut self) -> Result<(), Corruption> {
         let mut tokens = 0;
         for (doc, terms) in (0..).zip(std::mem::take(&mut self.terms_of)) {
@@ -303,7 +303,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Checks whether the documents add up to these.
+    /// Checks that the documents add up to the counts of the segment.
     fn totals(&mut self, occurrences: u64, tokens: u64) {
         let counts = self.reader.counts();
         if (occurrences, tokens) != (counts.occurrences, counts.tokens) {

@@ -1,7 +1,7 @@
-//! Rows of documents, their forward lists, and look-up by digest.
+//! Rows of documents, the places of their forward lists, and look-up by digest.
 //!
-//! Three bit-packed columns of one value a document, one that leads to the ids, and one that leads
-//! from digests to documents. Layout: segments-format.md, "Documents".
+//! Three bit-packed columns with a value per document, a column that leads to the ids, and a column
+//! that leads from digests to documents. Layout: segments-format.md, "Documents".
 
 use std::ops::Range;
 
@@ -20,27 +20,26 @@ pub struct Document {
     pub distinct: u32,
     /// The number of tokens.
     pub tokens: u32,
-    /// The place of the forward list in its section.
+    /// The offset of the forward list in its section.
     pub forward_at: u64,
 }
 
-/// Digests on their way into a segment, in the order of the documents: the stored bits of each,
-/// above the document.
+/// Collects the digests of a segment in document order: stored bits, packed above the document.
 pub struct Digests(Vec<u64>);
 
 impl Digests {
-    /// Creates an empty column with room for the digests of `documents` documents.
+    /// Creates an empty column with room for `documents` digests.
     pub fn with_room(documents: u32) -> Digests {
         Digests(Vec::with_capacity(documents as usize))
     }
 
-    /// Appends that of the next document.
+    /// Appends the digest of the next document.
     pub fn push(&mut self, digest: Digest) {
         let doc = self.0.len() as u64;
         self.0.push(known_of(digest) << KNOWN_BITS | doc);
     }
 
-    /// Appends the column of all digests; documents have `doc_bits` bits in it.
+    /// Appends the sorted column. A document takes `doc_bits` bits.
     fn put(mut self, bytes: &mut Vec<u8>, doc_bits: u32) {
         sort_from(&mut self.0, KNOWN_BITS);
         let entries = self.0.into_iter().map(|packed| {
@@ -51,17 +50,16 @@ impl Digests {
     }
 }
 
-/// The number of bits of a digest that find its documents: among 2^32 documents a look-up reads one
-/// in vain on average.
+/// The stored bits of a digest. Among 2^32 documents, a look-up reads one too many on average.
 const KNOWN_BITS: u32 = 32;
 
-/// Returns the bits of a digest that are in the column.
+/// Returns the stored bits of a digest.
 pub fn known_of(digest: Digest) -> u64 {
     digest.low & u64::from(u32::MAX)
 }
 
-/// Encodes the columns of `documents`, and their widths; their groups of ids begin at `ids`.
-/// `Widths::ordinal` is left at 0.
+/// Encodes the columns of `documents`, and returns their widths. `ids` are the offsets of the
+/// groups of ids. `Widths::ordinal` is left at 0.
 pub fn encode(
     documents: &[Document],
     ids: &[u64],
@@ -88,18 +86,18 @@ fn widths(file: &SigFile) -> [u32; 3] {
     [distinct, tokens, forward].map(u32::from)
 }
 
-/// Returns the length that the section has by its counts.
+/// Returns the length of the section according to its counts.
 pub fn section_bytes(file: &SigFile) -> usize {
     let documents = file.header.documents as usize;
     digests_start(file) + column_bytes(documents, KNOWN_BITS + file.header.doc_bits())
 }
 
-/// Returns where the column of digests begins.
+/// Returns the offset of the column of digests.
 fn digests_start(file: &SigFile) -> usize {
     rows_bytes(file) + column_bytes(id_groups(file), u32::from(file.footer.widths.ids))
 }
 
-/// Returns the length of the columns with a value a document.
+/// Returns the length of the columns with a value per document.
 fn rows_bytes(file: &SigFile) -> usize {
     widths(file).iter().map(|&width| column_bytes(file.header.documents as usize, width)).sum()
 }
@@ -109,10 +107,10 @@ pub fn id_groups(file: &SigFile) -> usize {
     (file.header.documents as usize).div_ceil(ID_GROUP)
 }
 
-/// Returns where a group of ids is in its section.
+/// Returns the range of a group of ids in its section.
 ///
 /// # Errors
-/// When the bytes that say so are damaged.
+/// When the bytes with the offsets are damaged.
 pub fn ids_of_group(file: &SigFile, group: usize) -> Result<Range<usize>, Corruption> {
     let (start, width) = (rows_bytes(file), u32::from(file.footer.widths.ids));
     let place = |group| cell(file, start, group, width).map(|at| at as usize);
@@ -126,22 +124,23 @@ pub fn ids_of_group(file: &SigFile, group: usize) -> Result<Range<usize>, Corrup
 /// Reads the column of digests at `place`: the stored bits of a digest, and the document.
 ///
 /// # Errors
-/// When its bytes are damaged.
+/// When the bytes are damaged.
 pub fn digest_at(file: &SigFile, place: u32) -> Result<(u64, u32), Corruption> {
     let doc_bits = file.header.doc_bits();
     let entry = cell(file, digests_start(file), place as usize, KNOWN_BITS + doc_bits)?;
     Ok((entry >> doc_bits, (entry & ((1 << doc_bits) - 1)) as u32))
 }
 
-/// Appends to `docs` the documents whose digests have the same [`known_of`] as this one, ascending:
-/// those with this digest, and seldom another.
+/// Appends to `docs` the documents whose digests have the same [`known_of`], ascending: the
+/// documents with this digest, and rarely another.
 ///
 /// # Errors
-/// When the bytes to be read are damaged, or name a document that the segment does not have.
+/// When the bytes are damaged, or contain a document that the segment does not have.
 pub fn with_digest(file: &SigFile, digest: Digest, docs: &mut Vec<u32>) -> Result<(), Corruption> {
     let (known, documents) = (known_of(digest), file.header.documents);
-    // Digests are spread evenly, so the first that is not less is near this place. Steps away from
-    // there double until two of them enclose it; then the range between them is halved.
+    // Digests are uniformly distributed, so the first digest that is not smaller is near this
+    // place. From there, steps double until they enclose the place, and then the enclosing range is
+    // halved.
     let guess = (known * u64::from(documents)) >> KNOWN_BITS;
     let (mut low, mut high, mut at, mut step) = (0, documents, guess as u32, 1);
     while low < high {
@@ -169,14 +168,14 @@ pub fn with_digest(file: &SigFile, digest: Digest, docs: &mut Vec<u32>) -> Resul
     Ok(())
 }
 
-/// The documents of one text that are taken where those with the least digests are wanted.
+/// The most copies of a text among the documents with the smallest digests.
 const COPIES_MAX: usize = 16;
 
-/// Returns the documents that `is_wanted` accepts whose texts have the least digests, in order of
-/// [`known_of`], at most `count` texts. Of copies some are left out.
+/// Returns the documents with the smallest digests among those that `is_wanted` accepts, ordered by
+/// [`known_of`], with at most `count` texts. Of many copies, some are skipped.
 ///
 /// # Errors
-/// When the bytes to be read are damaged, or name a document that the segment does not have.
+/// When the bytes are damaged, or contain a document that the segment does not have.
 pub fn with_least_digests(
     file: &SigFile,
     count: usize,
@@ -219,7 +218,7 @@ pub fn check_exists(file: &SigFile, doc: u32) -> Result<(), Corruption> {
 /// Reads the row of document `doc`.
 ///
 /// # Errors
-/// When its bytes are damaged or there is no such document.
+/// When the bytes are damaged or there is no such document.
 pub fn read(file: &SigFile, doc: u32) -> Result<Document, Corruption> {
     check_exists(file, doc)?;
     let documents = file.header.documents as usize;
@@ -233,7 +232,7 @@ pub fn read(file: &SigFile, doc: u32) -> Result<Document, Corruption> {
     Ok(Document { distinct: distinct as u32, tokens: tokens as u32, forward_at })
 }
 
-/// Reads one value of the column that begins at byte `start` of the section.
+/// Reads a value of the column that begins at byte `start` of the section.
 fn cell(file: &SigFile, start: usize, index: usize, width: u32) -> Result<u64, Corruption> {
     let bit = index * width as usize;
     let first = start + bit / 8;
@@ -245,11 +244,11 @@ fn cell(file: &SigFile, start: usize, index: usize, width: u32) -> Result<u64, C
     Ok(if width == 64 { value } else { value & ((1 << width) - 1) })
 }
 
-/// Clears and fills `sizes` with the numbers of distinct fingerprints of `docs`. Reads a page for
-/// each, or all of the column if that has no more pages.
+/// Replaces `sizes` with the number of distinct fingerprints of each of `docs`. Reads a page per
+/// document, or the whole column if it has fewer pages.
 ///
 /// # Errors
-/// When their bytes are damaged or there is no such document.
+/// When the bytes are damaged or there is no such document.
 pub fn distinct_of(file: &SigFile, docs: &[u32], sizes: &mut Vec<u32>) -> Result<(), Corruption> {
     docs.iter().try_for_each(|&doc| check_exists(file, doc))?;
     sizes.clear();
@@ -267,10 +266,10 @@ pub fn distinct_of(file: &SigFile, docs: &[u32], sizes: &mut Vec<u32>) -> Result
     Ok(())
 }
 
-/// Returns the column of distinct fingerprints, for readers that look at many documents.
+/// Returns the column of distinct fingerprints, for readers that need many documents.
 ///
 /// # Errors
-/// When its bytes are damaged.
+/// When the bytes are damaged.
 pub fn distinct_column(file: &SigFile) -> Result<DistinctColumn<'_>, Corruption> {
     let [width, ..] = widths(file);
     let len = column_bytes(file.header.documents as usize, width);

@@ -1,7 +1,7 @@
-//! The sections of a `.sig` file whose frame is sound.
+//! The sections of a `.sig` file with a valid frame.
 //!
-//! The frame is checked when a file is opened; the bytes of a section are given only after the
-//! pages that contain them have been checked.
+//! The frame is checked when a file is opened. The bytes of a section are returned only after their
+//! pages have been verified.
 
 use std::ops::Range;
 
@@ -13,21 +13,20 @@ use super::pages::{CheckedBytes, PAGE_BYTES};
 use super::read_ahead::ReadAhead;
 use crate::error::Corruption;
 
-/// A `.sig` file whose frame has been checked: header, footer, section table, checksums.
+/// A `.sig` file whose frame is valid: header, footer, section table, checksums.
 pub struct SigFile {
     /// The header of the segment.
     pub header: Header,
-    /// The places of its sections, and its counts.
+    /// The places of the sections, and the counts.
     pub footer: Footer,
     bytes: CheckedBytes,
 }
 
 impl SigFile {
-    /// Checks the frame of the `.sig` file in `bytes`; `file` is its name in messages.
+    /// Opens the `.sig` file in `bytes` and checks its frame. `file` is the name for messages.
     ///
     /// # Errors
-    /// When header, footer or section table are not what a writer leaves, or the checksums are
-    /// damaged.
+    /// When header, footer, section table or checksums are not what a writer leaves.
     pub fn open(
         file: impl Into<String>,
         bytes: OwnedBytes,
@@ -76,7 +75,7 @@ impl SigFile {
     /// Returns the bytes `start..start + len` of a section.
     ///
     /// # Errors
-    /// When they are damaged or not all in the section.
+    /// When the bytes are damaged, or not completely within the section.
     #[inline(always)]
     pub fn read(&self, section: Section, start: usize, len: usize) -> Result<&[u8], Corruption> {
         let (offset, section_len) = self.footer.sections[section as usize];
@@ -96,7 +95,7 @@ impl SigFile {
     /// Returns the bytes from `start` to the end of the section, at most `len_max`.
     ///
     /// # Errors
-    /// When they are damaged or `start` lies beyond the section.
+    /// When the bytes are damaged, or `start` is beyond the section.
     #[inline]
     pub fn read_up_to(
         &self,
@@ -108,7 +107,7 @@ impl SigFile {
         self.read(section, start, len)
     }
 
-    /// Starts to fetch these parts of a section, as far as they have not been read yet.
+    /// Requests these ranges of a section from the system, as far as they have not been read yet.
     pub fn fetch(&self, section: Section, ranges: impl Iterator<Item = Range<usize>>) {
         let (offset, len) = self.footer.sections[section as usize];
         let (offset, len) = (offset as usize, len as usize);
@@ -118,31 +117,31 @@ impl SigFile {
         }));
     }
 
-    /// Returns the `N` bytes at byte `at` of the file, if they have been checked before.
+    /// Returns the `N` bytes at byte `at` of the file, if they are already verified.
     #[inline]
     pub fn checked<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
         self.bytes.checked(at)
     }
 
-    /// Brings byte `start` of a section near; see [`CheckedBytes::touch`].
+    /// Loads byte `start` of a section into the cache. See [`CheckedBytes::touch`].
     #[inline]
     pub fn touch(&self, section: Section, start: usize) -> u8 {
         self.bytes.touch(self.footer.sections[section as usize].0 as usize + start)
     }
 
-    /// Returns the section that holds the byte `offset` of the file.
+    /// Returns the name of the section with the byte `offset` of the file.
     pub fn section_at(&self, offset: u64) -> &'static str {
         let holds = |(start, len): (u64, u64)| Range { start, end: start + len }.contains(&offset);
         let found = Section::ALL.iter().find(|&&s| holds(self.footer.sections[s as usize]));
         found.map_or("header", |section| section.name())
     }
 
-    /// Returns the file offsets of the pages whose bytes do not fit their checksum.
+    /// Returns the file offsets of the pages that do not match their checksum.
     pub fn damaged_pages(&self) -> Vec<usize> {
         self.bytes.damaged_pages()
     }
 
-    /// Returns the name of the file, for messages.
+    /// Returns the name of the file for messages.
     pub fn name(&self) -> &str {
         self.bytes.file()
     }
@@ -179,8 +178,8 @@ mod tests {
                 widths: Widths::default(),
                 checksums_crc: 0,
             };
-            // The offset of the first section is the last bytes of `config`; the next are in
-            // reserved ones.
+            // The offset of the first section overlaps the last bytes of `config`, the following
+            // fields overlap reserved bytes.
             let bytes = [&header[..21], &footer.encode()].concat();
             let opened = SigFile::open("f", OwnedBytes::new(bytes), ReadAhead::default());
             let error = opened.err().expect("the sections exceed the file");

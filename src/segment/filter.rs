@@ -1,10 +1,11 @@
 //! Bloom filters of the keys of a segment.
 //!
 //! Most keys of a new text are in no segment, and in an index of many segments every key is absent
-//! from most. So each group of terms has a Bloom filter, cut into lines of 64 bytes; a key reads
-//! one of them (Putze, Sanders and Singler 2007, "Cache-, Hash- and Space-Efficient Bloom Filters":
-//! blocked filters): in a segment that lacks the key nothing but this line is read. With 6 bits a
-//! key, 4 of them set, 6 % of absent keys pass. Layout: segments-format.md, "Filter".
+//! from most segments. Each group of terms therefore has a Bloom filter, divided into lines of 64
+//! bytes. A key belongs to one line (blocked filters: Putze, Sanders and Singler 2007, "Cache-,
+//! Hash- and Space-Efficient Bloom Filters"), so in a segment without the key only this line is
+//! read. With 6 bits a key, 4 of them set, 6 % of absent keys pass. Layout: segments-format.md,
+//! "Filter".
 
 use std::ops::Range;
 
@@ -13,18 +14,18 @@ use super::layout::{FILTER_KEY_BITS, GROUP_TERMS, Section};
 use crate::error::Corruption;
 use crate::hash::mix64;
 
-/// The size of a line.
+/// The bytes of a line, which equal a cache line.
 pub const LINE_BYTES: usize = 64;
 
 /// A line of a filter.
 pub type Line = [u8; LINE_BYTES];
 
-/// A line of a filter without keys: no key passes.
+/// A line of a filter without keys, which no key passes.
 pub const EMPTY_LINE: Line = [0; LINE_BYTES];
 
 const LINE_BITS: u64 = 8 * LINE_BYTES as u64;
 
-/// The bits that a key sets in its line.
+/// The number of bits that a key sets in its line.
 const KEY_PLACES: u32 = 4;
 
 /// Returns the number of lines of the filter of a group of `keys` keys.
@@ -33,19 +34,20 @@ pub const fn lines(keys: usize) -> usize {
 }
 
 /// Returns the number of bytes before the first line, if the section begins at byte `at` of the
-/// file: lines begin at multiples of their size, so that each is one line of the processor's cache.
+/// file. Lines begin at multiples of their size, so that each is a single line of the processor's
+/// cache.
 pub const fn padding(at: u64) -> usize {
     (at.next_multiple_of(LINE_BYTES as u64) - at) as usize
 }
 
-/// Returns the length of the section of a segment of `terms` terms, if it begins at byte `at` of
-/// the file.
+/// Returns the length of the section of a segment of `terms` terms, if the section begins at byte
+/// `at` of the file.
 pub fn section_bytes(at: u64, terms: u64) -> usize {
     let (groups, rest) = (terms as usize / GROUP_TERMS, terms as usize % GROUP_TERMS);
     padding(at) + (groups * lines(GROUP_TERMS) + lines(rest)) * LINE_BYTES
 }
 
-/// The hash of a key, the same for the filters of all segments.
+/// The hash of a key, which is the same for the filters of every segment.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyHash(u64);
 
@@ -56,20 +58,20 @@ impl KeyHash {
         KeyHash(mix64(key))
     }
 
-    /// Returns the number of the line for the key, among `lines`.
+    /// Returns the number of the key's line, among `lines`.
     #[inline]
     fn line(self, lines: usize) -> usize {
         (((self.0 >> 32) * lines as u64) >> 32) as usize
     }
 
-    /// Returns the bits of the line that the key sets.
+    /// Returns the bits that the key sets in its line.
     #[inline]
     fn bits(self) -> impl Iterator<Item = usize> {
         (0..KEY_PLACES).map(move |i| (self.0 >> (9 * i) & (LINE_BITS - 1)) as usize)
     }
 
-    /// Returns whether a filter with this `line` may contain the key. Most absent keys fail here,
-    /// and nothing else is read for them.
+    /// Returns whether a filter with this `line` may contain the key. For most absent keys the
+    /// answer is false, and nothing else is read.
     #[inline]
     pub fn may_be_in(self, line: &Line) -> bool {
         self.bits().fold(1, |all, bit| all & line[bit / 8] >> (bit % 8)) == 1
@@ -96,11 +98,11 @@ pub struct Filters {
     /// The offset of the section in the file.
     offset: usize,
     terms: u64,
-    /// The last group, and the lines of its filter: it may have fewer terms than others.
+    /// The last group and its number of lines, which may be smaller because it has fewer terms.
     last: (usize, usize),
 }
 
-/// Returns the number of terms of a group of a segment of `terms` terms.
+/// Returns the number of terms of a group in a segment of `terms` terms.
 fn terms_of(terms: u64, group: usize) -> usize {
     (terms as usize).saturating_sub(group * GROUP_TERMS).min(GROUP_TERMS)
 }
@@ -109,7 +111,7 @@ impl Filters {
     /// Returns the filters of the segment in `file`.
     ///
     /// # Errors
-    /// When the section has another length than that of the segment's terms.
+    /// When the length of the section does not match the number of terms.
     pub fn open(file: &SigFile) -> Result<Filters, Corruption> {
         let terms = file.footer.counts.terms;
         let at = file.start(Section::Filter);
@@ -122,7 +124,7 @@ impl Filters {
         Ok(Filters { start: padding(at), offset: at as usize, terms, last })
     }
 
-    /// Returns the number of the line for a key of `group`.
+    /// Returns the number of the key's line within the segment, given its `group`.
     #[inline]
     pub fn line_of(&self, hash: KeyHash, group: usize) -> u32 {
         let (last, last_lines) = self.last;
@@ -137,14 +139,14 @@ impl Filters {
         line / lines(GROUP_TERMS) as u32
     }
 
-    /// Returns where in the section a line is.
+    /// Returns the range of a line in the section.
     #[inline]
     pub fn place(&self, line: u32) -> Range<usize> {
         let start = self.start + line as usize * LINE_BYTES;
         start..start + LINE_BYTES
     }
 
-    /// Returns a line, if its page has been checked.
+    /// Returns a line if its page has been verified.
     #[inline]
     pub fn known<'a>(&self, file: &'a SigFile, line: u32) -> Option<&'a Line> {
         file.checked(self.offset + self.place(line).start)
@@ -153,16 +155,16 @@ impl Filters {
     /// Reads a line.
     ///
     /// # Errors
-    /// When it is damaged.
+    /// When the line is damaged.
     pub fn read<'a>(&self, file: &'a SigFile, line: u32) -> Result<&'a Line, Corruption> {
         let line = file.read(Section::Filter, self.place(line).start, LINE_BYTES)?;
         Ok(line.first_chunk().expect("read returns the requested length"))
     }
 
-    /// Returns whether the filter of `group` is that of `keys`.
+    /// Returns whether the filter of `group` was made from `keys`.
     ///
     /// # Errors
-    /// When its bytes are damaged.
+    /// When the filter is damaged.
     pub fn is_of(&self, file: &SigFile, group: usize, keys: &[u64]) -> Result<bool, Corruption> {
         let start = self.start + group * lines(GROUP_TERMS) * LINE_BYTES;
         let len = lines(terms_of(self.terms, group)) * LINE_BYTES;
@@ -172,7 +174,7 @@ impl Filters {
     /// Returns whether the bytes before the first line are zero.
     ///
     /// # Errors
-    /// When they are damaged.
+    /// When the bytes are damaged.
     pub fn is_padded(&self, file: &SigFile) -> Result<bool, Corruption> {
         let padding = file.read(Section::Filter, 0, self.start)?;
         Ok(padding.iter().all(|&byte| byte == 0))

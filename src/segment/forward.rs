@@ -1,7 +1,7 @@
-//! The signatures of documents, in order.
+//! The signatures of documents.
 //!
-//! For each document its fingerprints as term ordinals with the positions where they were taken:
-//! the input of alignment, exact overlap, containment of the hit in the query and merging. Layout:
+//! The forward list of a document has its fingerprints as term ordinals with their positions. It is
+//! the input of alignment, exact overlap, containment of the hit in the query, and merging. Layout:
 //! segments-format.md, "Forward".
 
 use super::bits::{BitWriter, VARINT_BYTES_MAX, column_bytes, get, put_varint, take_varint};
@@ -9,12 +9,11 @@ use super::file::SigFile;
 use super::layout::Section;
 use crate::error::Corruption;
 
-/// A document has at most this many occurrences of one term at position 0 and of nothing else, in a
-/// segment without another term.
+/// The longest list that takes no bytes per occurrence: occurrences of a single term at position 0,
+/// in a segment without other terms.
 const EMPTY_OCCURRENCES_MAX: usize = 1 << 16;
 
-/// Appends the forward list of a document: pairs of a term ordinal and a position, positions not
-/// descending.
+/// Appends a forward list: pairs of a term ordinal and a position, ordered by position.
 pub fn put_list(
     bytes: &mut Vec<u8>,
     ordinals: impl ExactSizeIterator<Item = u32>,
@@ -22,7 +21,7 @@ pub fn put_list(
     ordinal_bits: u32,
 ) {
     assert_eq!(ordinals.len(), positions.len(), "an ordinal for each position");
-    // One pass for the width: the OR of all values has the width of the greatest.
+    // A single pass finds the width: the OR of all values is as wide as the largest value.
     let mut all_deltas = positions.first().copied().unwrap_or(0);
     for pair in positions.windows(2) {
         all_deltas |= pair[1] - pair[0];
@@ -38,7 +37,7 @@ pub fn put_list(
     writer.finish();
 }
 
-/// Appends what a list has before its positions.
+/// Appends the part of a list before its positions.
 fn put_ordinals(
     bytes: &mut Vec<u8>,
     ordinals: impl ExactSizeIterator<Item = u32>,
@@ -72,7 +71,7 @@ impl<'a> ForwardList<'a> {
     /// Returns the list that begins at byte `at` of the forward section.
     ///
     /// # Errors
-    /// When its bytes are damaged or reach beyond the section.
+    /// When the bytes are damaged or reach beyond the section.
     pub fn open(file: &'a SigFile, at: usize) -> Result<ForwardList<'a>, Corruption> {
         let damage = |what| file.corruption(Section::Forward, at, what);
         let mut head = file.read_up_to(Section::Forward, at, VARINT_BYTES_MAX + 1)?;
@@ -94,7 +93,7 @@ impl<'a> ForwardList<'a> {
         }
         let delta_bits = head.first().copied().map(u32::from).filter(|&bits| bits <= 32);
         let delta_bits = delta_bits.ok_or_else(|| damage("positions are wider than 32 bits"))?;
-        // Columns without a bit take no bytes, so nothing else bounds what decoding them takes.
+        // Columns of width 0 take no bytes, so the file size does not limit their cost.
         if ordinal_bits + delta_bits == 0 && len > EMPTY_OCCURRENCES_MAX {
             return Err(damage("a list has too many equal fingerprints at position 0"));
         }
@@ -106,7 +105,7 @@ impl<'a> ForwardList<'a> {
         Ok(ForwardList { len, ordinal_bits, delta_bits, ordinals, deltas, at })
     }
 
-    /// Returns where the list ends in its section.
+    /// Returns the offset of the end of the list in its section.
     pub fn end(&self) -> usize {
         let mut count = Vec::new();
         put_varint(&mut count, self.len as u64);
@@ -114,41 +113,41 @@ impl<'a> ForwardList<'a> {
         self.at + count.len() + width + self.ordinals.len() + self.deltas.len()
     }
 
-    /// Returns the number of its fingerprints.
+    /// Returns the number of fingerprints.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Returns the term ordinals, in order. Does not check that the segment has such terms.
+    /// Returns the term ordinals in order, without checking that the segment has such terms.
     pub fn ordinals(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.len).map(|i| get(self.ordinals, i, self.ordinal_bits) as u32)
     }
 
-    /// Returns the distance of the position at `place` from the one before it, or from 0.
+    /// Returns the distance of the position at `place` from the previous position, or from 0.
     pub fn gap(&self, place: usize) -> u32 {
         get(self.deltas, place, self.delta_bits) as u32
     }
 
-    /// Returns the last position, or 0.
+    /// Returns the last position, or 0 for an empty list.
     pub fn last_position(&self) -> u64 {
         (0..self.len).map(|place| u64::from(self.gap(place))).sum()
     }
 
-    /// Appends the list in the form for a segment where its terms have these `ordinals`: the coded
-    /// positions are copied unchanged.
+    /// Appends the list in the form for a segment where its terms have these `ordinals`. The
+    /// encoded positions are copied unchanged.
     pub fn put_renumbered(&self, bytes: &mut Vec<u8>, ordinals: &[u32], ordinal_bits: u32) {
         assert_eq!(ordinals.len(), self.len, "an ordinal for each of its own");
         put_ordinals(bytes, ordinals.iter().copied(), ordinal_bits, self.delta_bits);
         bytes.extend_from_slice(self.deltas);
     }
 
-    /// Refuses a list that has a position of more than 32 bits.
+    /// Refuses a list with a position of more than 32 bits.
     ///
     /// # Errors
-    /// When it has one.
+    /// When there is such a position.
     pub fn check_positions(&self, file: &SigFile) -> Result<(), Corruption> {
         let gap_max = (1u64 << self.delta_bits) - 1;
-        // Few lists are long enough, or have gaps wide enough, to need a pass over them.
+        // Few lists are long enough, or have gaps wide enough, to need a pass.
         let may_exceed = gap_max.saturating_mul(self.len as u64) > u64::from(u32::MAX);
         if may_exceed && self.last_position() > u64::from(u32::MAX) {
             return Err(self.is_beyond(file));
@@ -161,10 +160,10 @@ impl<'a> ForwardList<'a> {
         file.corruption(Section::Forward, self.at, "a position exceeds 32 bits")
     }
 
-    /// Clears and fills `ordinals` and `positions`.
+    /// Fills `ordinals` and `positions`, replacing their contents.
     ///
     /// # Errors
-    /// When an ordinal is not of a term of the segment, or a position has more than 32 bits.
+    /// When the segment has no term with such an ordinal, or a position has more than 32 bits.
     pub fn decode(
         &self,
         file: &SigFile,
@@ -179,7 +178,7 @@ impl<'a> ForwardList<'a> {
     /// Appends the term ordinals to `ordinals`.
     ///
     /// # Errors
-    /// When one is not of a term of the segment; some have been appended then.
+    /// When the segment has no term with such an ordinal. Some ordinals have been appended then.
     pub fn decode_ordinals(
         &self,
         file: &SigFile,
@@ -195,10 +194,10 @@ impl<'a> ForwardList<'a> {
         Ok(())
     }
 
-    /// Clears and fills `positions`.
+    /// Fills `positions`, replacing its contents.
     ///
     /// # Errors
-    /// When one has more than 32 bits.
+    /// When a position has more than 32 bits.
     fn decode_positions(&self, file: &SigFile, positions: &mut Vec<u32>) -> Result<(), Corruption> {
         positions.clear();
         let (mut position, mut is_beyond) = (0u32, false);

@@ -1,7 +1,7 @@
 //! The ids of documents.
 //!
-//! Ids that were added one after the other mostly begin alike, so each is stored as its difference
-//! from the one before, in groups that are short enough to be read for one of them. Layout:
+//! Ids added one after another usually share a prefix, so an id is stored as its difference from
+//! the previous id. Groups are short enough to be decoded for a single id. Layout:
 //! segments-format.md, "Ids".
 
 use std::io;
@@ -21,20 +21,20 @@ const DIGEST_BYTES: usize = 16;
 /// The id of a document and the digest of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity<'a> {
-    /// The caller's id.
+    /// The caller's id of the document.
     pub id: &'a str,
     /// The digest of the text.
     pub digest: Digest,
 }
 
-/// The section on its way into a segment.
+/// Collects the ids of a segment.
 pub struct IdsWriter {
     spool: Spool,
     places: Vec<u64>,
     group: Group,
 }
 
-/// Documents that follow each other, as they are written.
+/// The encoded ids and digests of consecutive documents.
 #[derive(Default)]
 struct Group {
     documents: usize,
@@ -65,7 +65,7 @@ impl Group {
 }
 
 impl IdsWriter {
-    /// Creates a section without documents, which waits in `spool`.
+    /// Creates an empty section, which is collected in `spool`.
     pub fn new(spool: Spool) -> IdsWriter {
         IdsWriter { spool, places: Vec::new(), group: Group::default() }
     }
@@ -84,7 +84,7 @@ impl IdsWriter {
         Ok(())
     }
 
-    /// Returns the bytes of the section, and the place of each group in it.
+    /// Returns the bytes of the section, and the offset of each group.
     pub fn finish(mut self) -> io::Result<(Spool, Vec<u64>)> {
         if self.group.documents > 0 {
             self.end_group()?;
@@ -96,7 +96,7 @@ impl IdsWriter {
 /// Returns the digest of the text of document `doc`.
 ///
 /// # Errors
-/// When its bytes are damaged or there is no such document.
+/// When the bytes are damaged or there is no such document.
 pub fn digest(file: &SigFile, doc: u32) -> Result<Digest, Corruption> {
     let (group, index) = place_of(file, doc)?;
     Ok(Decoder::open(file, group)?.digest(index))
@@ -105,12 +105,12 @@ pub fn digest(file: &SigFile, doc: u32) -> Result<Digest, Corruption> {
 /// Returns the id of document `doc`.
 ///
 /// # Errors
-/// When its bytes are damaged or there is no such document.
+/// When the bytes are damaged or there is no such document.
 pub fn id(file: &SigFile, doc: u32) -> Result<String, Corruption> {
     Ok(Identities::new(file).get(doc)?.id.to_owned())
 }
 
-/// Reads ids and digests; of ascending documents each id once.
+/// Reads ids and digests. For ascending documents, each id is decoded once.
 pub struct Identities<'a> {
     file: &'a SigFile,
     decoder: Option<Decoder<'a>>,
@@ -126,7 +126,7 @@ impl<'a> Identities<'a> {
     /// Reads the identity of document `doc`.
     ///
     /// # Errors
-    /// When its bytes are damaged or there is no such document.
+    /// When the bytes are damaged or there is no such document.
     pub fn get(&mut self, doc: u32) -> Result<Identity<'_>, Corruption> {
         let (group, index) = place_of(self.file, doc)?;
         let before = self.decoder.take().filter(|d| d.group == group && d.read <= index);
@@ -144,10 +144,10 @@ impl<'a> Identities<'a> {
     }
 }
 
-/// Returns whether a group is, byte for byte, as the writer encodes it.
+/// Returns whether a group has exactly the bytes that the writer produces.
 ///
 /// # Errors
-/// When its bytes are damaged, or it cannot be read.
+/// When the bytes are damaged, or an id cannot be decoded.
 pub fn is_as_written(file: &SigFile, group: usize) -> Result<bool, Corruption> {
     let mut decoder = Decoder::open(file, group)?;
     let (mut id, mut written) = (Vec::new(), Group::default());
@@ -159,17 +159,17 @@ pub fn is_as_written(file: &SigFile, group: usize) -> Result<bool, Corruption> {
     Ok(decoder.rest.is_empty() && decoder.ids == written.ids)
 }
 
-/// Returns the group of document `doc`, and its place there.
+/// Returns the group of document `doc`, and its place in the group.
 fn place_of(file: &SigFile, doc: u32) -> Result<(usize, usize), Corruption> {
     documents::check_exists(file, doc)?;
     Ok((doc as usize / ID_GROUP, doc as usize % ID_GROUP))
 }
 
-/// The ids of a group, from the first on.
+/// Decodes the ids of a group, beginning with the first.
 struct Decoder<'a> {
     file: &'a SigFile,
     group: usize,
-    /// The number of ids that have been read.
+    /// The number of decoded ids.
     read: usize,
     start: usize,
     digests: &'a [u8],
@@ -196,7 +196,7 @@ impl<'a> Decoder<'a> {
         Digest::from(u128::from_le_bytes(bytes))
     }
 
-    /// Makes of the id before the next one; the first is made of nothing.
+    /// Changes `id` from the previous id to the next. The first id does not depend on `id`.
     fn next(&mut self, id: &mut Vec<u8>) -> Result<(), Corruption> {
         let mut rest = self.rest;
         let mut number = || take_varint(&mut rest).and_then(|n| usize::try_from(n).ok());

@@ -1,8 +1,8 @@
-//! The keys and document frequencies of terms that are known by their ordinals.
+//! Reads keys and document frequencies of terms with known ordinals.
 //!
-//! Those of a signature are spread over the whole dictionary, so that each would wait for memory,
-//! or for the disk, on its own. Many are therefore read step by step, and each step requests the
-//! bytes that the next one reads.
+//! The terms of a signature are spread over the whole dictionary, so that each read would wait for
+//! memory or disk separately. Many terms are therefore read together, step by step, and each step
+//! requests the bytes that the next step reads.
 
 use super::bits::VARINT_BYTES_MAX;
 use super::block::Block;
@@ -13,21 +13,21 @@ use super::reader::SegmentReader;
 use super::term_index::Located;
 use crate::error::Corruption;
 
-/// The number of keys that are read at a time: their state between the steps stays in the second
-/// cache.
+/// The number of keys that are read together. Their state between the steps stays in the
+/// second-level cache.
 const KEYS_AT_ONCE: usize = 1 << 12;
 
 impl SegmentReader {
-    /// Returns the keys of the terms with these ordinals, in their order.
+    /// Returns the keys of the terms with these ordinals, in the order of `ordinals`.
     ///
     /// # Errors
-    /// When the bytes to be read are damaged, or there is no such term.
+    /// When the bytes are damaged, or there is no such term.
     pub fn keys_at(&self, ordinals: &[u32]) -> Result<Vec<u64>, Corruption> {
         let mut keys = Vec::with_capacity(ordinals.len());
         for part in ordinals.chunks(KEYS_AT_ONCE) {
             let located = self.locate(part)?;
             near(located.iter().map(|at| {
-                // High parts are 64 to 96 bytes.
+                // High parts take 64 to 96 bytes.
                 let touch = |at| self.file().touch(Section::Terms, at);
                 touch(at.range.0) ^ touch(at.range.0 + 64)
             }));
@@ -37,11 +37,11 @@ impl SegmentReader {
         Ok(keys)
     }
 
-    /// Returns the document frequencies of the terms with these ordinals, in their order, deleted
-    /// documents included; reads no keys.
+    /// Returns the document frequencies of the terms with these ordinals, in the order of
+    /// `ordinals`, deleted documents included. Reads no keys.
     ///
     /// # Errors
-    /// When the bytes to be read are damaged, or there is no such term.
+    /// When the bytes are damaged, or there is no such term.
     pub(crate) fn dfs_at(&self, ordinals: &[u32]) -> Result<Vec<u32>, Corruption> {
         let mut dfs = Vec::with_capacity(ordinals.len());
         let mut lists = Vec::new();
@@ -91,8 +91,8 @@ impl SegmentReader {
         Ok(located)
     }
 
-    /// Returns the places of the terms in their blocks, with the high parts of their keys; requests
-    /// their entries.
+    /// Returns the places of the terms in their blocks, with the high parts of their keys. Requests
+    /// the entries of the terms.
     fn place(
         &self,
         ordinals: &[u32],

@@ -1,36 +1,36 @@
 //! The frame of a `.sig` file.
 //!
-//! The header at the front, the footer with the section table and the counts at the end, both of
-//! fixed size, and the thresholds that a footer states. `file` reads the sections of a checked
-//! file. Layout: segments-format.md, "The .sig file".
+//! The frame consists of the header at the front, and of the footer with the section table, counts
+//! and thresholds at the end. Both have a fixed size. `file` reads the sections of a checked file.
+//! Layout: segments-format.md, "The .sig file".
 
 use super::bits::{take_array, uint_le, width_of};
 use crate::error::Corruption;
 
-/// The version of the format that this code writes, and the only one that it reads.
+/// The version of the format that this code writes, and the only version that it reads.
 pub const FORMAT_VERSION: u16 = 1;
 
 const MAGIC: [u8; 8] = *b"CENTOSIG";
 const END_MAGIC: [u8; 8] = *b"GISOTNEC";
 
-/// The size of the header.
+/// The bytes of the header.
 pub const HEADER_BYTES: usize = 40;
-/// The size of the footer: the table of sections, and 64 bytes of other fields.
+/// The bytes of the footer: the table of sections, and 64 bytes of other fields.
 pub const FOOTER_BYTES: usize = 2 * size_of::<u64>() * SECTIONS + 64;
 
-/// The terms of a full block.
+/// The number of terms of a full block.
 pub const BLOCK_TERMS: usize = 256;
-/// The blocks of a full group.
+/// The number of blocks of a full group.
 pub const GROUP_BLOCKS: usize = 64;
-/// The terms of a full group.
+/// The number of terms of a full group.
 pub const GROUP_TERMS: usize = BLOCK_TERMS * GROUP_BLOCKS;
-/// The bits of the filter for each key.
+/// The bits of the filter per key.
 pub const FILTER_KEY_BITS: usize = 6;
-/// The documents of a full group of ids.
+/// The number of documents of a full group of ids.
 pub const ID_GROUP: usize = 16;
 
-/// Lists of more documents are bitmaps. At 256 the sum of both kinds is within 1 % of its
-/// smallest on real text, and set operations on bitmaps begin to pay.
+/// Lists with more documents are bitmaps. At 256, the total size of both kinds is within 1 % of the
+/// minimum on real text, and set operations on bitmaps begin to pay off.
 pub const VARINT_DF_MAX: usize = 256;
 
 /// The constants above in the form of a footer.
@@ -40,35 +40,33 @@ const THRESHOLDS: [u8; 7] = {
     [ID_GROUP as u8, terms, terms_high, GROUP_BLOCKS as u8, FILTER_KEY_BITS as u8, df, df_high]
 };
 
-/// The parts of a `.sig` file between header and footer, in the order of their bytes.
+/// The parts of a `.sig` file between header and footer, in file order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
-    /// Blocks of keys, each with the value that leads to its postings.
+    /// Blocks of keys with the values that lead to their postings.
     Terms,
-    /// The place and the coding of each block, group by group, and the FST from separators to
-    /// groups.
+    /// The place and encoding of each block, group by group, and the FST from separators to groups.
     TermIndex,
-    /// Lines of bits that say of most keys that they are in no block.
+    /// Bloom filters, which exclude most absent keys.
     Filter,
-    /// The posting lists that are not held in the terms' values.
+    /// The posting lists that do not fit into the values of terms.
     Postings,
-    /// The signature of each document, in order.
+    /// The signature of each document, in document order.
     Forward,
-    /// The id of each document and the digest of its text.
+    /// The id of each document, and the digest of its text.
     Ids,
-    /// The columns with a few numbers for each document, and that which leads from digests to
-    /// documents.
+    /// Columns with a few numbers per document, and the column from digests to documents.
     Documents,
-    /// The checksum of each page of all that comes before.
+    /// The checksum of each page of all earlier bytes.
     Checksums,
 }
 
-/// The number of sections: of a new one the compiler misses its line in [`Section::ALL`] and its
-/// name, and a writer that does not begin it panics.
+/// The number of sections. If a new section lacks its line in [`Section::ALL`] or its name,
+/// compilation fails. If the writer does not begin it, the writer panics.
 pub const SECTIONS: usize = Section::Checksums as usize + 1;
 
 impl Section {
-    /// All sections, in file order.
+    /// Every section, in file order.
     pub const ALL: [Section; SECTIONS] = [
         Section::Terms,
         Section::TermIndex,
@@ -99,13 +97,13 @@ impl Section {
 /// The properties of a segment that are fixed before its first term is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Keys are smaller than 2^`key_bits`; 1 to 64.
+    /// Keys are smaller than 2^`key_bits`. 1 to 64.
     pub key_bits: u8,
-    /// The number of documents; ordinals are 0 to `documents` - 1.
+    /// The number of documents, whose ordinals are 0 to `documents` - 1.
     pub documents: u32,
-    /// Identifies scheme, analyzer and hash; segments of one index have the same.
+    /// The digest of scheme, analyzer and hash, the same in every segment of an index.
     pub config: u64,
-    /// Whether the signature of each document is stored; if not, it can be made of its text again.
+    /// Whether signatures are stored. If not, they are computed from the texts.
     pub signatures: bool,
 }
 
@@ -122,7 +120,7 @@ impl Header {
         width_of(u64::from(self.documents.saturating_sub(1)))
     }
 
-    /// Returns the header's bytes.
+    /// Returns the bytes of the header.
     #[must_use]
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
@@ -135,10 +133,10 @@ impl Header {
         bytes
     }
 
-    /// Reads a header; `file` is the name in errors.
+    /// Parses a header. `file` is the name for errors.
     ///
     /// # Errors
-    /// When it is no header of this version.
+    /// When the bytes are not a header of this version.
     pub fn decode(file: &str, bytes: &[u8]) -> Result<Header, Corruption> {
         let damage = |offset, what: String| Corruption::new(file, "header", offset, what);
         if bytes.len() < HEADER_BYTES || bytes[..8] != MAGIC {
@@ -172,49 +170,49 @@ impl Header {
     }
 }
 
-/// The counts of a segment's contents.
+/// The counts of a segment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Distinct fingerprints.
+    /// The number of distinct fingerprints.
     pub terms: u64,
-    /// Pairs of a fingerprint and a document that holds it.
+    /// The number of pairs of a fingerprint and a document with it.
     pub postings: u64,
-    /// Fingerprints of all signatures that are stored, repeated ones included.
+    /// The number of fingerprints in stored signatures, repetitions included.
     pub occurrences: u64,
-    /// Tokens of all documents.
+    /// The number of tokens of all documents.
     pub tokens: u64,
 }
 
 /// The widths in bits of the packed columns that span the whole segment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Widths {
-    /// A term ordinal in a forward list.
+    /// The width of a term ordinal in a forward list.
     pub ordinal: u8,
-    /// The number of distinct fingerprints of a document.
+    /// The width of the number of distinct fingerprints of a document.
     pub distinct: u8,
-    /// The number of tokens of a document.
+    /// The width of the number of tokens of a document.
     pub tokens: u8,
-    /// The offset of a document's forward list.
+    /// The width of the offset of a forward list.
     pub forward: u8,
-    /// The offset of a group of ids.
+    /// The width of the offset of a group of ids.
     pub ids: u8,
 }
 
-/// The values that are known only when everything else has been written.
+/// The values that are known only after everything else has been written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Footer {
-    /// File offset and length of each section, in the order of [`Section::ALL`].
+    /// The file offset and length of each section, in the order of [`Section::ALL`].
     pub sections: [(u64, u64); SECTIONS],
-    /// The counts of its contents.
+    /// The counts of the segment.
     pub counts: Counts,
-    /// The widths of the columns.
+    /// The widths of the packed columns.
     pub widths: Widths,
-    /// CRC-32 of the checksums section.
+    /// The CRC-32 of the checksums section.
     pub checksums_crc: u32,
 }
 
 impl Footer {
-    /// Returns the footer's bytes.
+    /// Returns the bytes of the footer.
     pub fn encode(&self) -> [u8; FOOTER_BYTES] {
         let Counts { terms, postings, occurrences, tokens } = self.counts;
         let mut bytes = Vec::with_capacity(FOOTER_BYTES);
@@ -236,10 +234,10 @@ impl Footer {
         bytes.try_into().expect("the fields of the footer add up to its size")
     }
 
-    /// Reads a footer, which begins at byte `at` of `file`.
+    /// Parses a footer, which begins at byte `at` of `file`.
     ///
     /// # Errors
-    /// When it is no footer that a writer of this version leaves.
+    /// When the bytes are not a footer as a writer of this version leaves it.
     pub fn decode(file: &str, bytes: &[u8], at: u64) -> Result<Footer, Corruption> {
         let damage = |what: &str| Corruption::new(file, "footer", at, what);
         let cut = || damage("it is cut short");

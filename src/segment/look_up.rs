@@ -1,10 +1,10 @@
-//! Look-up of many fingerprints in many segments.
+//! Looks up many fingerprints in many segments.
 //!
-//! A look-up of one key is a chain of loads, and each waits for memory, or for the disk: the line
-//! of a filter, the entry of a block in the term index, high parts, the term's entry, its list.
-//! Here all keys go along the chain together, in all segments: the bytes of a step are requested
-//! for all of them before the first of them reads any. Only the filters are read one segment after
-//! the other; see `sieve`.
+//! A look-up of a single key is a chain of loads, and each load waits for memory or disk: the line
+//! of a filter, the entry of a block in the term index, high parts, the entry of the term, its
+//! list. Here all keys take each step together, in every segment: the bytes of a step are requested
+//! for all keys before the first key reads any. Only the filters are read one segment after another
+//! (see `sieve`).
 
 use super::block::Block;
 use super::layout::{BLOCK_TERMS, Section};
@@ -15,17 +15,17 @@ use super::sieve::Sieve;
 use super::term_index::Located;
 use crate::error::Corruption;
 
-/// The number of bytes of a posting list that are requested before its length is known.
+/// The bytes of a posting list that are requested before its length is known.
 const LIST_FETCH_BYTES: usize = 512;
 
-/// The terms of a segment that are among some keys, each with its place among them.
+/// The terms of a segment among some keys, with the places of the keys.
 pub type Terms<'a> = Vec<(u32, Term<'a>)>;
 
 /// A key that may be in a segment.
 #[derive(Clone, Copy)]
 struct Probe {
     key: u64,
-    /// Its place among the keys.
+    /// The place among the keys.
     i: u32,
     group: u32,
     /// The place of the segment.
@@ -35,32 +35,30 @@ struct Probe {
 /// A key and the block of terms that may have it.
 type BlockProbe = (Probe, Located);
 
-/// A key, the number of the block that may have it, the block, and where a search in it begins.
+/// A key, the number of the block that may have it, the block, and the bit where the search begins.
 type BlockSearch<'a> = (Probe, usize, Block<'a>, usize);
 
-/// A key that is there: its place and that of the segment, the ordinal of its term, and its
-/// postings.
+/// A found key: its place, the place of its segment, the ordinal of its term, and the postings.
 type LocatedTerm = (u32, u32, u32, Postings);
 
 impl SegmentReader {
-    /// Returns the terms of those of the ascending `keys` that occur in the segment, each with its
-    /// place among `keys`.
+    /// Returns the terms of the segment among the ascending `keys`, with the places of the keys.
     ///
-    /// Looking up many at once is several times faster than one by one: the memory of all blocks,
-    /// then that of all lists, is fetched at the same time, from the disk too if need be.
+    /// Looking up many keys together is several times faster than one by one, because the memory of
+    /// every block, and then of every list, is fetched at the same time, also from disk.
     ///
     /// # Errors
-    /// When the bytes to be read are damaged.
+    /// When the bytes are damaged.
     pub fn find_all(&self, keys: &[u64]) -> Result<Terms<'_>, Corruption> {
         Ok(find_in(&[self], keys)?.remove(0))
     }
 }
 
-/// Returns the terms of each segment that are among the ascending `keys`; see
+/// Returns the terms of each segment among the ascending `keys`. See
 /// [`find_all`](SegmentReader::find_all).
 ///
 /// # Errors
-/// When the bytes to be read are damaged.
+/// When the bytes are damaged.
 pub fn find_in<'a>(
     segments: &[&'a SegmentReader],
     keys: &[u64],
@@ -75,8 +73,8 @@ pub fn find_in<'a>(
     look_up.terms(look_up.find(&sought))
 }
 
-/// The steps of a look-up. Each requests the bytes that the next one reads. Reads from disk are
-/// requested for all segments before the first of them waits for its own.
+/// The steps of a look-up. Each step requests the bytes that the next step reads. Disk reads are
+/// requested for every segment before the first segment waits.
 struct LookUp<'s, 'a> {
     segments: &'s [&'a SegmentReader],
 }
@@ -86,7 +84,7 @@ impl<'a> LookUp<'_, 'a> {
         self.segments[wanted.segment as usize]
     }
 
-    /// Returns the keys that pass the filters of the segments; requests entries of the term index.
+    /// Returns the keys that pass the filters of the segments. Requests entries of the term index.
     fn filter(&self, keys: &[u64]) -> Result<Vec<Probe>, Corruption> {
         let mut sieve = Sieve::new(keys);
         let (mut wanted, mut unread) = (Vec::new(), Vec::new());
@@ -103,7 +101,7 @@ impl<'a> LookUp<'_, 'a> {
         }
         for own in wanted.chunk_by(|a, b| a.segment == b.segment) {
             let (file, index) = (self.of(&own[0]).file(), self.of(&own[0]).index());
-            // Finding the entry of a group that will be read takes longer than requesting a page.
+            // Locating each entry takes longer than requesting the record of its group.
             let groups = own.chunk_by(|a, b| a.group == b.group);
             let records = groups.map(|same| index.record_of(same[0].group as usize));
             file.fetch(Section::TermIndex, records);
@@ -116,7 +114,7 @@ impl<'a> LookUp<'_, 'a> {
         Ok(wanted)
     }
 
-    /// Returns the blocks that may have the keys; requests their high parts.
+    /// Returns the blocks that may have the keys. Requests their high parts.
     fn locate(&self, wanted: &[Probe]) -> Result<Vec<BlockProbe>, Corruption> {
         let mut in_blocks: Vec<BlockProbe> = Vec::with_capacity(wanted.len());
         for key in wanted {
@@ -131,13 +129,13 @@ impl<'a> LookUp<'_, 'a> {
         }
         near(in_blocks.iter().map(|(key, located)| {
             let touch = |at: usize| self.of(key).file().touch(Section::Terms, at);
-            // High parts are 64 to 96 bytes.
+            // High parts take 64 to 96 bytes.
             touch(located.range.0) ^ touch(located.range.0 + 64)
         }));
         Ok(in_blocks)
     }
 
-    /// Finds the place of each key in its block, if it is there; requests entries of terms.
+    /// Finds where the search for each key begins in its block. Requests the entries of the terms.
     fn seek(&self, in_blocks: &[BlockProbe]) -> Result<Vec<BlockSearch<'a>>, Corruption> {
         let mut sought: Vec<BlockSearch<'a>> = Vec::with_capacity(in_blocks.len());
         for (key, located) in in_blocks {
@@ -151,7 +149,7 @@ impl<'a> LookUp<'_, 'a> {
         Ok(sought)
     }
 
-    /// Returns the keys that are there; requests their lists.
+    /// Returns the keys that were found. Requests their lists.
     fn find(&self, sought: &[BlockSearch<'a>]) -> Vec<LocatedTerm> {
         let mut found = Vec::with_capacity(sought.len());
         for (key, at, block, bit) in sought {
@@ -171,7 +169,7 @@ impl<'a> LookUp<'_, 'a> {
         found
     }
 
-    /// Returns their terms, by segment.
+    /// Returns the terms of the found keys, by segment.
     fn terms(&self, found: Vec<LocatedTerm>) -> Result<Vec<Terms<'a>>, Corruption> {
         let mut terms: Vec<Terms<'a>> = self.segments.iter().map(|_| Vec::new()).collect();
         for own in found.chunk_by(|a, b| a.1 == b.1) {
@@ -185,12 +183,12 @@ impl<'a> LookUp<'_, 'a> {
     }
 }
 
-/// Returns the keys that pass the filters of `segment`; the sieve has taken its lines.
+/// Returns the keys that pass the filters of `segment`, whose lines are in the sieve.
 fn passing(sieve: &Sieve<'_, '_>, segment: u32) -> impl Iterator<Item = Probe> {
     sieve.passing().map(move |(i, key, group)| Probe { key, i, group, segment })
 }
 
-/// Returns where the list of a term begins, if it has one.
+/// Returns the offset of the list of a term, if the term has a list.
 fn list_of((_, _, _, postings): &LocatedTerm) -> Option<usize> {
     match postings {
         Postings::List(at) => Some(*at as usize),

@@ -1,14 +1,14 @@
-//! Merging of segments.
+//! Merges segments.
 //!
-//! In two streaming passes. The first merges the sorted terms of all sources, range of keys by
-//! range, and leaves, for each source, a map from old to new term ordinals; the second renumbers
-//! the forward lists in document order, chunk by chunk. Deleted documents vanish, and with them the
-//! terms that nothing else holds. Ranges and chunks can be worked on by several threads; the bytes
-//! are the same.
+//! A merge makes two streaming passes. The first merges the sorted terms of the sources, range of
+//! keys by range, and produces for each source a map from old to new term ordinals. The second
+//! renumbers the forward lists in document order, chunk by chunk. Deleted documents are dropped,
+//! and also terms that occur in no other document. Several threads may process ranges and chunks,
+//! without changing the bytes.
 //!
-//! Nothing that grows with the segments is read at random. Memory: a few ranges and chunks for each
-//! thread, the longest posting list, a row and a digest a document, and about ten bits a term for
-//! the maps.
+//! Nothing that grows with the segments is read randomly. Memory: a few ranges and chunks per
+//! thread, the longest posting list, a row and a digest per document, and about ten bits per term
+//! for the maps.
 
 mod ordinals;
 mod terms;
@@ -29,20 +29,20 @@ use crate::error::{Error, Result};
 use crate::runtime::Stop;
 use crate::runtime::ordered::in_order_within;
 
-/// The chunks of forward lists that are in memory for each thread.
+/// The chunks of forward lists in memory per thread.
 const CHUNKS_PER_THREAD: usize = 2;
-/// The ranges of keys that are in memory for each thread.
+/// The ranges of keys in memory per thread.
 const RANGES_PER_THREAD: usize = 4;
 
-/// The bytes of the forward lists of a chunk: half of those of the source's map within these
-/// bounds, so that going through the map once for each chunk costs less than the chunk.
+/// The bytes of the forward lists of a chunk: half the size of the source's map, within these
+/// limits, so that passing through the map once per chunk costs less than the chunk itself.
 const CHUNK_BYTES: Range<usize> = 1 << 20..16 << 20;
 
 /// A segment to be merged.
 pub struct MergeSource<'a> {
-    /// The segment.
+    /// The reader of the segment.
     pub reader: &'a SegmentReader,
-    /// The documents to keep, ascending; all of them if `None`.
+    /// The documents to keep, ascending, or `None` to keep all.
     pub alive: Option<Vec<u32>>,
 }
 
@@ -53,7 +53,7 @@ impl std::fmt::Debug for MergeSource<'_> {
 }
 
 impl MergeSource<'_> {
-    /// Returns the number of documents that the merged segment gets from this one.
+    /// Returns the number of documents that are kept.
     #[must_use]
     pub fn documents(&self) -> u32 {
         self.alive.as_ref().map_or(self.reader.header().documents, |alive| alive.len() as u32)
@@ -65,15 +65,15 @@ impl MergeSource<'_> {
     }
 }
 
-/// How segments are merged.
+/// Options of a merge.
 #[derive(Default)]
 pub struct MergeOptions<'a> {
-    /// Where posting lists wait while the terms are written; the system's choice if `None`.
+    /// The directory for posting lists while terms are written. `None`: the system's choice.
     pub spool_dir: Option<&'a Path>,
-    /// The number of threads besides the caller's, from 0. It does not change the bytes.
+    /// The number of threads in addition to the caller's, from 0. The bytes do not depend on it.
     pub threads: usize,
-    /// Is called with the number of postings, and then of fingerprints of documents, that have been
-    /// written since the last call: together [`merge_work`].
+    /// Called with the number of postings, and later of fingerprints of documents, written since
+    /// the last call. The sum is [`merge_work`].
     pub done: Option<&'a dyn Fn(u64)>,
 }
 
@@ -83,8 +83,8 @@ impl std::fmt::Debug for MergeOptions<'_> {
     }
 }
 
-/// Returns the number of postings, and of fingerprints of documents, that a merge of these sources
-/// reads; it writes fewer if documents are deleted.
+/// Returns the number of postings and fingerprints of documents that a merge of these sources
+/// reads. With deleted documents, it writes fewer.
 #[must_use]
 pub fn merge_work(sources: &[MergeSource<'_>]) -> u64 {
     let of_one = |source: &MergeSource<'_>| {
@@ -94,9 +94,9 @@ pub fn merge_work(sources: &[MergeSource<'_>]) -> u64 {
     sources.iter().map(of_one).sum()
 }
 
-/// Writes to `out` the segment that holds the kept documents of `sources`, in their order.
+/// Writes the segment with the kept documents of `sources`, in order, to `out`.
 ///
-/// `header` announces the merged segment: its documents are the sources' kept ones together.
+/// `header` describes the merged segment, and must count the kept documents.
 ///
 /// # Errors
 /// When a source is damaged or `out` cannot be written.
@@ -139,8 +139,8 @@ fn wrote(source: io::Error) -> Error {
     Error::io("write", "the merged .sig file", source)
 }
 
-/// Does `work` for the numbers below `count`, and hands the results to `sink` in order; on the
-/// caller's thread if there are no others.
+/// Calls `work` for the numbers below `count`, and passes the results to `sink` in order. With 0
+/// threads, on the caller's thread.
 fn in_turn<T: Send>(
     threads: usize,
     waiting: usize,
@@ -155,14 +155,14 @@ fn in_turn<T: Send>(
     in_order_within(threads, waiting * threads, numbers, Stop::NEVER, work, sink)
 }
 
-/// The terms of the merged segment, on their way.
+/// Collects the terms of the merged segment.
 struct Terms<'a, W: Write> {
     sources: &'a [MergeSource<'a>],
     writer: SegmentWriter<W>,
-    /// The terms of each source that have been passed.
+    /// The number of terms of each source that have been merged.
     passed: Vec<usize>,
-    /// From these to those of the merged segment; empty if there are no signatures to be
-    /// renumbered.
+    /// For each source, the map from its ordinals to ordinals of the merged segment. Empty without
+    /// signatures, because nothing is renumbered then.
     maps: Vec<OrdinalMap>,
     next_ordinal: u32,
     options: &'a MergeOptions<'a>,
@@ -184,7 +184,7 @@ impl<'a, W: Write> Terms<'a, W> {
     fn push(&mut self, batch: &Batch) -> Result<()> {
         let end = after(self.next_ordinal, batch.len())?;
         for (source, (passed, taken)) in self.passed.iter_mut().zip(&batch.taken).enumerate() {
-            // Keys that are not in order, which only a forged block has, would leave terms out.
+            // Unordered keys, which only a forged block has, would lose terms.
             if !taken.places.is_empty() && taken.first != *passed {
                 let block = taken.first / BLOCK_TERMS;
                 return Err(terms::disorder(self.sources[source].reader, block).into());
@@ -221,11 +221,10 @@ impl MergeOptions<'_> {
     }
 }
 
-/// Returns the ordinal of the next term of the merged segment after `count` more.
+/// Returns the ordinal after `count` more terms of the merged segment.
 ///
 /// # Errors
-/// When that exceeds the limit: a segment has fewer than 2^32 terms, its sources may have more
-/// together.
+/// When that exceeds the limit: a segment has fewer than 2^32 terms, its sources may have more.
 fn after(ordinal: u32, count: usize) -> Result<u32> {
     u32::try_from(count).ok().and_then(|count| ordinal.checked_add(count)).ok_or_else(|| {
         let what = "the merged segment would have 2^32 terms and more; compact into more segments";
@@ -233,19 +232,19 @@ fn after(ordinal: u32, count: usize) -> Result<u32> {
     })
 }
 
-/// Without forward lists a chunk has this many documents.
+/// Without forward lists, a chunk has this many documents.
 const CHUNK_DOCUMENTS: u32 = 1 << 16;
 
-/// Kept documents of a source, which follow each other.
+/// Consecutive kept documents of a source.
 struct Chunk {
     source: usize,
     kept: Range<u32>,
 }
 
-/// Returns the kept documents of all sources, in order, in chunks whose forward lists take about
-/// [`CHUNK_BYTES`] bytes; without maps there are no forward lists.
+/// Divides the kept documents of the sources into chunks, in order, whose forward lists take about
+/// [`CHUNK_BYTES`] bytes. Without maps there are no forward lists.
 fn chunks(sources: &[MergeSource<'_>], maps: &[OrdinalMap]) -> Result<Vec<Chunk>> {
-    /// The place of one in this many documents is examined.
+    /// The offset of one document in this many is examined.
     const STEP: usize = 32;
     let mut chunks = Vec::new();
     for (i, source) in sources.iter().enumerate() {
@@ -301,13 +300,13 @@ fn merge_documents<W: Write>(
 #[derive(Default)]
 struct Scratch {
     renumbering: Renumbering,
-    /// The ordinals of all documents of a chunk, one after the other.
+    /// The ordinals of the documents of a chunk, one document after another.
     ordinals: Vec<u32>,
 }
 
 impl Scratch {
-    /// Returns the `kept` documents of a source, and their forward lists, if they have any, with
-    /// the ordinals of the merged segment.
+    /// Encodes the `kept` documents of a source, and with a map their forward lists, with the
+    /// ordinals of the merged segment.
     fn encode(
         &mut self,
         source: &MergeSource<'_>,
@@ -369,9 +368,9 @@ mod tests {
             let reader = open(&bytes);
             HEADER_BYTES + reader.index().locate(reader.file(), 1).unwrap().range.0
         };
-        // Two keys: a byte of high parts.
+        // Two keys have a byte of high parts.
         bytes[upper] = 0;
-        // The checksums of the only page, of the checksums, and of the footer.
+        // The checksums of the only page, of the checksums section, and of the footer.
         let (footer, checksums) = (bytes.len() - FOOTER_BYTES, bytes.len() - FOOTER_BYTES - 4);
         assert!(checksums <= PAGE_BYTES);
         for (checked, at) in [

@@ -1,9 +1,9 @@
 //! The `.sig` file: its content, and how it is written.
 //!
-//! The signatures of the documents of one segment: a dictionary of fingerprints, their posting
-//! lists, and for each document its id and its signature in order. Immutable: written once by the
-//! builder or by a merge, and read in place. Except for `plugin`, this module knows bytes and
-//! ordinals, neither tantivy nor text. Layout: segments-format.md.
+//! A `.sig` file has the signatures of the documents of a segment: a dictionary of fingerprints,
+//! their posting lists, and for each document its id and its signature. It is immutable: written
+//! once by the builder or by a merge, and read in place. Except for `plugin`, this module knows
+//! only bytes and ordinals, neither tantivy nor text. Layout: segments-format.md.
 
 mod bits;
 mod block;

@@ -1,8 +1,8 @@
 //! Pages of a file and their checksums.
 //!
-//! A `.sig` file is covered by one CRC-32 for each page of [`PAGE_BYTES`]. A page is checked when
-//! it is first read and never again by the same reader, so opening a large segment costs nothing
-//! and no byte is used unchecked. Layout: segments-format.md, "Checksums".
+//! A `.sig` file has a CRC-32 for each page of [`PAGE_BYTES`]. A page is verified when it is first
+//! read, and never again by the same reader. Opening a large segment therefore costs nothing, and
+//! no byte is used unverified. Layout: segments-format.md, "Checksums".
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -13,10 +13,10 @@ use ownedbytes::OwnedBytes;
 use super::read_ahead::ReadAhead;
 use crate::error::Corruption;
 
-/// The bytes that one checksum covers.
+/// The bytes that a checksum covers.
 pub const PAGE_BYTES: usize = 4096;
 
-/// Counts the bytes that are written through it, and checksums them page by page.
+/// Counts the bytes that are written, and checksums them page by page.
 pub struct PageWriter<W: Write> {
     inner: W,
     written: u64,
@@ -26,7 +26,7 @@ pub struct PageWriter<W: Write> {
 }
 
 impl<W: Write> PageWriter<W> {
-    /// Creates a writer whose first byte is the first of the file.
+    /// Creates a writer whose first byte is the first byte of the file.
     pub fn new(inner: W) -> PageWriter<W> {
         PageWriter {
             inner,
@@ -42,7 +42,7 @@ impl<W: Write> PageWriter<W> {
         self.written
     }
 
-    /// Ends the checked part: the checksums of its pages, and the writer beneath.
+    /// Ends the checksummed part. Returns the checksums of its pages, and the inner writer.
     pub fn finish(mut self) -> (Vec<u32>, W) {
         if self.page_filled > 0 {
             self.end_page();
@@ -84,21 +84,21 @@ impl<W: Write> Write for PageWriter<W> {
     }
 }
 
-/// Bytes of a file that are handed out only after their page has been checked.
+/// Bytes of a file that are returned only after their page has been verified.
 pub struct CheckedBytes {
     file: String,
     bytes: OwnedBytes,
     checksums: Vec<u32>,
-    /// One bit a page; set once the page has been found whole. Two threads may both check a page.
+    /// A bit per page, set once the page has been verified. Two threads may both verify a page,
+    /// which is harmless.
     verified: Vec<AtomicU64>,
     read_ahead: ReadAhead,
 }
 
 impl CheckedBytes {
-    /// Creates a reader of the first pages of `bytes`, as many as there are `checksums`; the last
-    /// may be short.
+    /// Creates a reader of the first pages of `bytes`, one per checksum. The last may be short.
     ///
-    /// `covered` is the number of bytes that the checksums cover and at most the file's length.
+    /// `covered` is the number of bytes that the checksums cover, at most the length of the file.
     pub fn new(
         file: String,
         bytes: OwnedBytes,
@@ -117,8 +117,8 @@ impl CheckedBytes {
         }
     }
 
-    /// Starts to fetch the pages of these ranges that have not been read yet. Ranges should
-    /// ascend.
+    /// Requests the pages of these ranges from the system, as far as they are not verified. Ranges
+    /// should ascend, so that adjacent pages become a single request.
     pub fn fetch(&self, ranges: impl Iterator<Item = Range<usize>>) {
         let mut wanted = 0..0;
         for range in ranges {
@@ -131,14 +131,14 @@ impl CheckedBytes {
         self.ask(&wanted);
     }
 
-    /// Returns the `N` bytes at `at`, if they are in one page and it has been checked.
+    /// Returns the `N` bytes at `at`, if they are within a single verified page.
     #[inline]
     pub fn checked<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
         let is_known = at % PAGE_BYTES + N <= PAGE_BYTES && self.is_verified(at / PAGE_BYTES);
         self.bytes.get(at..)?.first_chunk().filter(|_| is_known)
     }
 
-    /// Adds a page to the `wanted` range; requests that range first if the page does not follow it.
+    /// Adds a page to the `wanted` range, which is requested first if the page does not follow.
     #[cold]
     fn want(&self, page: usize, wanted: &mut Range<usize>) {
         if wanted.contains(&page) {
@@ -164,22 +164,22 @@ impl CheckedBytes {
         word.is_none_or(|word| word.load(Ordering::Relaxed) & 1 << (page % 64) != 0)
     }
 
-    /// Brings the byte at `at` near, unchecked and unseen: loads that do not wait for each other
-    /// overlap, those of a search in a block do not.
+    /// Loads the byte at `at` into the cache, without verifying or using it. Independent loads
+    /// overlap, but the loads of a search within a block do not.
     #[inline]
     pub fn touch(&self, at: usize) -> u8 {
         self.bytes.get(at).copied().unwrap_or(0)
     }
 
-    /// Returns the name of the file, for messages.
+    /// Returns the name of the file for messages.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// Returns the bytes `start..start + len` of the file, which are in `section`.
+    /// Returns the bytes `start..start + len` of the file, which belong to `section`.
     ///
     /// # Errors
-    /// When a page they touch is damaged, or they reach past the checked part.
+    /// When a touched page is damaged, or the bytes reach past the checksummed part.
     #[inline(always)]
     pub fn read(
         &self,
@@ -190,7 +190,7 @@ impl CheckedBytes {
         let Some(bytes) = start.checked_add(len).and_then(|end| self.bytes.get(start..end)) else {
             return Err(self.too_short(section, start));
         };
-        // Most reads are of one page, which has been read before.
+        // Most reads are within a page that has been read before.
         let first = start / PAGE_BYTES;
         let is_new = start % PAGE_BYTES + len > PAGE_BYTES || !self.is_verified(first);
         if is_new && len > 0 {
@@ -204,7 +204,7 @@ impl CheckedBytes {
         self.corruption(section, start, "it ends before its content does")
     }
 
-    /// Checks those of these pages that have not been checked yet.
+    /// Verifies the pages that have not been verified yet.
     #[inline(never)]
     fn verify_new(&self, section: &'static str, pages: Range<usize>) -> Result<(), Corruption> {
         for page in pages {
@@ -216,7 +216,7 @@ impl CheckedBytes {
         Ok(())
     }
 
-    /// Checks every page, whether read before or not; the damaged ones, by file offset.
+    /// Verifies every page, even if read before. Returns the file offsets of the damaged pages.
     pub fn damaged_pages(&self) -> Vec<usize> {
         (0..self.checksums.len())
             .filter(|&page| self.verify("", page).is_err())
@@ -224,7 +224,7 @@ impl CheckedBytes {
             .collect()
     }
 
-    /// Describes damage found `offset` bytes from the start of the file.
+    /// Describes damage found at byte `offset` of the file.
     #[cold]
     pub fn corruption(
         &self,

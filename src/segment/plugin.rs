@@ -1,9 +1,9 @@
-//! The part of a `.sig` file in the life of a tantivy segment.
+//! Connects `.sig` files to the life of tantivy segments.
 //!
-//! tantivy calls the plugin when it writes a segment and when it merges some; the plugin hands
-//! the signatures on to the builder and the merge, which know nothing of tantivy. Deleted
-//! documents and their numbering in a merge follow tantivy's: without index sorting, the live
-//! documents of the sources in their order.
+//! tantivy calls the plugin when it writes a segment and when it merges segments. The plugin passes
+//! the signatures on to the builder and the merge, which know nothing of tantivy. A merge drops and
+//! numbers documents like tantivy: without index sorting, the live documents of the sources follow
+//! in order.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -36,42 +36,42 @@ use crate::runtime::{ByteBudget, Permit};
 use crate::runtime::{Faults, Point};
 use crate::scheme::Fingerprint;
 
-/// The extension of the component's files.
+/// The extension of `.sig` files.
 pub const EXTENSION: &str = "sig";
 
-/// The name of the field that carries the signatures, and of its type.
+/// The name of the field with the signatures.
 pub const FIELD: &str = "signature";
 /// The type name of [`FIELD`] in the schema.
 pub const FIELD_TYPE: &str = "cento_signature";
-/// The field with the caller's id.
+/// The name of the field with the caller's id.
 pub const ID_FIELD: &str = "id";
 
-/// A flush is due this many occurrences before sorting needs twice the memory, so that one document
-/// more still fits.
+/// A segment is flushed this many occurrences before sorting would need twice the memory, so that
+/// another document still fits.
 const OCCURRENCES_MARGIN: usize = 1 << 20;
 
-/// A merge of more postings and fingerprints of documents is worth threads of its own.
+/// Larger merges, in postings and fingerprints of documents, get threads of their own.
 const WORK_OF_THREADS: u64 = 4 << 20;
 
-/// The size that the plugin reports to have its segment written now.
+/// The memory usage that the plugin reports to have its segment written immediately.
 const FLUSH_NOW_BYTES: usize = 1 << 40;
 
-/// The limit of waiting documents in normal operation: about a hundredth of a second of texts to
-/// compress. The threads that sign are faster than the one that compresses, which in the end would
-/// work alone on all the waiting documents.
+/// The usual limit of waiting documents: about a hundredth of a second of texts to compress.
+/// Signing threads are faster than the compressing thread, which would otherwise be left with all
+/// waiting documents in the end.
 const WAITING_BYTES: usize = 4 << 20;
 
-/// After this time without movement the thread that drains the queue may have ended.
+/// After this time without progress, the thread that drains the queue may have ended.
 const STALL: Duration = Duration::from_secs(5);
 
-/// Documents that have been handed to tantivy and not yet arrived in a segment, with their
-/// signatures.
+/// Documents that were passed to tantivy but have not arrived in a segment, with their signatures.
 ///
-/// tantivy's queue is bounded by a count of documents; this bounds it by their size. A signature is
-/// not copied into tantivy's document, which has the number of its entry here.
+/// tantivy limits its queue by the number of documents. The backlog limits it by their size. A
+/// signature is not copied into tantivy's document, which only has the number of its entry in the
+/// backlog.
 pub struct Backlog {
     budget: Arc<ByteBudget>,
-    /// The limit, in bytes, while the signatures of a segment are written.
+    /// The limit in bytes while the signatures of a segment are written.
     bytes_max: AtomicUsize,
     waiting: Mutex<PendingPayloads>,
 }
@@ -96,7 +96,7 @@ pub struct Payload {
     pub digest: Digest,
     /// The number of tokens.
     pub tokens: u32,
-    /// The signature, positions not descending.
+    /// The signature, ordered by position.
     pub signature: Arc<Vec<Fingerprint>>,
 }
 
@@ -118,12 +118,12 @@ impl Backlog {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a document that takes `bytes`, waiting first until they fit or nothing else waits.
-    /// Returns the value of the signature field.
+    /// Adds a document that takes `bytes`. Waits until it fits, or no other document waits. Returns
+    /// the value of the signature field.
     ///
-    /// When nothing moves for a while the document is let in regardless: if tantivy's thread has
-    /// ended, tantivy then reports it, and there is no other way to notice; if the thread is slow,
-    /// little is added.
+    /// After a while without progress, the document is admitted regardless. If tantivy's thread has
+    /// ended, only tantivy can report that, when it gets the document. If the thread is slow,
+    /// little memory is added.
     pub fn push(&self, payload: Payload, bytes: usize) -> [u8; 8] {
         self.push_within(payload, bytes, STALL)
     }
@@ -145,34 +145,34 @@ impl Backlog {
         number.to_le_bytes()
     }
 
-    /// Begins anew, for a writer that has room for `bytes_max` of waiting documents.
+    /// Starts over for a writer with room for `bytes_max` bytes of waiting documents.
     pub fn begin(&self, bytes_max: usize) {
         self.have(bytes_max);
         self.clear();
     }
 
-    /// Sets the room for waiting documents to `bytes_max` from now on.
+    /// Sets the room for waiting documents to `bytes_max` bytes.
     pub fn have(&self, bytes_max: usize) {
         self.bytes_max.store(bytes_max, Ordering::Relaxed);
     }
 
-    /// Forgets everything, after the queue has been thrown away or has run dry.
+    /// Removes every document, after the queue was discarded or has run empty.
     pub fn clear(&self) {
         self.lock().documents.clear();
         self.wait_as_usual();
     }
 
-    /// Lets in as many documents as there is memory for, because for a while none will be taken.
+    /// Admits as many documents as memory allows, because none will be taken for a while.
     fn wait_for_long(&self) {
         self.budget.open(self.bytes_max.load(Ordering::Relaxed));
     }
 
-    /// Lets in enough documents to keep the threads that take them busy.
+    /// Admits enough documents to keep the consuming threads busy.
     fn wait_as_usual(&self) {
         self.budget.open(self.bytes_max.load(Ordering::Relaxed).min(WAITING_BYTES));
     }
 
-    /// Takes out the document of this number; `None` when its queue has been thrown away.
+    /// Removes the document with this number. `None` if its queue was discarded.
     fn pop(&self, number: [u8; 8]) -> Option<(Payload, Option<Permit>)> {
         let mut waiting = self.lock();
         waiting.arrived += 1;
@@ -184,7 +184,7 @@ impl Backlog {
     }
 }
 
-/// The properties that all segments of an index share.
+/// The properties that the segments of an index share.
 #[derive(Debug, Clone, Copy)]
 pub struct Description {
     /// Keys are smaller than 2^`key_bits`.
@@ -202,15 +202,15 @@ impl Description {
     }
 }
 
-/// The plugin: one for each open index.
+/// The plugin of an open index.
 pub struct SignaturePlugin {
-    /// The properties that all segments of the index share.
+    /// The properties that the segments of the index share.
     pub description: Description,
-    /// The directory for posting lists while the terms are written; the system's choice if `None`.
+    /// The directory for posting lists while terms are written. `None`: the system's choice.
     pub spool_dir: Option<PathBuf>,
-    /// The documents on their way, shared with the writer.
+    /// The documents on their way into a segment, shared with the writer.
     pub backlog: Arc<Backlog>,
-    /// Counts the segments that are merged into others.
+    /// The number of segments merged into larger segments.
     pub merges: AtomicU64,
     /// The progress of merges.
     pub progress: Progress,
@@ -221,9 +221,9 @@ pub struct SignaturePlugin {
 /// The progress of merges since the index was opened, in postings and fingerprints of documents.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// The number written so far.
+    /// The amount written so far.
     pub done: AtomicU64,
-    /// The number in all merges that have begun.
+    /// The amount of all merges that have begun.
     pub total: AtomicU64,
 }
 
@@ -233,9 +233,9 @@ impl std::fmt::Debug for SignaturePlugin {
     }
 }
 
-/// The signatures of a segment, opened and not yet read.
+/// The signatures of a segment, opened but not read yet.
 ///
-/// Opening is apart from reading so that a list of segments is locked no longer than that takes.
+/// Opening is separate, so that the list of segments is locked only while files are opened.
 pub struct SignatureFile {
     name: String,
     bytes: OwnedBytes,
@@ -252,14 +252,13 @@ impl SignatureFile {
     /// Opens the signatures of a segment of the index in the directory `path`.
     ///
     /// # Errors
-    /// When the file is missing, cut short, or differs from the committed one.
+    /// When the file is missing, truncated, or differs from the committed file.
     pub fn open(segment: &tantivy::SegmentReader, path: &Path) -> Result<SignatureFile> {
         let file = SignatureFile::open_to_merge(segment)?;
         Ok(SignatureFile { read_ahead: ReadAhead::of(&path.join(&file.name)), ..file })
     }
 
-    /// Opens the signatures to be read from the front to the end; the system itself reads ahead
-    /// then.
+    /// Opens the signatures for a sequential read, where the system reads ahead by itself.
     fn open_to_merge(segment: &tantivy::SegmentReader) -> Result<SignatureFile> {
         let name = format!("{}.{EXTENSION}", segment.segment_id().uuid_string());
         let file = segment.open_read(SegmentComponent::Custom(EXTENSION.into()));
@@ -277,10 +276,10 @@ impl SignatureFile {
         Ok(SignatureFile { name, bytes, read_ahead: ReadAhead::default() })
     }
 
-    /// Reads the signatures of `segment`, of an index with this `description`.
+    /// Reads the signatures of `segment`, which belongs to an index with this `description`.
     ///
     /// # Errors
-    /// When the file is damaged, or not of this index, or of another number of documents.
+    /// When the file is damaged, belongs to another index, or has another number of documents.
     pub fn read(
         self,
         segment: &tantivy::SegmentReader,
@@ -309,7 +308,7 @@ impl SignatureFile {
     }
 }
 
-/// Returns the failure to read a file, or the damage that was found in it.
+/// Converts a failure to read a file into the damage that was found, if any.
 fn unreadable(name: &str, error: &io::Error) -> Error {
     match error.get_ref().and_then(|cause| cause.downcast_ref::<Corruption>()) {
         Some(corruption) => Error::Corrupt(corruption.clone()),
@@ -484,7 +483,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_is_not_drained_blocks_no_writer_for_ever() {
-        // A thread that ended between two segments sent no notification: callers of `add` waited
+        // A thread that ended between two segments did not notify, and callers of `add` waited
         // forever.
         let backlog = Backlog::default();
         backlog.begin(5);
@@ -493,7 +492,7 @@ mod tests {
         let first = backlog.push_within(payload(), 10, stall);
         let second = backlog.push_within(payload(), 10, stall);
         assert_eq!(backlog.lock().documents.len(), 2);
-        // If a thread drains the backlog, `push` waits.
+        // While a thread drains the backlog, `push` waits.
         thread::scope(|scope| {
             scope.spawn(|| drop((backlog.pop(first), backlog.pop(second))));
             let third = backlog.push_within(payload(), 10, Duration::from_secs(3600));

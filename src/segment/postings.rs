@@ -1,9 +1,9 @@
-//! Posting lists: the documents that contain a fingerprint.
+//! Posting lists: the documents with a fingerprint.
 //!
-//! One or two documents are stored in the term's value; longer lists are here, as varint deltas up
-//! to [`VARINT_DF_MAX`] documents and as a run-optimised roaring bitmap above. Lists are read in
-//! place. Deleted documents are still in them: `index` hides those. Layout: segments-format.md,
-//! "Postings".
+//! One or two documents are stored in the value of the term. Longer lists are in this section:
+//! varint deltas up to [`VARINT_DF_MAX`] documents, and run-optimized roaring bitmaps above. Lists
+//! are read in place. They still contain deleted documents, which `index` hides. Layout:
+//! segments-format.md, "Postings".
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -15,19 +15,18 @@ use super::file::SigFile;
 use super::layout::{Section, VARINT_DF_MAX};
 use crate::error::Corruption;
 
-/// Lists of up to this many documents are stored in the term's value.
+/// Lists of up to this many documents are stored in the value of the term.
 pub const INLINE_DF_MAX: usize = 2;
 
-/// The maximum size of a document in a list, as a varint.
+/// The most bytes of a document in a list, as a varint.
 const DOC_BYTES_MAX: usize = 5;
 
-/// The encoding of a posting list in the postings section, which depends on its number of
-/// documents.
+/// The encoding of a list in the postings section, which depends on its number of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Encoding {
-    /// Varint deltas.
+    /// The differences of consecutive documents, as varints.
     Varint,
-    /// A serialised roaring bitmap.
+    /// A serialized roaring bitmap.
     Roaring,
 }
 
@@ -38,20 +37,20 @@ impl Encoding {
     }
 }
 
-/// The entry of the dictionary for a term's posting list.
+/// The postings of a term in the dictionary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Postings {
-    /// The only document.
+    /// The single document of the fingerprint.
     One(u32),
     /// The two documents, in order.
     Two(u32, u32),
-    /// A list that begins at this byte of the postings section.
+    /// The offset of a list in the postings section.
     List(u64),
 }
 
-/// Lists on their way into a segment: in memory while they are few, then in an unnamed file.
+/// Collects lists of a segment: in memory while they are small, then in an unnamed file.
 ///
-/// They are made together with the terms but follow them in the file.
+/// Lists are created together with the terms, but follow after the terms in the file.
 pub struct Spool {
     file: tempfile::SpooledTempFile,
     dir: Option<PathBuf>,
@@ -59,12 +58,12 @@ pub struct Spool {
     scratch: Vec<u8>,
 }
 
-/// The number of bytes that a spool holds in memory.
+/// The most bytes that a spool holds in memory.
 const SPOOL_BYTES_MAX: usize = 16 << 20;
 
 impl Spool {
-    /// Creates an empty spool that grows into a file in `dir`, or in the system's directory for
-    /// temporary files.
+    /// Creates an empty spool that grows into a file in `dir`, or in the system's temporary
+    /// directory.
     pub fn new(dir: Option<&Path>) -> Spool {
         let file = match dir {
             Some(dir) => tempfile::spooled_tempfile_in(SPOOL_BYTES_MAX, dir),
@@ -73,25 +72,25 @@ impl Spool {
         Spool { file, dir: dir.map(Path::to_owned), written: 0, scratch: Vec::new() }
     }
 
-    /// Creates an empty spool that grows in the same place.
+    /// Creates an empty spool that grows in the same directory.
     pub fn beside(&self) -> Spool {
         Spool::new(self.dir.as_deref())
     }
 
-    /// Returns the number of bytes in it.
+    /// Returns the number of bytes in the spool.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Appends bytes that are no list.
+    /// Appends bytes that are not a list.
     pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         self.written += bytes.len() as u64;
         Ok(())
     }
 
-    /// Appends the list of `docs`, which are strictly ascending and more than
-    /// [`INLINE_DF_MAX`]; its place.
+    /// Appends the list of `docs`, which ascend strictly and are more than [`INLINE_DF_MAX`].
+    /// Returns its offset.
     pub fn push(&mut self, docs: &[u32]) -> io::Result<u64> {
         assert!(docs.len() > INLINE_DF_MAX, "short lists are held in the term's value");
         let at = self.written;
@@ -106,7 +105,7 @@ impl Spool {
         Ok(at)
     }
 
-    /// Writes everything spooled to `out`.
+    /// Writes the content of the spool to `out`.
     pub fn copy_to(mut self, out: &mut impl Write) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(0))?;
         let mut buffer = vec![0; 64 << 10];
@@ -130,20 +129,20 @@ fn put_deltas(bytes: &mut Vec<u8>, docs: &[u32]) {
 fn put_bitmap(bytes: &mut Vec<u8>, docs: &[u32]) -> io::Result<()> {
     let mut bitmap = RoaringBitmap::from_sorted_iter(docs.iter().copied())
         .expect("the documents of a list are strictly ascending");
-    // Near-duplicates are added together and are runs of ordinals: 2.04 -> 0.44 bytes a posting.
+    // Near-duplicates are added together and become runs of ordinals: 2.04 -> 0.44 bytes a posting.
     bitmap.optimize();
     put_varint(bytes, bitmap.serialized_size() as u64);
     bitmap.serialize_into(bytes)
 }
 
-/// A set of documents of a segment, to be looked for in long lists.
+/// A set of documents of a segment, for intersection with long lists.
 #[derive(Debug, Default)]
 pub struct Candidates {
     bitmap: RoaringBitmap,
 }
 
 impl Candidates {
-    /// Creates the set of these documents, in any order.
+    /// Creates the set of these documents, given in any order.
     #[must_use]
     pub fn new(mut docs: Vec<u32>) -> Candidates {
         docs.sort_unstable();
@@ -159,7 +158,7 @@ impl Candidates {
     }
 }
 
-/// A posting list found in a segment, not yet decoded.
+/// A posting list found in a segment, not decoded yet.
 #[derive(Debug, Clone, Copy)]
 pub struct List<'a> {
     /// The number of documents.
@@ -173,7 +172,7 @@ impl<'a> List<'a> {
     /// Returns the list that begins at byte `at` of the postings section.
     ///
     /// # Errors
-    /// When its bytes are damaged or its length is not possible in this segment.
+    /// When the bytes are damaged or the length is impossible in this segment.
     pub fn open(file: &'a SigFile, at: u64) -> Result<List<'a>, Corruption> {
         let damage = |what| file.corruption(Section::Postings, at as usize, what);
         let start = at as usize;
@@ -196,19 +195,18 @@ impl<'a> List<'a> {
         Ok(List { df: df as u32, encoding, bytes, at })
     }
 
-    /// Returns the number of documents of the list at byte `at` of the postings section, and reads
-    /// no more of it.
+    /// Returns the number of documents of the list at byte `at` of the section, reading no more.
     ///
     /// # Errors
-    /// When its bytes are damaged or its length is not possible in this segment.
+    /// When the bytes are damaged or the length is impossible in this segment.
     pub fn df_at(file: &SigFile, at: usize) -> Result<u32, Corruption> {
         take_df(file, at, &mut file.read_up_to(Section::Postings, at, VARINT_BYTES_MAX)?)
     }
 
-    /// Appends the documents of the list, in ascending order, to `docs`.
+    /// Appends the documents of the list to `docs`, ascending.
     ///
     /// # Errors
-    /// When the content of the list contradicts its header. `docs` may then have been added to.
+    /// When the content of the list contradicts its header. `docs` may have been extended then.
     pub fn decode(&self, file: &SigFile, docs: &mut Vec<u32>) -> Result<(), Corruption> {
         let before = docs.len();
         match self.encoding {
@@ -216,7 +214,7 @@ impl<'a> List<'a> {
             Encoding::Roaring => {
                 let bitmap = self.bitmap(file)?;
                 docs.resize(before + self.df as usize, 0);
-                // Many at a time: one by one each goes through the layers of an iterator.
+                // Decode many at a time: an iterator has several layers of overhead.
                 let len = bitmap.iter().next_many(&mut docs[before..]).len();
                 docs.truncate(before + len);
             }
@@ -229,17 +227,16 @@ impl<'a> List<'a> {
         Ok(())
     }
 
-    /// Returns whether intersecting with a set of `candidates` documents beats decoding.
+    /// Returns whether intersecting with a set of `candidates` documents is faster than decoding.
     ///
-    /// Measured: a probe costs about as much as decoding 400 documents, and grows with the
-    /// candidates.
+    /// Measured: a probe costs about as much as decoding 400 documents, plus a cost per candidate.
     #[inline]
     pub fn is_probed(&self, candidates: usize) -> bool {
         self.encoding == Encoding::Roaring && self.df as usize > 400 + 4 * candidates
     }
 
-    /// Returns the documents of the list that are among `candidates`, in ascending order. A bitmap
-    /// is intersected in its serialised form: only containers that both have are looked at.
+    /// Returns the documents of the list among `candidates`, ascending. A bitmap is intersected in
+    /// its serialized form, visiting only containers that both sides have.
     ///
     /// # Errors
     /// When the content of the list contradicts its header.
@@ -268,7 +265,7 @@ impl<'a> List<'a> {
         Ok(found.into_iter())
     }
 
-    /// Returns the length of the list in its section, if it holds `docs`.
+    /// Returns the length of the list in its section, if its documents are `docs`.
     pub fn encoded_bytes(&self, docs: &[u32]) -> usize {
         let mut bytes = Vec::new();
         put_varint(&mut bytes, u64::from(self.df));
@@ -282,7 +279,7 @@ impl<'a> List<'a> {
         bytes.len()
     }
 
-    /// Stops early, with fewer documents than `df`, at bytes that are no list.
+    /// Stops early at invalid bytes, with fewer documents than `df`.
     fn decode_deltas(&self, docs: &mut Vec<u32>) {
         let mut rest = self.bytes;
         let mut next = 0u64;
@@ -298,7 +295,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Returns the list as a bitmap; only for [`Encoding::Roaring`].
+    /// Returns the list as a bitmap. Only for [`Encoding::Roaring`].
     fn bitmap(&self, file: &SigFile) -> Result<RoaringBitmap, Corruption> {
         let bitmap = RoaringBitmap::deserialize_from(self.bytes).ok();
         bitmap
@@ -324,17 +321,16 @@ fn take_df(file: &SigFile, at: usize, head: &mut &[u8]) -> Result<u32, Corruptio
     Ok(df as u32)
 }
 
-/// Returns whether the containers of a serialised bitmap are at the offsets in its header, have the
-/// lengths and, if they are runs, the numbers of values in it, and fill the bytes.
+/// Returns whether the containers of a serialized bitmap fill the bytes, at the offsets and with
+/// the lengths in its header, and whether runs have the stated number of values.
 ///
-/// The crate trusts offsets: it panics when one leads out of the bytes, and reads another container
-/// when it leads elsewhere.
-/// another container when it leads elsewhere.
+/// The crate trusts offsets: it panics when an offset leads out of the bytes, and reads another
+/// container when it leads elsewhere.
 fn is_framed(bytes: &[u8]) -> bool {
     walk_frame(bytes).is_some_and(|rest| rest.is_empty())
 }
 
-/// Returns the bytes after the last container; `None` if a container contradicts the frame.
+/// Returns the bytes after the last container. `None` if a container contradicts the frame.
 fn walk_frame(bytes: &[u8]) -> Option<&[u8]> {
     const NO_RUNS_COOKIE: u32 = 12_346;
     const RUNS_COOKIE: u32 = 12_347;
@@ -355,7 +351,7 @@ fn walk_frame(bytes: &[u8]) -> Option<&[u8]> {
         _ => return None,
     };
     let (heads, tail) = rest.split_at_checked(count.checked_mul(4)?)?;
-    // Few containers with runs among them have no offsets.
+    // A bitmap with few containers, some of them runs, has no offsets.
     let has_offsets = runs.is_empty() || count >= 4;
     let (offsets, tail) = tail.split_at_checked(if has_offsets { heads.len() } else { 0 })?;
     rest = tail;
@@ -417,7 +413,7 @@ mod tests {
             runs in proptest::collection::vec((0u32..1 << 19, 0u32..9000), 1..9),
             changes in proptest::collection::vec((any::<u8>(), any::<u8>()), 0..4),
         ) {
-            // An offset that led out of the bytes was a panic.
+            // An offset leading out of the bytes once caused a panic.
             let ranges: Vec<_> = runs.iter().map(|&(first, more)| (first, first + more)).collect();
             let mut bytes = serialized(&ranges);
             prop_assert!(is_framed(&bytes));

@@ -1,19 +1,19 @@
-//! A radix sort of integers by their high bits, when their low bits are in order already.
+//! A radix sort of integers by their high bits, for integers whose low bits are already in order.
 //!
-//! Fingerprints come in the order of their occurrences, and digests in that of their documents. An
-//! integer with the fingerprint or digest above its occurrence or document has to be sorted by its
-//! high bits alone, if equal ones stay in order. A radix sort from the lowest digit of these does
-//! so, with one pass for each byte that differs between any two; sorting whole integers takes up to
-//! four passes more.
+//! Fingerprints come in the order of their occurrences, and digests in the order of their
+//! documents. In an integer with the fingerprint or digest packed above its occurrence or document,
+//! sorting by the high bits is enough if equal ones stay in order. A radix sort from the lowest
+//! digit of the high bits does that, with a pass for each byte that differs between any two values.
+//! Sorting whole integers takes up to four more passes.
 
-/// A byte.
+/// A digit is a byte.
 const DIGIT_BITS: u32 = 8;
 const DIGITS: usize = 1 << DIGIT_BITS;
 
-/// Fewer are compared.
+/// Fewer values are sorted by comparison.
 const COMPARED_MAX: usize = 128;
 
-/// Sorts `values` by their bits from `shift` on; those that are equal there stay in their order.
+/// Sorts `values` by their bits from `shift` on. Values with equal high bits keep their order.
 pub fn sort_from(values: &mut Vec<u64>, shift: u32) {
     if values.len() <= COMPARED_MAX {
         values.sort_by_key(|value| value >> shift);
@@ -31,7 +31,7 @@ pub fn sort_from(values: &mut Vec<u64>, shift: u32) {
     }
 }
 
-/// Copies `from` in the order of a digit.
+/// Copies `from` to `to` in the order of a digit.
 fn distribute(from: &[u64], to: &mut [u64], digit: u32) {
     let digit_of = |value: u64| (value >> digit) as usize & (DIGITS - 1);
     let mut counts = [0; DIGITS];

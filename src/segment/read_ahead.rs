@@ -1,23 +1,23 @@
-//! Requests for the parts of a file that will be read soon.
+//! Requests the parts of a file that will be read soon.
 //!
-//! A query reads a few bytes in each of a hundred pages. From a disk that is a hundred waits, one
-//! after the other, unless all pages are requested before the first is read.
+//! A query reads a few bytes in each of a hundred pages. From disk, these are a hundred waits in a
+//! row, unless every page is requested before the first is read.
 
 use std::path::Path;
 
 #[cfg(target_os = "linux")]
 use rustix::fs::{Advice, fadvise};
 
-/// Requests parts of a file from the system in advance. The default one requests nothing.
+/// Requests parts of a file from the system in advance. The default value requests nothing.
 #[derive(Debug, Default)]
 pub struct ReadAhead {
-    /// The file, opened a second time: advice for a mapping would need unsafe code.
+    /// The file, opened a second time, because advice for a memory mapping would need unsafe code.
     #[cfg(target_os = "linux")]
     file: Option<std::fs::File>,
 }
 
 impl ReadAhead {
-    /// Opens read-ahead for the file at `path`; inactive if the file cannot be opened, or on a
+    /// Opens read-ahead for the file at `path`. Inactive if the file cannot be opened, or on a
     /// system without read-ahead.
     #[must_use]
     pub fn of(path: &Path) -> ReadAhead {
@@ -30,9 +30,9 @@ impl ReadAhead {
         }
     }
 
-    /// Asks for `len` bytes from `start`; to the end of the file if `len` is 0.
+    /// Requests `len` bytes from `start`, or up to the end of the file if `len` is 0.
     ///
-    /// Only a hint: if it fails the bytes are read when they are needed.
+    /// This is only a hint: if it fails, the bytes are read when they are needed.
     pub fn ask(&self, start: u64, len: u64) {
         #[cfg(target_os = "linux")]
         if let Some(file) = &self.file {

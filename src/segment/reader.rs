@@ -1,8 +1,7 @@
-//! A reader of one segment: fingerprints, documents and signatures.
+//! Reads a segment: fingerprints, documents and signatures.
 //!
-//! Opening reads the frame of the file and the separators of the term index; all else is read, and
-//! checked against its checksum, at the first request. Any number of threads may use a reader at
-//! once.
+//! Opening reads the frame of the file and the separators of the term index. Everything else is
+//! read, and compared with its checksum, on demand. Any number of threads may share a reader.
 
 use ownedbytes::OwnedBytes;
 
@@ -36,7 +35,7 @@ impl std::fmt::Debug for SegmentReader {
 /// A fingerprint that occurs in the segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Term<'a> {
-    /// Its place among the segment's terms in key order.
+    /// The place among the segment's terms in key order.
     pub ordinal: u32,
     postings: PostingsPlace<'a>,
 }
@@ -48,16 +47,15 @@ enum PostingsPlace<'a> {
 }
 
 impl SegmentReader {
-    /// Opens the `.sig` file in `bytes`; `file` is its name in messages.
+    /// Opens the `.sig` file in `bytes`. `file` is the name for messages.
     ///
     /// # Errors
-    /// When its header, section table or term index is damaged, or it is of another version.
+    /// When the header, section table or term index is damaged, or the file has another version.
     pub fn open(file: impl Into<String>, bytes: OwnedBytes) -> Result<SegmentReader, Corruption> {
         SegmentReader::open_ahead(file, bytes, ReadAhead::default())
     }
 
-    /// Opens a segment as [`open`](Self::open) does, and requests what will be read through
-    /// `read_ahead`, now and later.
+    /// Like [`open`](Self::open), but requests bytes through `read_ahead`, now and later.
     ///
     /// # Errors
     /// The errors of [`open`](Self::open).
@@ -91,16 +89,16 @@ impl SegmentReader {
         &self.file.header
     }
 
-    /// Returns the counts of its contents.
+    /// Returns the counts of the segment.
     #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.file.footer.counts
     }
 
-    /// Returns the term with this key.
+    /// Returns the term with this key, or `None` if the segment does not have it.
     ///
     /// # Errors
-    /// When the bytes to be read are damaged.
+    /// When the bytes are damaged.
     #[inline]
     pub fn find(&self, key: u64) -> Result<Option<Term<'_>>, Corruption> {
         let Some(group) = self.index.group_of(key) else {
@@ -128,10 +126,10 @@ impl SegmentReader {
         self.index.blocks()
     }
 
-    /// Appends the terms of a block, in order: their keys and dfs.
+    /// Appends the terms of a block in order, each with key and document frequency.
     ///
     /// # Errors
-    /// When the bytes to be read are damaged.
+    /// When the bytes are damaged.
     pub fn terms_of_block(
         &self,
         block: usize,
@@ -166,10 +164,10 @@ impl SegmentReader {
         Ok(Term { ordinal, postings })
     }
 
-    /// Appends the documents of a term of this segment, in ascending order, to `docs`.
+    /// Appends the documents of a term of this segment to `docs`, ascending.
     ///
     /// # Errors
-    /// When its posting list is damaged.
+    /// When the posting list is damaged.
     pub fn documents_of(&self, term: &Term<'_>, docs: &mut Vec<u32>) -> Result<(), Corruption> {
         match term.postings {
             PostingsPlace::Inline(postings) => docs.extend(inline_docs(&postings)),
@@ -178,20 +176,20 @@ impl SegmentReader {
         Ok(())
     }
 
-    /// Returns whether the documents of `term` that are in a given set are found faster by
-    /// [`documents_among`](Self::documents_among) than by looking at each, if there are
-    /// `candidates` of them.
+    /// Returns whether, for a set of `candidates` documents,
+    /// [`documents_among`](Self::documents_among) is faster than decoding the documents of `term`
+    /// and testing each.
     #[inline]
     #[must_use]
     pub fn is_probed(term: &Term<'_>, candidates: usize) -> bool {
         matches!(term.postings, PostingsPlace::List(list) if list.is_probed(candidates))
     }
 
-    /// Calls `each` with the documents of a term that are among `candidates`, in ascending order,
-    /// without decoding the rest of its list (DivideSkip).
+    /// Calls `each` with the documents of a term among `candidates`, ascending, without decoding
+    /// the remaining documents (DivideSkip).
     ///
     /// # Errors
-    /// When its posting list is damaged.
+    /// When the posting list is damaged.
     pub fn documents_among(
         &self,
         term: &Term<'_>,
@@ -207,10 +205,10 @@ impl SegmentReader {
         Ok(())
     }
 
-    /// Reads the record of document `doc`.
+    /// Reads the row of document `doc`.
     ///
     /// # Errors
-    /// When the bytes to be read are damaged, or there is no such document.
+    /// When the bytes are damaged, or there is no such document.
     pub fn document(&self, doc: u32) -> Result<Document, Corruption> {
         documents::read(&self.file, doc)
     }
@@ -218,7 +216,7 @@ impl SegmentReader {
     /// Returns the id of document `doc`.
     ///
     /// # Errors
-    /// When the bytes to be read are damaged, or there is no such document.
+    /// When the bytes are damaged, or there is no such document.
     pub fn id(&self, doc: u32) -> Result<String, Corruption> {
         ids::id(&self.file, doc)
     }
@@ -226,16 +224,16 @@ impl SegmentReader {
     /// Returns the digest of the text of document `doc`.
     ///
     /// # Errors
-    /// When the bytes to be read are damaged, or there is no such document.
+    /// When the bytes are damaged, or there is no such document.
     pub fn digest(&self, doc: u32) -> Result<Digest, Corruption> {
         ids::digest(&self.file, doc)
     }
 
-    /// Returns the documents whose text has this digest, among those that `is_wanted` accepts,
-    /// ascending; reads nothing of the others.
+    /// Returns the documents whose text has this digest, ascending, among documents that
+    /// `is_wanted` accepts. Nothing is read of other documents.
     ///
     /// # Errors
-    /// When the bytes to be read are damaged.
+    /// When the bytes are damaged.
     pub fn documents_with(
         &self,
         digest: Digest,
@@ -252,11 +250,11 @@ impl SegmentReader {
         Ok(found)
     }
 
-    /// Returns the documents that `is_wanted` accepts whose texts have the least digests, at most
-    /// `count` texts: a sample that does not depend on the order of documents.
+    /// Returns the documents with the smallest text digests among those that `is_wanted` accepts,
+    /// with at most `count` texts. This is a sample that does not depend on the order of documents.
     ///
     /// # Errors
-    /// When the bytes to be read are damaged.
+    /// When the bytes are damaged.
     pub fn with_least_digests(
         &self,
         count: usize,
@@ -265,10 +263,10 @@ impl SegmentReader {
         documents::with_least_digests(&self.file, count, is_wanted)
     }
 
-    /// Clears and fills `sizes` with the numbers of distinct fingerprints of these documents.
+    /// Replaces `sizes` with the number of distinct fingerprints of each of `docs`.
     ///
     /// # Errors
-    /// When the bytes to be read are damaged, or there is no such document.
+    /// When the bytes are damaged, or there is no such document.
     pub fn distinct_of(&self, docs: &[u32], sizes: &mut Vec<u32>) -> Result<(), Corruption> {
         documents::distinct_of(&self.file, docs, sizes)
     }
@@ -281,10 +279,10 @@ impl SegmentReader {
         documents::distinct_column(&self.file)
     }
 
-    /// Clears and fills `ordinals` and `positions` with the signature of document `doc`.
+    /// Replaces `ordinals` and `positions` with the signature of document `doc`.
     ///
     /// # Errors
-    /// When the bytes to be read are damaged, or there is no such document.
+    /// When the bytes are damaged, or there is no such document.
     pub fn forward(
         &self,
         doc: u32,
@@ -314,10 +312,10 @@ impl SegmentReader {
         ForwardList::open(&self.file, at)
     }
 
-    /// Returns the signature of document `doc`.
+    /// Returns the signature of document `doc`, ordered by position.
     ///
     /// # Errors
-    /// When the bytes to be read are damaged, or there is no such document.
+    /// When the bytes are damaged, or there is no such document.
     pub fn signature(&self, doc: u32) -> Result<Vec<Fingerprint>, Corruption> {
         let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
         self.forward(doc, &mut ordinals, &mut positions)?;
@@ -325,7 +323,7 @@ impl SegmentReader {
         Ok(keyed.map(|(key, position)| Fingerprint { key, position }).collect())
     }
 
-    /// Ids and digests, to be read in the order of the documents.
+    /// Returns a reader of ids and digests, fastest in document order.
     pub(super) fn identities(&self) -> Identities<'_> {
         Identities::new(&self.file)
     }
@@ -343,7 +341,7 @@ impl SegmentReader {
     }
 }
 
-/// Refuses what a segment that stores no signatures cannot have.
+/// Refuses content that a segment without signatures cannot have.
 fn check_without_signatures(file: &SigFile) -> Result<(), Corruption> {
     if file.len(Section::Forward) > 0 {
         let what = "there are bytes of signatures, but they are not stored";
@@ -358,7 +356,7 @@ fn check_without_signatures(file: &SigFile) -> Result<(), Corruption> {
     Ok(())
 }
 
-/// Returns the documents of postings that are no list.
+/// Returns the documents of postings in the dictionary. Empty for a list.
 pub(super) fn inline_docs(postings: &Postings) -> impl Iterator<Item = u32> + use<> {
     let (first, second) = match *postings {
         Postings::One(doc) => (Some(doc), None),
@@ -369,7 +367,7 @@ pub(super) fn inline_docs(postings: &Postings) -> impl Iterator<Item = u32> + us
 }
 
 impl Term<'_> {
-    /// Returns the documents, if there are at most two and the dictionary contains them.
+    /// Returns the documents, if the dictionary itself has them because there are at most two.
     #[inline]
     #[must_use]
     pub fn inline(&self) -> Option<impl Iterator<Item = u32> + use<>> {
@@ -379,8 +377,7 @@ impl Term<'_> {
         }
     }
 
-    /// Returns the number of documents of the segment, deleted ones included, that hold the
-    /// fingerprint.
+    /// Returns the number of documents with this fingerprint, deleted documents included.
     #[inline]
     #[must_use]
     pub fn df(&self) -> u32 {

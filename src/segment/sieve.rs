@@ -1,8 +1,9 @@
-//! A filter of many keys, one segment after the other.
+//! Filters many keys, one segment after another.
 //!
-//! Few of the keys of a query are in a segment, and every segment is searched for all of them: the
-//! cost of a key here is most of the cost that each further segment adds to a search. So each step
-//! does one thing for all keys, and no decision that can be made once is made key by key.
+//! Few keys of a query are in a segment, but every key is looked up in every segment, so the cost
+//! per key here is most of the cost that an additional segment adds to a search. Each step
+//! therefore does a single thing for all keys, and decisions that can be made once are not made per
+//! key.
 
 use super::filter::{EMPTY_LINE, Filters, KeyHash, Line};
 use super::layout::Section;
@@ -10,7 +11,7 @@ use super::prefetch::near;
 use super::reader::SegmentReader;
 use crate::error::Corruption;
 
-/// Ascending keys, and the results of the filters, one segment after the other.
+/// Ascending keys, and the lines of the filters of one segment after another.
 pub struct Sieve<'k, 'a> {
     keys: &'k [u64],
     hashes: Vec<KeyHash>,
@@ -20,15 +21,15 @@ pub struct Sieve<'k, 'a> {
 }
 
 impl<'k, 'a> Sieve<'k, 'a> {
-    /// Creates a sieve for these keys, which ascend.
+    /// Creates a sieve for these ascending keys.
     pub fn new(keys: &'k [u64]) -> Sieve<'k, 'a> {
         let hashes = keys.iter().map(|&key| KeyHash::of(key)).collect();
         let (numbers, lines) = (Vec::with_capacity(keys.len()), Vec::with_capacity(keys.len()));
         Sieve { keys, hashes, numbers, lines }
     }
 
-    /// Takes the lines of a segment, if the pages of all have been checked. Otherwise it starts to
-    /// fetch them.
+    /// Takes the lines of a segment and returns true, if all their pages are verified. Otherwise
+    /// requests the lines from the system.
     pub fn take_known(&mut self, reader: &'a SegmentReader) -> bool {
         self.number(reader);
         let (file, filters) = (reader.file(), reader.filters());
@@ -49,7 +50,7 @@ impl<'k, 'a> Sieve<'k, 'a> {
     /// Takes the lines of a segment.
     ///
     /// # Errors
-    /// When one is damaged.
+    /// When a line is damaged.
     pub fn take(&mut self, reader: &'a SegmentReader) -> Result<(), Corruption> {
         self.number(reader);
         self.lines.clear();
@@ -59,7 +60,7 @@ impl<'k, 'a> Sieve<'k, 'a> {
         Ok(())
     }
 
-    /// Finds the lines of the keys in a segment; clears them if the segment has no terms.
+    /// Finds the lines of the keys in a segment. Empty if the segment has no terms.
     fn number(&mut self, reader: &SegmentReader) {
         let (index, filters) = (reader.index(), reader.filters());
         let keys = if reader.counts().terms == 0 { &[] } else { self.keys };
@@ -71,8 +72,8 @@ impl<'k, 'a> Sieve<'k, 'a> {
         );
     }
 
-    /// Returns the keys that pass the lines taken: the place of each, the key, and the group of
-    /// terms that may have it.
+    /// Returns the keys that pass the lines: the place of the key, the key, and the group of terms
+    /// that may have it.
     pub fn passing(&self) -> impl Iterator<Item = (u32, u64, u32)> {
         near(self.lines.iter().map(|line| line[0]));
         let tested = (0..).zip(self.hashes.iter().zip(&self.lines));
@@ -111,17 +112,17 @@ mod tests {
 
     #[test]
     fn keys_of_a_segment_pass_and_few_others_whether_its_lines_were_read_before_or_not() {
-        // Every other key of the largest segment, and as many between them.
+        // Every other key of the largest segment, and as many keys in between.
         let mut keys: Vec<u64> = (0..40_000).step_by(2).map(key).collect();
         keys.extend((0..20_000).map(|i| 1 << 38 | mix64(!i) >> 25));
-        // Below and above all; the last are of more bits than the segments' keys.
+        // Keys below and above the segments' keys, the last with more bits than the segments' keys.
         keys.extend((0..1000).chain((1 << 40) - 1000..(1 << 40) + 1000).chain([u64::MAX]));
         keys.sort_unstable();
         keys.dedup();
         let segments = [0, 1, 300, 40_000].map(reader);
         let mut sieve = Sieve::new(&keys);
         for reader in &segments {
-            // The filters of small ones are in pages that opening has read.
+            // The filters of small segments are in pages that opening has read.
             assert_eq!(sieve.take_known(reader), reader.counts().terms < 1000);
             sieve.take(reader).unwrap();
             let passing = places(&sieve);

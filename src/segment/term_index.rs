@@ -1,8 +1,9 @@
-//! The term index: from a key to the block that may hold it.
+//! The term index: leads from a key to the block that may have it.
 //!
-//! An FST of the separators between groups of 64 blocks is streamed at open into a table that is
-//! small enough to stay in the processor's cache; the first keys of a group's blocks are read in
-//! place. So opening costs an entry in 16,384 terms. Layout: segments-format.md, "Term index".
+//! When a segment is opened, an FST of the separators between groups of 64 blocks is streamed into
+//! a table that is small enough to stay in the processor's cache. The first keys of a group's
+//! blocks are read in place. Opening therefore costs an entry per 16,384 terms. Layout:
+//! segments-format.md, "Term index".
 
 use std::ops::Range;
 
@@ -20,27 +21,27 @@ const HEAD_BYTES: usize = 2 * OFFSET_BYTES;
 /// The bytes of an entry after the first key.
 const ENTRY_REST_BYTES: usize = 7;
 
-/// A prefix has this many bits more than the number of a group.
+/// How many bits a prefix has in addition to the bits of a group number.
 const PREFIX_BITS_SPARE: u32 = 3;
 const PREFIX_BITS_MAX: u32 = 24;
 
-/// The beginning of the record of a group.
+/// The head of the record of a group.
 #[derive(Debug, Clone, Copy)]
 pub struct GroupHead {
-    /// The offset of its first block in the terms section.
+    /// The offset of the group's first block in the terms section.
     pub terms_base: u64,
-    /// The offset of its first list in the postings section; 0 if it has no list.
+    /// The offset of the group's first list in the postings section, or 0 without lists.
     pub lists_base: u64,
 }
 
 impl GroupHead {
-    /// Appends it to a record.
+    /// Appends the head to a record.
     pub fn put(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.terms_base.to_le_bytes()[..OFFSET_BYTES]);
         bytes.extend_from_slice(&self.lists_base.to_le_bytes()[..OFFSET_BYTES]);
     }
 
-    /// Reads the beginning of a record.
+    /// Reads the head of a record.
     #[inline]
     fn read(record: &[u8]) -> GroupHead {
         let base = |at: usize| get_bits(record, 8 * at, 8 * OFFSET_BYTES as u32);
@@ -51,14 +52,14 @@ impl GroupHead {
 /// The entry of a block in the record of its group.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    /// How the block is coded.
+    /// The encoding of the block.
     pub shape: Shape,
-    /// The distance in bytes from the group's first block.
+    /// The distance in bytes from the first block of the group.
     pub offset: usize,
 }
 
 impl Entry {
-    /// Appends it to a record.
+    /// Appends the entry to a record.
     pub fn put(&self, bytes: &mut Vec<u8>, key_bytes: usize) {
         let Shape { first, low_bits, upper_bytes, value_bits, gap_bits } = self.shape;
         let offset = u32::try_from(self.offset).expect("64 blocks of 5 KiB at most");
@@ -86,21 +87,21 @@ fn first_key(record: &[u8], at: usize, key_bytes: usize) -> u64 {
     get_bits(record, 8 * at, 8 * key_bytes as u32)
 }
 
-/// The place and coding of a block, from the index.
+/// The place and encoding of a block, from the index.
 #[derive(Debug, Clone, Copy)]
 pub struct Located {
-    /// Its number.
+    /// The number of the block.
     pub block: usize,
     shape: Shape,
-    /// The offset of the lists of its group.
+    /// The offset of the lists of the block's group.
     lists_base: u64,
-    /// Its range in the terms section.
+    /// The range of the block in the terms section.
     pub range: (usize, usize),
 }
 
 impl Located {
-    /// Returns where in the terms section the number of documents of the term `index` of the block
-    /// is decided, the flag of several and the entry; for loads ahead of time.
+    /// Returns the offsets in the terms section that decide the number of documents of term
+    /// `index`: the flag for several documents, and the entry. For loads ahead of time.
     #[inline]
     pub fn flag_and_entry(&self, index: usize) -> [usize; 2] {
         let Shape { low_bits, value_bits, upper_bytes, .. } = self.shape;
@@ -111,11 +112,11 @@ impl Located {
     }
 }
 
-/// Finds the block of a key: the separators of groups are in memory, all else is read in place.
+/// Finds the block of a key. Separators of groups are in memory, the rest is read in place.
 pub struct TermIndex {
-    /// The separators as keys: each group's keys are at least its own and less than the next.
+    /// The separators as keys. Keys of a group are at least its separator and below the next.
     separators: Vec<u64>,
-    /// For each value of a key's highest bits, the first group whose separator has it or more.
+    /// For each prefix of a key, the first group whose separator has this prefix or a larger one.
     by_prefix: Vec<u32>,
     prefix_shift: u32,
     blocks: usize,
@@ -128,7 +129,7 @@ impl TermIndex {
     /// Reads the term index of a segment.
     ///
     /// # Errors
-    /// When it does not describe as many groups as the segment has.
+    /// When the index does not describe as many groups as the segment has.
     pub fn open(file: &SigFile) -> Result<TermIndex, Corruption> {
         let damage = |what: &str| file.corruption(Section::TermIndex, 0, what);
         let (terms, header) = (file.footer.counts.terms as usize, file.header);
@@ -146,7 +147,7 @@ impl TermIndex {
             .ok_or_else(|| damage("it indexes another number of groups"))?;
         let record_bytes = record_bytes(key_bytes) as u64;
         let are_there = (0..).zip(&records).all(|(group, &at)| at == group * record_bytes);
-        // Keys below all separators belong to the first group too: a look-up relies on that.
+        // A look-up relies on this: keys below every separator belong to the first group.
         let from_zero = separators.first().is_none_or(|&first| first == 0);
         if !are_there || !from_zero || separators.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err(damage("the groups are not in order"));
@@ -170,7 +171,7 @@ impl TermIndex {
         self.blocks
     }
 
-    /// Returns the only group that can hold `key`; `None` in a segment without terms.
+    /// Returns the only group that can have `key`, or `None` in a segment without terms.
     #[inline(always)]
     pub fn group_of(&self, key: u64) -> Option<usize> {
         if self.separators.is_empty() {
@@ -178,7 +179,7 @@ impl TermIndex {
         }
         let at = prefix(key, self.prefix_shift).min(self.by_prefix.len() - 2);
         let [from, to] = [self.by_prefix[at], self.by_prefix[at + 1]].map(|group| group as usize);
-        // Prefixes are more than groups: between most of them no group begins.
+        // There are more prefixes than groups, so most prefixes need no search.
         let within = match from == to {
             true => 0,
             false => self.separators[from..to].partition_point(|&separator| separator <= key),
@@ -192,15 +193,14 @@ impl TermIndex {
         group * GROUP_BLOCKS..((group + 1) * GROUP_BLOCKS).min(self.blocks)
     }
 
-    /// Returns the block of `group` that has `key` if keys are spread evenly.
+    /// Returns the block of `group` where `key` would be if keys were uniformly distributed.
     #[inline]
     fn guess(&self, group: usize, key: u64) -> usize {
         let blocks = self.blocks_of(group);
         let first = self.separators[group];
         let next = self.separators.get(group + 1).copied().unwrap_or(self.key_max);
         let share = key.saturating_sub(first) as f32 / (next - first).max(1) as f32;
-        // A key of more bits than the segment's can be any number of times as far as the last
-        // block.
+        // A key with too many bits can lie arbitrarily far beyond the last block.
         blocks.start + ((share * blocks.len() as f32) as usize).min(blocks.len() - 1)
     }
 
@@ -211,7 +211,7 @@ impl TermIndex {
         self.record_of(group).start + self.entry_in_record(place)
     }
 
-    /// Returns the offset in its group's record of the entry of the block at `place` of the group.
+    /// Returns the offset in a group's record of the entry of the block at `place` of the group.
     #[inline]
     fn entry_in_record(&self, place: usize) -> usize {
         HEAD_BYTES + place * self.entry_bytes()
@@ -221,21 +221,21 @@ impl TermIndex {
         self.key_bytes + ENTRY_REST_BYTES
     }
 
-    /// Returns the place in the section of the record of a group.
+    /// Returns the range of the record of a group in the section.
     #[inline]
     pub fn record_of(&self, group: usize) -> Range<usize> {
         let bytes = record_bytes(self.key_bytes);
         group * bytes..(group + 1) * bytes
     }
 
-    /// Returns the offset in the section that a search for `key` in `group` will read first, if
-    /// keys are spread evenly.
+    /// Returns the offset in the section that a search for `key` in `group` probably reads first,
+    /// assuming uniformly distributed keys.
     #[inline]
     pub fn place(&self, group: usize, key: u64) -> usize {
         self.entry_at(self.guess(group, key))
     }
 
-    /// Returns the only block that can hold `key`, which is in `group` if anywhere.
+    /// Returns the only block of `group` that can have `key`.
     ///
     /// # Errors
     /// When the record of the group is damaged.
@@ -248,7 +248,7 @@ impl TermIndex {
         Ok(self.block_in(self.record(file, group)?, group, key))
     }
 
-    /// Returns the block that [`block_of`](Self::block_of) finds, with its entry in the index.
+    /// Like [`block_of`](Self::block_of), but returns the entry of the block in the index.
     ///
     /// # Errors
     /// The errors of [`block_of`](Self::block_of).
@@ -267,7 +267,7 @@ impl TermIndex {
     /// Returns the entry of a block in the index.
     ///
     /// # Errors
-    /// When the record of its group is damaged, or the block is not among the terms.
+    /// When the record of the group is damaged, or the entry lies outside the terms section.
     pub fn locate(&self, file: &SigFile, block: usize) -> Result<Located, Corruption> {
         if block >= self.blocks {
             return Err(self.is_nowhere(file, block));
@@ -275,7 +275,7 @@ impl TermIndex {
         self.located(file, self.record(file, block / GROUP_BLOCKS)?, block)
     }
 
-    /// Returns the entries of blocks in the index. Those of a group, one after the other, take one
+    /// Returns the entries of blocks in the index. Consecutive blocks of the same group share a
     /// read of its record.
     ///
     /// # Errors
@@ -306,8 +306,8 @@ impl TermIndex {
         Ok(all)
     }
 
-    /// Returns the first block of the keys from `key` on; the one before it, if that ends below
-    /// `key`. `None` in a segment without terms.
+    /// Returns the first block with keys from `key` on. This may be the previous block, even if its
+    /// keys are all smaller than `key`. `None` in a segment without terms.
     ///
     /// # Errors
     /// When the record of a group is damaged.
@@ -372,19 +372,19 @@ impl TermIndex {
         file.corruption(Section::TermIndex, self.entry_at(block), what)
     }
 
-    /// Returns the block `block`.
+    /// Returns the block with the number `block`.
     ///
     /// # Errors
-    /// When its bytes, or those of its group's record, are damaged.
+    /// When the block or the record of its group is damaged.
     #[inline]
     pub fn read<'a>(&self, file: &'a SigFile, block: usize) -> Result<Block<'a>, Corruption> {
         self.open_block(file, &self.locate(file, block)?)
     }
 
-    /// Returns a block that has been located.
+    /// Returns a located block.
     ///
     /// # Errors
-    /// When its bytes are damaged.
+    /// When the block is damaged.
     #[inline]
     pub fn open_block<'a>(
         &self,
@@ -403,7 +403,7 @@ impl TermIndex {
     }
 }
 
-/// Returns the number of bytes of the record of a full group.
+/// Returns the bytes of the record of a full group.
 fn record_bytes(key_bytes: usize) -> usize {
     HEAD_BYTES + GROUP_BLOCKS * (key_bytes + ENTRY_REST_BYTES)
 }
@@ -413,8 +413,9 @@ fn prefix(key: u64, shift: u32) -> usize {
     (key >> shift) as usize
 }
 
-/// Reads the entries of the FST, separators as keys; `None` if their number is not `groups`, or if
-/// it cannot be walked: the checksums of its bytes fit, so it was forged.
+/// Reads the entries of the FST, with separators as keys. `None` if the number of entries is not
+/// `groups`, or if the FST cannot be traversed, which means that it was forged, because its
+/// checksums are correct.
 fn stream(bytes: &[u8], header: &Header, groups: usize) -> Option<(Vec<u64>, Vec<u64>)> {
     use fst::Streamer;
 
@@ -445,7 +446,7 @@ mod tests {
 
     const TERMS: u64 = GROUP_TERMS as u64;
 
-    /// Creates a segment of one document that has these keys.
+    /// Creates a segment of a single document with these keys.
     fn reader(key_bits: u8, keys: impl Iterator<Item = u64>) -> SegmentReader {
         let signature: Vec<_> =
             (0..).zip(keys).map(|(position, key)| Fingerprint { key, position }).collect();
@@ -459,7 +460,8 @@ mod tests {
 
     #[test]
     fn a_key_of_more_bits_than_those_of_a_segment_is_looked_for_at_its_end() {
-        // The last group begins at the largest key: as a share of it, any other is without bound.
+        // The last group begins at the largest key, so the distance of any larger key is unbounded
+        // in terms of the group's width.
         let reader = reader(32, (1 << 32) - TERMS - 1..1 << 32);
         let (file, index) = (reader.file(), reader.index());
         for key in [1 << 32, 1 << 63, u64::MAX] {
@@ -472,12 +474,12 @@ mod tests {
 
     #[test]
     fn ascending_keys_are_in_the_groups_and_blocks_of_each_of_them() {
-        // A group and a second with one block; three, and a fourth with one block.
+        // A group and a second group with one block, then three groups and a fourth with one block.
         for terms in [0, 1, TERMS + 8, 3 * TERMS + 5] {
             let key = |i: u64| 1 << 38 | mix64(i) >> 25;
             let reader = reader(40, (0..terms).map(key));
             let (file, index) = (reader.file(), reader.index());
-            // Some keys below all of the segment, the segment's keys, and others between and above.
+            // Some keys below the segment, keys of the segment, and other keys between and above.
             let others = (0..100).chain((0..500).map(|i| mix64(!i) >> 24));
             let mut keys: Vec<u64> = (0..terms).step_by(16).map(key).chain(others).collect();
             keys.sort_unstable();
@@ -499,7 +501,7 @@ mod tests {
                 end = to;
             }
             assert_eq!(end, file.len(Section::Terms));
-            // In order, and each of a group after one of another.
+            // In order, and with groups alternating.
             for places in [[0, 0, 1, 2], [0, 64, 1, 65]] {
                 let blocks = (0..index.blocks()).flat_map(|at| places.map(|place| at + place));
                 let blocks: Vec<usize> = blocks.filter(|&block| block < index.blocks()).collect();

@@ -1,10 +1,10 @@
-//! The order of terms in the file, and the index and filter over them.
+//! The order of terms in the file, and their index and filter.
 //!
-//! Terms come in key order and go into blocks; 64 blocks are a group. For each group the writer
-//! notes where its blocks are and how they are coded, and makes the filter of its keys; for all
-//! groups it makes an FST of the separators between them. An FST with one entry a key would cost
-//! three times the bytes: random keys share almost nothing. Layout: segments-format.md, "Terms",
-//! "Term index" and "Filter".
+//! Terms are written in key order into blocks, and 64 blocks form a group. For each group the
+//! writer records the places and encodings of its blocks, and makes the filter of its keys. An FST
+//! has the separators between all groups. An FST with an entry per key would take three times the
+//! bytes, because random keys share almost nothing. Layout: segments-format.md, "Terms", "Term
+//! index" and "Filter".
 
 use std::io::{self, Write};
 
@@ -23,37 +23,37 @@ pub struct TermsWriter {
     filter: Spool,
     directory: Vec<u8>,
     separators: fst::MapBuilder<Vec<u8>>,
-    /// The blocks of the group that have not been written yet.
+    /// The blocks of the current group, not written yet.
     blocks: Vec<u8>,
     written: u64,
-    /// The last key of the group before.
+    /// The last key of the previous group.
     last_key: Option<u64>,
     terms: u64,
 }
 
-/// The state of the group whose terms are coming.
+/// The group whose terms are being collected.
 #[derive(Default)]
 struct Group {
     keys: Vec<u64>,
     entries: Vec<Entry>,
-    /// The offset of its first list.
+    /// The offset of the group's first list.
     lists_base: Option<u64>,
 }
 
 /// The parts to be written after the last block.
 pub struct TermsEnd {
-    /// The term index: the records of all groups, and the finished FST.
+    /// The term index: the records of the groups, and the finished FST.
     pub index: Vec<u8>,
-    /// The filters.
+    /// The filters of the groups.
     pub filter: Spool,
-    /// The posting lists.
+    /// The posting lists, for the section that follows.
     pub lists: Spool,
     /// The number of terms.
     pub terms: u64,
 }
 
 impl TermsWriter {
-    /// Creates a writer of the terms of the segment that begins with `header`; lists go to `lists`.
+    /// Creates a writer of the terms of a segment with this `header`. Posting lists go to `lists`.
     pub fn new(header: Header, lists: Spool) -> TermsWriter {
         TermsWriter {
             header,
@@ -70,7 +70,7 @@ impl TermsWriter {
         }
     }
 
-    /// Appends a term, of a larger key than the last, with its documents in ascending order.
+    /// Appends a term and its ascending documents. `key` must be larger than the last key.
     #[inline]
     pub fn push(&mut self, out: &mut impl Write, key: u64, docs: &[u32]) -> io::Result<()> {
         if self.block.len() == BLOCK_TERMS {
@@ -93,7 +93,7 @@ impl TermsWriter {
         Ok(())
     }
 
-    /// Writes the last group; returns the parts that belong elsewhere in the file.
+    /// Writes the last group. Returns the parts that belong elsewhere in the file.
     pub fn finish(mut self, out: &mut impl Write) -> io::Result<TermsEnd> {
         if self.block.len() > 0 {
             self.end_block();
@@ -137,8 +137,8 @@ impl TermsWriter {
     }
 }
 
-/// Returns the shortest string that is greater than the big-endian form of `last` and at most that
-/// of `first`; empty before the first group.
+/// Returns the shortest string that is greater than the big-endian form of `last` and at most the
+/// big-endian form of `first`. Empty before the first group.
 fn separator(last: Option<u64>, first: u64, key_bytes: usize) -> Vec<u8> {
     let bytes = |key: u64| key.to_be_bytes()[8 - key_bytes..].to_vec();
     let Some(last) = last else { return Vec::new() };

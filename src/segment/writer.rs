@@ -1,8 +1,8 @@
-//! The writer of `.sig` files, in their order.
+//! Writes `.sig` files from front to back.
 //!
-//! One pass, front to back: terms in key order, then the signatures in document order. The
-//! in-memory builder and the merge both write through this, so there is one place that knows the
-//! order. Memory: the term index, a row and a digest a document, and the spools.
+//! A single pass writes terms in key order, then signatures in document order. Both the in-memory
+//! builder and the merge use this writer, so a single place knows the order of sections. Memory:
+//! the term index, a row and a digest per document, and the spools.
 
 use std::io::{self, Write};
 
@@ -29,7 +29,7 @@ impl Sections {
     }
 }
 
-/// Writes the terms of a segment; then see [`SegmentWriter::end_terms`].
+/// Writes the terms of a segment. Continue with [`SegmentWriter::end_terms`].
 pub struct SegmentWriter<W: Write> {
     header: Header,
     out: PageWriter<W>,
@@ -40,7 +40,7 @@ pub struct SegmentWriter<W: Write> {
 }
 
 impl<W: Write> SegmentWriter<W> {
-    /// Begins the segment that `header` announces.
+    /// Begins a segment with this `header`.
     pub fn new(out: W, header: Header, spool: Spool) -> io::Result<SegmentWriter<W>> {
         let mut out = PageWriter::new(out);
         out.write_all(&header.encode())?;
@@ -57,14 +57,14 @@ impl<W: Write> SegmentWriter<W> {
         })
     }
 
-    /// Appends a term, of a larger key than the last, with its documents, strictly ascending.
+    /// Appends a term and its strictly ascending documents. `key` must be larger than the last key.
     #[inline]
     pub fn push_term(&mut self, key: u64, docs: &[u32]) -> io::Result<()> {
         self.counts.postings += docs.len() as u64;
         self.terms.push(&mut self.out, key, docs)
     }
 
-    /// Ends the terms; the signatures come next, in document order.
+    /// Ends the terms. Signatures follow, in document order.
     pub fn end_terms(mut self) -> io::Result<ForwardWriter<W>> {
         let end = self.terms.finish(&mut self.out)?;
         self.counts.terms = end.terms;
@@ -90,23 +90,23 @@ impl<W: Write> SegmentWriter<W> {
     }
 }
 
-/// The approximate size of a chunk of forward lists, the unit of writing to the file.
+/// The approximate bytes of a chunk of forward lists, the unit of writing to the file.
 pub const CHUNK_BYTES: usize = 64 << 10;
 
-/// The signatures of documents that follow each other, as they are written.
+/// The encoded signatures of consecutive documents.
 pub struct ForwardChunk {
     ordinal_bits: u32,
     bytes: Vec<u8>,
-    /// The places of the lists are counted from the beginning of the chunk.
+    /// The documents, with offsets of their lists relative to the beginning of the chunk.
     documents: Vec<Document>,
     ids: String,
-    /// For each document the end of its id in `ids`, and the digest of its text.
+    /// For each document, the end of its id in `ids`, and the digest of its text.
     identities: Vec<(usize, Digest)>,
     occurrences: usize,
 }
 
 impl ForwardChunk {
-    /// Creates an empty chunk of a segment whose term ordinals have this many bits.
+    /// Creates an empty chunk for a segment with this width of term ordinals.
     pub fn new(ordinal_bits: u32) -> ForwardChunk {
         ForwardChunk {
             ordinal_bits,
@@ -118,9 +118,9 @@ impl ForwardChunk {
         }
     }
 
-    /// Appends the next document: its id and digest, its tokens, and its distinct fingerprints. If
-    /// signatures are stored, [`push_signature`](Self::push_signature) or
-    /// [`push_renumbered`](Self::push_renumbered) follows.
+    /// Appends the next document: its id and digest, its number of tokens, and its number of
+    /// distinct fingerprints. If signatures are stored, call
+    /// [`push_signature`](Self::push_signature) or [`push_renumbered`](Self::push_renumbered) next.
     pub fn push(&mut self, identity: Identity<'_>, tokens: u32, distinct: u32) {
         let forward_at = self.bytes.len() as u64;
         self.documents.push(Document { distinct, tokens, forward_at });
@@ -128,7 +128,7 @@ impl ForwardChunk {
         self.identities.push((self.ids.len(), identity.digest));
     }
 
-    /// Appends the signature of the document that was pushed last, as term ordinals and positions.
+    /// Appends the signature of the last pushed document, as term ordinals and positions.
     pub fn push_signature(
         &mut self,
         ordinals: impl ExactSizeIterator<Item = u32>,
@@ -138,8 +138,8 @@ impl ForwardChunk {
         forward::put_list(&mut self.bytes, ordinals, positions, self.ordinal_bits);
     }
 
-    /// Appends as the signature of the document that was pushed last that of another segment, where
-    /// its terms have these ordinals here.
+    /// Appends the signature of the last pushed document, taken from another segment. `ordinals`
+    /// are the ordinals of its terms in this segment.
     pub fn push_renumbered(&mut self, list: &ForwardList<'_>, ordinals: &[u32]) {
         self.occurrences += ordinals.len();
         list.put_renumbered(&mut self.bytes, ordinals, self.ordinal_bits);
@@ -150,12 +150,12 @@ impl ForwardChunk {
         self.occurrences
     }
 
-    /// Returns the length of the lists and of the ids.
+    /// Returns the bytes of the lists and the ids.
     pub fn len(&self) -> usize {
         self.bytes.len() + self.ids.len()
     }
 
-    /// Forgets all documents.
+    /// Removes every document, and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.documents.clear();
@@ -165,7 +165,7 @@ impl ForwardChunk {
     }
 }
 
-/// Writes the signatures of a segment's documents, and the end of the file.
+/// Writes the signatures of the documents of a segment, and the end of the file.
 pub struct ForwardWriter<W: Write> {
     header: Header,
     out: PageWriter<W>,
@@ -202,7 +202,7 @@ impl<W: Write> ForwardWriter<W> {
         self.out.write_all(&chunk.bytes)
     }
 
-    /// Writes what remains; the counts of the segment and the writer beneath, not yet flushed.
+    /// Writes the remaining sections. Returns the counts and the unflushed inner writer.
     pub fn finish(mut self) -> io::Result<(Counts, W)> {
         assert_eq!(
             self.documents.len(),

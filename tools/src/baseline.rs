@@ -1,9 +1,10 @@
-//! What would a competent engineer build with tantivy alone, and how does cento compare?
+//! Compares cento with the two indexes that an engineer would build with tantivy alone.
 //!
-//! Two ways: every run of five words is a term; or the *same* winnowed fingerprints are u64 terms.
-//! Both without frequencies or positions, searched by an OR of constant-score terms, ten hits. The
-//! baselines end with document addresses; cento's answers have ids, measures and meta. All engines
-//! answer the same queries in turns, one thread, after a round that is not counted.
+//! The terms of the first index are all runs of five words. The terms of the second index are the
+//! winnowed fingerprints of cento as u64. Neither index stores frequencies or positions, and both
+//! are searched for ten hits by an OR of constant-score terms. The baselines return document
+//! addresses, while cento also returns ids, measures and meta. All engines answer the same queries
+//! in turns on one thread, after a warm-up round.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -25,12 +26,11 @@ use crate::Result;
 use crate::cento::{Document, documents};
 use crate::measure::{Times, config, cpu_seconds, directory_bytes, keys, queries};
 
-/// The names of the engines.
 pub const CENTO: &str = "cento";
 pub const U64_TERMS: &str = "u64 terms";
 pub const FIVE_WORD_TERMS: &str = "five-word terms";
 
-/// Queries that one engine answers before it is the next one's turn.
+/// The number of queries that one engine answers in a row.
 const TURN: usize = 50;
 
 /// Compare cento with two ways to do it with tantivy alone.
@@ -53,20 +53,18 @@ pub struct Baselines {
     pub no_shingles: bool,
 }
 
-/// The cost of building the index of an engine.
 #[derive(Debug, Clone, Copy)]
 pub struct Building {
     pub seconds: f64,
     pub processor_seconds: f64,
 }
 
-/// The measurements of an engine.
 pub struct Engine {
     pub name: &'static str,
-    /// Nothing if the index was there, or the engine needs no index.
+    /// `None` if the index existed before, or the engine needs no index.
     pub built: Option<Building>,
     pub index_bytes: Option<u64>,
-    /// Whole documents and passages of 100 words.
+    /// The times of whole documents, then of passages of 100 words.
     pub times: Option<[Times; 2]>,
 }
 
@@ -104,7 +102,6 @@ impl Baselines {
         Ok(())
     }
 
-    /// Builds the indexes that are missing, and searches them in alternating rounds.
     pub fn measure(&self) -> Result<Vec<Engine>> {
         std::fs::create_dir_all(&self.work)?;
         let mut measured = Vec::new();
@@ -150,8 +147,8 @@ impl Baselines {
         let (whole, passages) = queries(&self.corpus, self.queries, self.seed)?;
         let mut times = vec![[Times::default(), Times::default()]; engines.len()];
         for (at, texts) in [&whole, &passages].into_iter().enumerate() {
-            // In turns of some queries: one by one, every engine would find the processor's caches
-            // full of another's data, which no service does.
+            // An engine answers several queries in a row. Alternating after each query would fill
+            // the processor's caches with the data of another engine, which no service does.
             for round in 0..2 {
                 for texts in texts.chunks(TURN) {
                     for ((_, answer), times) in engines.iter().zip(&mut times) {
@@ -183,7 +180,7 @@ impl Baselines {
         let stop = Stop::new();
         let inputs = [self.corpus.clone()];
         cento_source::add(&index, &inputs, &AddOptions::default(), &stop, &mut |_| {})?;
-        // Like the baselines: measured when merging has come to rest, in one segment.
+        // Merges to one segment like the baselines, so that every engine is measured after merging.
         index.compact(1)?;
         Ok(())
     }
@@ -215,17 +212,15 @@ impl Baselines {
     }
 }
 
-/// Looks a text up; the number of hits.
+/// Looks up a text and returns the number of hits.
 type Answer<'a> = dyn Fn(&str) -> Result<usize> + 'a;
 
-/// What a text is to a baseline.
 trait Terms {
     fn field(&self, schema: &mut cento::tantivy::schema::SchemaBuilder) -> Field;
     fn add(&self, text: &str, field: Field, document: &mut TantivyDocument) -> Result;
     fn terms(&self, text: &str, field: Field) -> Result<Vec<Term>>;
 }
 
-/// The name of the field with the terms.
 const FIELD: &str = "terms";
 
 fn answer<'a>(path: &Path, terms: impl Terms + 'a) -> Result<Box<Answer<'a>>> {
@@ -244,7 +239,7 @@ fn answer<'a>(path: &Path, terms: impl Terms + 'a) -> Result<Box<Answer<'a>>> {
     }))
 }
 
-/// The fingerprints of cento's default scheme.
+/// Terms that are the fingerprints of cento's default scheme.
 struct Fingerprints {
     config: Config,
 }
@@ -267,7 +262,7 @@ impl Terms for Fingerprints {
     }
 }
 
-/// Every run of five words.
+/// Terms that are the distinct runs of five lower-case words.
 struct Shingles;
 
 impl Shingles {

@@ -1,4 +1,4 @@
-//! Runs the cento command and reads its JSON.
+//! Runs the command `cento` and reads its JSON.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::Result;
 
-/// The program that is measured.
+/// The program under test.
 #[derive(Debug, Clone, Args)]
 pub struct Cento {
     /// The cento command.
@@ -22,12 +22,13 @@ pub struct Cento {
 }
 
 impl Cento {
-    /// The command at this path.
+    /// Uses the command at this path.
     pub fn at(path: &Path) -> Cento {
         Cento { cento: path.to_owned() }
     }
 
-    /// The JSON lines that a command prints, and the seconds it took. Finding nothing is fine.
+    /// Returns the JSON lines that a command prints and the seconds that the command took. Exit
+    /// status 1, for nothing found, is no error.
     pub fn json(&self, args: &[&str]) -> Result<(Vec<Value>, f64)> {
         let started = Instant::now();
         let output = Command::new(&self.cento)
@@ -44,7 +45,7 @@ impl Cento {
         Ok((values, seconds))
     }
 
-    /// The one JSON object that a command prints.
+    /// Returns the last JSON object that a command prints.
     pub fn object(&self, args: &[&str]) -> Result<Value> {
         let (mut values, _) = self.json(args)?;
         values.pop().ok_or_else(|| format!("cento {} printed nothing", args.join(" ")).into())
@@ -54,18 +55,18 @@ impl Cento {
 /// A document of a corpus.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Document {
-    /// Its id.
+    /// The unique name of the document in the corpus.
     pub id: String,
-    /// Its text.
+    /// The text of the document, which may be empty.
     pub text: String,
 }
 
-/// The documents of a JSON lines file, which may be compressed with zstd.
+/// Iterates over the documents of a JSON lines file, which may be compressed with zstd.
 pub fn documents(path: &Path) -> Result<impl Iterator<Item = Result<Document>>> {
     json_lines(path)
 }
 
-/// The values of a JSON lines file, which may be compressed with zstd.
+/// Iterates over the values of a JSON lines file, which may be compressed with zstd.
 pub fn json_lines<T: DeserializeOwned>(path: &Path) -> Result<impl Iterator<Item = Result<T>>> {
     let file = File::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let inner: Box<dyn Read> = match path.extension().is_some_and(|extension| extension == "zst") {

@@ -1,4 +1,4 @@
-//! Speed and number of segments of an index that gets a commit every second.
+//! Measures the speed and the number of segments of an index that receives a commit every second.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -1,10 +1,10 @@
 //! Makes corpora with known contents.
 //!
-//! `plant` writes a background of unrelated documents, and queries made of them: copies with a
-//! share of the words edited, and passages of 50 to 100 words, edited likewise. The queries are not
-//! in the corpus; the truth of each is the document it was made from. `repeat` makes a corpus
-//! larger by copies with edits, or by copies with other letters. Both give the same bytes for the
-//! same seed.
+//! `plant` writes a background of unrelated documents, and queries made from these documents: whole
+//! copies and passages of 50 to 100 words, with a share of the words edited. The corpus does not
+//! contain the queries, and each query names the document that it was made from. `repeat` enlarges
+//! a corpus with edited copies or with copies in other letters. The same seed produces the same
+//! bytes.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -17,12 +17,12 @@ use serde::Serialize;
 use crate::Result;
 use crate::cento::{Document, documents};
 
-/// Words of the made-up vocabulary.
+/// The number of words in the made-up vocabulary.
 const VOCABULARY: usize = 60_000;
 
-/// The shares of edited words of copies, in hundredths.
+/// The shares of edited words in copies, in hundredths.
 pub const COPY_LEVELS: [u32; 4] = [2, 5, 10, 20];
-/// The shares of edited words of passages, in hundredths.
+/// The shares of edited words in passages, in hundredths.
 pub const PASSAGE_LEVELS: [u32; 4] = [0, 5, 10, 20];
 
 /// Make a corpus, and queries with known sources.
@@ -48,23 +48,23 @@ pub struct Plant {
     seed: u64,
 }
 
-/// A query with its truth.
+/// A query with its known source.
 #[derive(Debug, Serialize, serde::Deserialize)]
 pub struct Planted {
-    /// `kind-level-number`.
+    /// The id has the form `kind-level-number`.
     pub id: String,
-    /// The edited text.
+    /// The text after the edits.
     pub text: String,
-    /// `copy`, `passage`, or `quoting`: a passage in a text of its own.
+    /// `copy`, `passage`, or `quoting`: a passage inside an unrelated text.
     pub kind: String,
-    /// Edited words, in hundredths.
+    /// The share of edited words, in hundredths.
     pub level: u32,
-    /// The document that it was made from.
+    /// The id of the document that the query was made from.
     pub source: String,
 }
 
 impl Plant {
-    /// Runs the tool.
+    /// Writes the corpus and the queries.
     ///
     /// # Errors
     /// When a file cannot be read or written.
@@ -127,7 +127,7 @@ fn plant(
     words: &Vocabulary,
     rng: &mut Rng,
 ) -> Planted {
-    // Sources have at least 120 words, so that a passage is a part of them.
+    // A source has at least 120 words, so that a passage is only a part of it.
     let (source, text) = loop {
         let source = rng.choice(background).expect("a corpus has documents");
         let text: Vec<&str> = source.text.split_whitespace().collect();
@@ -154,7 +154,8 @@ fn plant(
     Planted { id: String::new(), text, kind: kind.into(), level, source: source.id.clone() }
 }
 
-/// The words with `level` in a hundred substituted, deleted, or followed by a new one, alike often.
+/// Edits `level` in a hundred words: a word is substituted, deleted or followed by a new word with
+/// equal probability.
 pub fn edit(text: &[&str], level: u32, words: &Vocabulary, rng: &mut Rng) -> String {
     let mut edited: Vec<&str> = Vec::with_capacity(text.len());
     for word in text {
@@ -171,16 +172,16 @@ pub fn edit(text: &[&str], level: u32, words: &Vocabulary, rng: &mut Rng) -> Str
     edited.join(" ")
 }
 
-/// Words that occur as often as those of a language do (Zipf), each preferring some successors.
+/// Words with the frequencies of a natural language (Zipf).
 #[derive(Debug)]
 pub struct Vocabulary {
     words: Vec<String>,
-    /// The sums of the words' frequencies.
+    /// The cumulated frequencies of the words.
     sums: Vec<f64>,
 }
 
 impl Vocabulary {
-    /// The vocabulary that this generator draws.
+    /// Draws a vocabulary from this generator.
     pub fn new(rng: &mut Rng) -> Vocabulary {
         const ONSETS: [&str; 16] =
             ["b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "v", "st", "tr"];
@@ -202,7 +203,8 @@ impl Vocabulary {
         }
         let mut sum = 0.0;
         let sums = (1..=VOCABULARY).map(|rank| {
-            // Mandelbrot's form: the first words are less frequent than Zipf has them.
+            // Mandelbrot's form of the law: the first words are less frequent than under Zipf's
+            // law.
             sum += 1.0 / (rank as f64 + 2.7);
             sum
         });
@@ -215,7 +217,7 @@ impl Vocabulary {
         &self.words[rank.min(VOCABULARY - 1)]
     }
 
-    /// A text of this many words.
+    /// Draws a text of `count` words.
     pub fn text(&self, count: usize, rng: &mut Rng) -> String {
         let mut text = String::new();
         for i in 0..count {
@@ -230,7 +232,7 @@ impl Vocabulary {
     }
 }
 
-/// Makes up documents of 100 to 3,000 words until their texts have this many bytes.
+/// Makes up documents of 100 to 3,000 words until the texts have `bytes` bytes in total.
 pub fn made_up<'a>(
     words: &'a Vocabulary,
     bytes: usize,
@@ -276,7 +278,7 @@ pub struct Repeat {
 }
 
 impl Repeat {
-    /// Runs the tool.
+    /// Writes the larger corpus.
     ///
     /// # Errors
     /// When a file cannot be read or written.
@@ -318,7 +320,8 @@ impl Repeat {
     }
 }
 
-/// The document, cut at line ends into pieces of at least this many bytes, the last one of fewer.
+/// Cuts the document at line ends into pieces of at least `bytes` bytes. The last piece may be
+/// smaller.
 fn pieces(document: Document, bytes: Option<usize>) -> Vec<Document> {
     let Some(bytes) = bytes else { return vec![document] };
     let mut pieces: Vec<Document> = Vec::new();
@@ -334,7 +337,7 @@ fn pieces(document: Document, bytes: Option<usize>) -> Vec<Document> {
     pieces
 }
 
-/// A letter for each letter of a to z.
+/// A permutation of the letters a to z.
 struct Alphabet {
     letters: [u8; 26],
 }
@@ -359,7 +362,7 @@ impl Alphabet {
     }
 }
 
-/// As [`edit`], keeping the lines.
+/// Edits like [`edit`], but keeps the lines.
 fn edit_lines(text: &str, level: u32, words: &Vocabulary, rng: &mut Rng) -> String {
     let lines = text.lines().map(|line| {
         let indent = line.len() - line.trim_start().len();
@@ -397,7 +400,7 @@ mod tests {
             let kept: std::collections::HashSet<&str> = edited.split(' ').collect();
             let lost = text.iter().filter(|word| !kept.contains(*word)).count() as f64;
             let new = edited.split(' ').filter(|word| !word.starts_with('x')).count() as f64;
-            // Two edits in three lose a word, and two in three bring a new one.
+            // Two of three edits remove a word, and two of three edits insert a new word.
             let expected = f64::from(level) / 100.0 * 20_000.0 * 2.0 / 3.0;
             assert!((lost - expected).abs() <= expected * 0.1, "{level}: {lost}");
             assert!((new - expected).abs() <= expected * 0.1, "{level}: {new}");

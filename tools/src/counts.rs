@@ -1,10 +1,10 @@
-//! Instruction counts of operations.
+//! Counts the instructions of operations.
 //!
-//! Times on a shared machine show no difference below a tenth; instruction counts of fixed
-//! operations are nearly the same each time, so a slowdown shows as a changed line in
-//! `tools/counts.txt`. callgrind counts inside [`counted`] alone: neither what prepares an
-//! operation nor other threads, whose waiting takes another number of instructions each time. The
-//! first round is not counted, because it also fills caches.
+//! On a shared machine, times show no difference below a tenth. The instruction counts of fixed
+//! operations are nearly the same each time, so a slowdown appears as a changed line in
+//! `tools/counts.txt`. callgrind counts inside [`counted`] alone. The preparation of an operation
+//! is excluded, and so are other threads, because waiting takes a different number of instructions
+//! each time. The first round is excluded because it also fills caches.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -47,13 +47,12 @@ pub struct Counts {
     run: bool,
 }
 
-/// Runs an operation once; the number of the round decides its input.
+/// Runs an operation once. The number of the round selects the input.
 type Round = Box<dyn FnMut(u64) -> Result>;
 
-/// The most rounds of an operation.
 const ROUNDS_MAX: u64 = 20;
 
-/// An operation: its name, how many rounds are counted, and what prepares it and returns a round.
+/// An operation with the number of counted rounds and a function that prepares a round.
 struct Operation {
     name: &'static str,
     rounds: u64,
@@ -180,7 +179,7 @@ impl Counts {
     }
 }
 
-/// The recorded counts, by the names of the operations.
+/// Returns the recorded counts by the names of the operations.
 fn parse(record: &str) -> Result<BTreeMap<&str, u64>> {
     let count = |line| -> Option<(&str, u64)> {
         let (count, name) = str::trim_start(line).split_once("  ")?;
@@ -191,7 +190,7 @@ fn parse(record: &str) -> Result<BTreeMap<&str, u64>> {
 }
 
 impl Operation {
-    /// Runs the operation, once without being counted.
+    /// Runs the operation, after one round that is not counted.
     fn run(&self) -> Result {
         assert!(self.rounds <= ROUNDS_MAX, "there is an input for every round");
         let mut round = (self.prepare)()?;
@@ -199,7 +198,7 @@ impl Operation {
         (1..=self.rounds).try_for_each(|number| counted(&mut round, number))
     }
 
-    /// Counts the instructions of a round, in another process.
+    /// Counts the instructions of a round in a separate process.
     fn instructions(&self) -> Result<u64> {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
@@ -210,25 +209,24 @@ impl Operation {
         let said = String::from_utf8_lossy(&output.stderr);
         let collected = said.lines().find_map(|line| line.split_once("Collected : "));
         let count = collected.and_then(|(_, count)| count.trim().parse::<u64>().ok());
-        // None are counted if the program has no symbols.
+        // callgrind counts nothing if the program has no symbols.
         let count = count.filter(|&count| output.status.success() && count > 0);
         let count = count.ok_or_else(|| format!("{}: nothing was counted: {said}", self.name))?;
         Ok(count / self.rounds)
     }
 }
 
-/// Runs a round that is counted: callgrind knows this function by its name.
+/// Runs a counted round. callgrind finds this function by its name.
 #[inline(never)]
 fn counted(round: &mut Round, number: u64) -> Result {
     round(number)
 }
 
-/// What the rounds of an operation take, made before they are counted.
+/// Makes the inputs of all rounds before any round is counted.
 fn inputs<T>(make: impl Fn(u64) -> T) -> Vec<T> {
     (0..=ROUNDS_MAX).map(make).collect()
 }
 
-/// Words, some of them frequent, the same for the same seed.
 fn text(seed: u64, count: u64) -> String {
     let word = |i: u64| {
         let drawn = mix64(mix64(seed) ^ i);
@@ -243,8 +241,8 @@ fn cyrillic(count: u64) -> String {
     (0..count).map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Words with two marks on every second letter; one of them composes with it: normalisation has to
-/// look at each.
+/// Makes words with two marks on every second letter. One of the marks composes with the letter, so
+/// normalization has to examine each letter.
 fn accents_apart(count: u64) -> String {
     let base = |at: u64| char::from(b"aeiouy"[(at % 6) as usize]);
     let letter = |at: u64| format!("{}\u{323}\u{302}t", base(at));
@@ -347,8 +345,8 @@ fn cover(words: u64) -> Result<Round> {
     }))
 }
 
-/// Files of packages in `Cargo.lock`, so every machine has the same: a novel, and long lists of
-/// changes.
+/// Prose in the files of packages in `Cargo.lock`, which every machine has: a novel and long change
+/// logs.
 const LONG_PROSE: [(&str, &str); 4] = [
     ("htmlescape", "moonstone-short.txt"),
     ("tokio", "CHANGELOG.md"),
@@ -356,15 +354,16 @@ const LONG_PROSE: [(&str, &str); 4] = [
     ("axum", "CHANGELOG.md"),
 ];
 
-/// As [`LONG_PROSE`]: numbers of characters, which have many digits in common.
+/// Tables of character numbers in the files of packages in `Cargo.lock`. The numbers have many
+/// digits in common.
 const TABLES: [(&str, &str); 2] =
     [("idna", "tests/IdnaTestV2.txt"), ("caseless", "CaseFolding.txt")];
 
-/// The lines of a long text, and those between the beginning of one and the next: half of each is
-/// in the one after it.
+/// The number of lines of a long text, and the distance between the beginnings of consecutive
+/// texts. Half of each text is also in the next text.
 const LINES: (usize, usize) = (1000, 500);
 
-/// Cuts files of packages into long texts that share half of their lines with the next.
+/// Cuts files of packages into long texts that share half of their lines with the next text.
 fn long_texts(files: &[(&str, &str)]) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     for (package, path) in files {
@@ -377,8 +376,8 @@ fn long_texts(files: &[(&str, &str)]) -> Result<Vec<String>> {
     Ok(texts)
 }
 
-/// Searches passages of a hundred words of these texts, with every tenth word left out, among all
-/// of them, and finds what the first ten hits share with each.
+/// Searches these texts for passages of a hundred words without every tenth word, and compares each
+/// passage with the first ten hits.
 fn search_real(texts: Vec<String>) -> Result<Round> {
     let config = Config::new(cento::scheme::DEFAULT_SPEC, "words", true)?;
     let index = Index::create_in(RamDirectory::create(), "counts", config)?;

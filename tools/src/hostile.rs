@@ -1,8 +1,8 @@
-//! Texts of a client that were made to take long, and their effect on other clients.
+//! Sends texts that were made to take long, and measures their effect on other clients.
 //!
 //! Each text is sent to every route that compares texts, at the service's default limits, while a
-//! good client searches. Measured are the time that the processor is busy with it, also after the
-//! answer, and the time that the good client waits.
+//! good client searches. The tool measures how long the text keeps the processor busy, even after
+//! the answer, and how long the good client waits.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -45,10 +45,8 @@ pub struct Hostile {
     seed: u64,
 }
 
-/// Documents that the good client searches among.
 const DOCUMENTS: u64 = 2000;
 
-/// The id of the hostile document that is stored.
 const STORED: &str = "hostile";
 
 impl Hostile {
@@ -97,7 +95,6 @@ impl Hostile {
         })
     }
 
-    /// Sends every kind of text to every route.
     fn send(&self, service: &Running) -> Result {
         let client = Client::new(&service.url, None)?;
         for (name, [a, b]) in self.texts() {
@@ -145,7 +142,6 @@ impl Hostile {
         Ok(())
     }
 
-    /// Pairs of texts, with their kinds.
     fn texts(&self) -> Vec<(&'static str, [String; 2])> {
         let mut rng = Rng::with_seed(self.seed);
         let bytes = self.bytes;
@@ -173,8 +169,8 @@ impl Hostile {
     }
 }
 
-/// Sentences that both texts have, ordered so that every cut of their groups takes off one; four
-/// between them that only one text has.
+/// Makes texts with shared sentences, ordered so that every cut of a group of sentences separates
+/// one sentence. Four sentences of only one text are between two shared sentences.
 fn spiral(rng: &mut Rng, bytes: usize) -> [String; 2] {
     let count = bytes / 140;
     let shared: Vec<String> = (0..count).map(|_| words(rng, 4)).collect();
@@ -193,7 +189,8 @@ fn spiral(rng: &mut Rng, bytes: usize) -> [String; 2] {
     })
 }
 
-/// A text of summaries, each of another part of the other text, which is as long as allowed.
+/// Makes a text of summaries, each of a different part of the second text, which is as long as
+/// allowed.
 fn summaries(rng: &mut Rng, bytes: usize) -> [String; 2] {
     let (mut short, mut long) = (String::new(), String::new());
     while long.len() < bytes {
@@ -209,8 +206,8 @@ fn summaries(rng: &mut Rng, bytes: usize) -> [String; 2] {
     [short, long]
 }
 
-/// A text, and the same with one letter in seven misread: letters are aligned, and most of them
-/// are the same.
+/// Makes a text and a copy with one letter in seven misread. Letters are then aligned, and most
+/// letters are equal.
 fn misread(rng: &mut Rng, bytes: usize) -> [String; 2] {
     let mut own = String::new();
     while own.len() < bytes {
@@ -231,7 +228,7 @@ fn document(id: &str, text: String) -> DocumentBody {
     DocumentBody { id: id.to_owned(), text, meta: serde_json::Map::new(), id_place: None }
 }
 
-/// Searches until it is done: the times in microseconds, sorted, and how many were refused.
+/// Searches until `is_done`. Returns the sorted times in microseconds and the number of failures.
 fn search(url: &str, is_done: &AtomicBool) -> std::result::Result<(Vec<u64>, u64), String> {
     let client = Client::new(url, None).map_err(|e| e.to_string())?;
     let (mut times, mut refused) = (Vec::new(), 0);
@@ -249,19 +246,18 @@ fn search(url: &str, is_done: &AtomicBool) -> std::result::Result<(Vec<u64>, u64
     Ok((times, refused))
 }
 
-/// The processor time that the service has taken.
 pub fn processor_seconds(service: &Running) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", service.id()))?;
-    // After the name in parentheses; user and system time are the 12th and 13th fields, in
-    // hundredths of a second.
+    // The fields after the name in parentheses: user and system time are the 12th and 13th fields,
+    // in hundredths of a second.
     let fields: Vec<&str> =
         stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
     let field = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok());
     Ok((field(11).unwrap_or(0.0) + field(12).unwrap_or(0.0)) / 100.0)
 }
 
-/// Computations that go on for this client, as the service counts them; those of the good client
-/// take milliseconds.
+/// Returns the number of running computations that the service reports. Computations for the good
+/// client take milliseconds.
 fn computations(service: &Running) -> Result<u64> {
     let address = service.url.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address)?;

@@ -1,7 +1,7 @@
-//! Tests that a service that is killed keeps all acknowledged commits.
+//! Tests that a killed service keeps all acknowledged commits.
 //!
-//! Several clients add documents in bulk; the service is killed at a random moment, the index
-//! checked and compared with the acknowledged documents, and the service started again.
+//! Several clients add documents in bulk until the service is killed at a random moment. The index
+//! is then checked and compared with the acknowledged documents, and the service starts again.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -41,7 +41,6 @@ pub struct Kills {
     seed: u64,
 }
 
-/// Documents in a request.
 const BATCH: u64 = 200;
 
 impl Kills {
@@ -94,7 +93,7 @@ impl Kills {
     }
 }
 
-/// Adds documents until the service is gone; those whose commit was acknowledged are noted.
+/// Adds documents until the service stops, and notes the ids whose commit was acknowledged.
 fn add(url: &str, round: u64, number: u64, seed: u64, acknowledged: &Mutex<Vec<String>>) {
     let Ok(client) = Client::new(url, None) else { return };
     let mut rng = Rng::with_seed(seed);
@@ -102,7 +101,7 @@ fn add(url: &str, round: u64, number: u64, seed: u64, acknowledged: &Mutex<Vec<S
         let mut lines = String::new();
         let mut ids = Vec::new();
         for i in 0..BATCH {
-            // Some come again later, and take the place of an earlier version.
+            // One id in four is used again later, so the new version replaces an earlier version.
             let id = match rng.u8(..4) {
                 0 => format!("again-{number}-{}", rng.u64(..500)),
                 _ => format!("{round}-{number}-{batch}-{i}"),
@@ -128,7 +127,7 @@ fn add(url: &str, round: u64, number: u64, seed: u64, acknowledged: &Mutex<Vec<S
     }
 }
 
-/// The ids of all documents; an error if one is there twice.
+/// Returns the ids of all documents, or an error if an id occurs twice.
 fn ids(index: &Index) -> Result<BTreeSet<String>> {
     let snapshot = index.snapshot()?;
     let mut ids = BTreeSet::new();

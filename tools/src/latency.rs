@@ -1,4 +1,4 @@
-//! How long does a search take, and how does that grow with the corpus?
+//! Measures the latency of searches and how the latency grows with the corpus.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ pub struct Latency {
     plot: Option<PathBuf>,
 }
 
-/// The median time of the queries of a kind, against the size of the corpus.
+/// The median times of each kind of query, as pairs of corpus size and time.
 type Curves = BTreeMap<String, Vec<(f64, f64)>>;
 
 impl Latency {
@@ -140,7 +140,7 @@ impl Latency {
     }
 }
 
-/// How long it takes to read the texts of the hits of an answer and to split them into words.
+/// Returns the time for reading the texts of an answer's hits and splitting the texts into words.
 fn read_texts(searcher: &Searcher, answer: &Answer) -> Result<Duration> {
     let snapshot = searcher.snapshot();
     let mut addresses = Vec::new();
@@ -157,7 +157,7 @@ fn read_texts(searcher: &Searcher, answer: &Answer) -> Result<Duration> {
     Ok(started.elapsed())
 }
 
-/// Draws curves on logarithmic axes, beside a line that grows as the corpus does.
+/// Draws curves on logarithmic axes beside a line that grows in proportion to the corpus.
 fn plot(path: &Path, curves: &Curves) -> Result {
     use plotters::prelude::*;
 
@@ -201,7 +201,7 @@ fn plot(path: &Path, curves: &Curves) -> Result {
     Ok(area.present()?)
 }
 
-/// The first documents of a corpus, up to this many bytes of text.
+/// Iterates over the first documents of a corpus until their texts have `bytes_max` bytes.
 pub fn first(corpus: &Path, bytes_max: usize) -> Result<impl Iterator<Item = Result<Document>>> {
     let mut bytes = 0;
     Ok(documents(corpus)?.take_while(move |document| {
@@ -211,7 +211,7 @@ pub fn first(corpus: &Path, bytes_max: usize) -> Result<impl Iterator<Item = Res
     }))
 }
 
-/// Writes the first documents of a corpus, up to this many bytes of text, to a JSON lines file.
+/// Writes the documents of [`first`] to a JSON lines file.
 pub fn write_first(corpus: &Path, bytes_max: usize, out: &Path) -> Result {
     use std::io::Write;
 
@@ -222,7 +222,7 @@ pub fn write_first(corpus: &Path, bytes_max: usize, out: &Path) -> Result {
     Ok(out.flush()?)
 }
 
-/// Makes an index of the first bytes of a corpus, in this many segments of equally many documents.
+/// Makes an index of the documents of [`first`], in segments with equal numbers of documents.
 pub fn build(
     (corpus, bytes_max): (&Path, usize),
     segments: usize,

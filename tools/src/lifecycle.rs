@@ -1,5 +1,5 @@
-//! A corpus through the whole life of an index: added, searched, thinned, renewed, compacted,
-//! checked, and searched again with the same answers.
+//! Takes a corpus through the whole life of an index: documents are added, searched, removed,
+//! replaced, compacted and checked, and the searches must return the same answers again.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -65,7 +65,7 @@ impl Lifecycle {
         let renewed = path("renewed.jsonl");
         let mut out = BufWriter::new(File::create(&renewed)?);
         for &i in replaced {
-            // The second half of the text first.
+            // The replacement has the second half of the text before the first half.
             let text = &documents[i].text;
             let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
             let text = format!("{}\n{}", &text[middle..], &text[..middle]);
@@ -121,7 +121,7 @@ impl Lifecycle {
         Ok(out.flush()?)
     }
 
-    /// The answers to all queries, without the time they took.
+    /// Returns the answers to all queries without their durations.
     fn answers(&self, index: &str, queries: &str) -> Result<Vec<Value>> {
         let (mut answers, _) = self.cento.json(&["search", index, queries, "--limit", "20"])?;
         for answer in &mut answers {

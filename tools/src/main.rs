@@ -1,8 +1,8 @@
-//! Tools for those who work on cento: they break it, measure its speed, and write files of the
-//! source.
+//! Tools for developers of cento, which break cento, measure its speed, and write source files.
 //!
-//! Most know cento only by its command line; those that measure latency use the library. Each
-//! prints the table that it is for. README.md lists them; what measures quality is in research/.
+//! Most tools use only the command line of cento, while the tools that measure latency use the
+//! library. Each tool prints the table of its results. README.md lists the tools. The programs that
+//! measure quality are in research/.
 
 mod baseline;
 mod bench;

@@ -1,4 +1,4 @@
-//! What do the tools that measure share: indexes, queries, and the figures that are taken?
+//! Code that the measuring tools share: indexes, queries and figures.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,12 +11,13 @@ use fastrand::Rng;
 use crate::Result;
 use crate::cento::{Document, documents};
 
-/// The configuration of the indexes that are measured.
+/// Returns the configuration of the measured indexes: the default scheme and the analyzer `words`.
 pub fn config(store_text: bool) -> Result<Config> {
     Ok(Config::new(cento::scheme::DEFAULT_SPEC, "words", store_text)?)
 }
 
-/// The documents of a corpus that are text: an index refuses the others, which are named.
+/// Reads the documents of a corpus, and reports and omits documents that an index would refuse
+/// because they are not text.
 pub fn texts(corpus: &Path) -> Result<Vec<Document>> {
     let mut all = documents(corpus)?.collect::<Result<Vec<Document>>>()?;
     all.retain(|document| match no_text_in(&document.text) {
@@ -29,7 +30,7 @@ pub fn texts(corpus: &Path) -> Result<Vec<Document>> {
     Ok(all)
 }
 
-/// A new index of these documents at `path`, a directory that is made if it is not there.
+/// Makes an index of these documents at `path`, a directory that is created if missing.
 pub fn index<'a>(
     path: &Path,
     config: Config,
@@ -45,12 +46,12 @@ pub fn index<'a>(
     Ok(Searcher::new(index.snapshot()?))
 }
 
-/// The only segment, or all, of the index at `path`.
+/// Opens the index at `path` and returns its current state.
 pub fn snapshot(path: &Path) -> Result<Snapshot> {
     Ok(Index::open(path)?.snapshot()?)
 }
 
-/// The distinct keys of a text under a scheme, ascending.
+/// Returns the distinct keys of a text under a scheme, in ascending order.
 pub fn keys(config: &Config, text: &str) -> Result<Vec<u64>> {
     let mut keys: Vec<u64> = config.sign(text)?.1.iter().map(|f| f.key).collect();
     keys.sort_unstable();
@@ -58,7 +59,7 @@ pub fn keys(config: &Config, text: &str) -> Result<Vec<u64>> {
     Ok(keys)
 }
 
-/// Whole documents of a corpus, and passages of 100 words of as many; the same for the same seed.
+/// Draws `count` whole documents of a corpus and `count` passages of 100 words, with `seed`.
 pub fn queries(corpus: &Path, count: usize, seed: u64) -> Result<(Vec<String>, Vec<String>)> {
     let mut rng = Rng::with_seed(seed);
     let all: Vec<String> =
@@ -78,19 +79,19 @@ pub fn queries(corpus: &Path, count: usize, seed: u64) -> Result<(Vec<String>, V
     Ok((whole, passages.collect()))
 }
 
-/// The times of many queries.
+/// The times of a series of queries.
 #[derive(Debug, Clone, Default)]
 pub struct Times {
     micros: Vec<f64>,
 }
 
 impl Times {
-    /// Adds one.
+    /// Adds the time of one query.
     pub fn push(&mut self, time: Duration) {
         self.micros.push(time.as_secs_f64() * 1e6);
     }
 
-    /// Adds the time that `work` takes.
+    /// Runs `work` and adds its duration.
     pub fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let started = Instant::now();
         let outcome = work();
@@ -98,7 +99,7 @@ impl Times {
         outcome
     }
 
-    /// The time that this share of the queries took at most, in microseconds.
+    /// Returns the quantile `share` (0 to 1) of the times in microseconds, or 0 without times.
     pub fn quantile(&mut self, share: f64) -> f64 {
         self.micros.sort_unstable_by(f64::total_cmp);
         let last = self.micros.len().saturating_sub(1);
@@ -106,13 +107,13 @@ impl Times {
     }
 }
 
-/// The processor time of this process so far, all threads together.
+/// Returns the processor time of this process so far, over all threads.
 pub fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// The bytes of the files in a directory.
+/// Returns the total size of the files in a directory, without subdirectories.
 pub fn directory_bytes(path: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(path)? {

@@ -1,8 +1,8 @@
-//! Memory for texts that were made to take much.
+//! Measures the memory for texts that were made to take much memory.
 //!
-//! Lines and bodies of dots, of `a a a ...` and of U+FDFA, which is eighteen letters in one: tokens
-//! as short as they can be. Peaks are those of whole processes, as the system counts them
-//! (`VmHWM`): pages of the program and of mapped files among them.
+//! The texts are lines and bodies of dots, of `a a a ...`, and of U+FDFA, which is eighteen letters
+//! in one character. Their tokens are as short as possible. Peaks are of whole processes (`VmHWM`),
+//! including pages of the program and of mapped files.
 
 use std::fs;
 use std::io::Write;
@@ -45,7 +45,6 @@ pub struct Memory {
     bodies: usize,
 }
 
-/// The kinds of text, each by its name and the repeated unit.
 const KINDS: [(&str, &str); 3] = [("dots", "."), ("a a a", "a "), ("U+FDFA", "\u{fdfa}")];
 
 fn text(unit: &str, bytes: usize) -> String {
@@ -110,7 +109,7 @@ impl Memory {
         Ok(worst)
     }
 
-    /// A service for each route, so that each has a peak of its own.
+    /// Starts a service for each route, so that each route has its own peak.
     fn serving(&self, name: &str, unit: &str) -> Result<usize> {
         let mut worst = 0;
         let memory = format!("{}MiB", self.memory);
@@ -193,7 +192,6 @@ impl Memory {
     }
 }
 
-/// The most memory that a process has had, in MB.
 fn peak_of(process: u32) -> Result<usize> {
     let path = Path::new("/proc").join(process.to_string()).join("status");
     let status = fs::read_to_string(path)?;

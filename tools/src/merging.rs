@@ -1,8 +1,8 @@
-//! How fast are segments written and merged, whatever their size?
+//! Measures how fast segments of different sizes are written and merged.
 //!
 //! Signatures are made up with the document frequencies of English text, as in
-//! `benches/segment.rs`: 62 % of the occurrences are of terms of their own document, so that the
-//! vocabulary grows with the segments. Sources and results stay in memory, so no disk takes part.
+//! `benches/segment.rs`. 62 % of the occurrences are terms that only one document contains, so the
+//! vocabulary grows with the segments. Sources and results stay in memory to exclude the disk.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -18,7 +18,6 @@ use clap::Args;
 use crate::Result;
 use crate::measure::cpu_seconds;
 
-/// The fingerprints of a document.
 const FINGERPRINTS: u64 = 300;
 
 /// Measure how fast segments are written and merged, in postings a second, at several sizes.
@@ -41,7 +40,7 @@ pub struct Merging {
     rounds: u32,
 }
 
-/// Counts the bytes of a segment that is not kept.
+/// Counts the bytes of a segment and discards the bytes.
 #[derive(Default)]
 struct Sink {
     bytes: u64,
@@ -58,22 +57,20 @@ impl Write for Sink {
     }
 }
 
-/// How fast segments of one size are written and merged.
 pub struct Merged {
-    /// The postings of the merged segment.
     pub postings: u64,
     terms: u64,
     bytes: u64,
-    /// Millions of postings a second of processor time, of the first source.
+    /// The speed of writing the first source, in millions of postings a second of processor time.
     pub written: f64,
-    /// Millions of postings a second of processor time.
+    /// The speed of merging, in millions of postings a second of processor time.
     pub merged: f64,
-    /// Millions of postings a second by the clock.
+    /// The speed of merging, in millions of postings a second by the clock.
     merged_wall: f64,
 }
 
 impl Merging {
-    /// The measurement of one size with the defaults of the command.
+    /// Measures one size with the defaults of the command.
     pub fn of(documents: u64) -> Result<Merged> {
         let documents_of = vec![documents];
         let defaults = Merging {
@@ -152,7 +149,8 @@ impl Merging {
     }
 }
 
-/// The signature of a document: most keys its own, some of a neighbour, few of many.
+/// Makes the signature of a document. Most keys are unique, some also occur in a neighbor, and few
+/// occur in many documents.
 fn signature(source: u64, doc: u64) -> Vec<Fingerprint> {
     let fingerprint = |i: u64| {
         let drawn = mix64(source << 50 | doc << 20 | i);

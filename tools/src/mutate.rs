@@ -1,9 +1,9 @@
 //! Reads damaged files of every format.
 //!
-//! Of samples of each format files are made by changing, removing or repeating bytes, or cutting
-//! the end off, and read as `cento add` reads files, documents of office programs and PDF by
-//! processes of the program. Half of those that are zip files are damaged in a part, and packed
-//! again so that its checksum is right. No file may hang or crash its reader.
+//! The damaged files are made from samples of each format by changing, removing or repeating bytes,
+//! or by truncating the file. They are read as `cento add` reads files, with office documents and
+//! PDF in separate processes. Half of the damaged zip files have damage inside a part and are
+//! packed again with a correct checksum. No file may hang or crash its reader.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,25 +38,21 @@ pub struct Mutate {
     seed: u64,
 }
 
-/// Reading a file that takes longer hangs: extraction ends by itself after a third of that.
+/// Reading for longer counts as hanging. Extraction stops after a third of this time.
 const TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Changes of one file, at most.
 const CHANGES_MAX: usize = 16;
 
-/// The fates of files of a format.
 #[derive(Default)]
 struct Fates {
     samples: usize,
-    /// Files that give documents, and nothing is missing.
+    /// Files that gave complete documents.
     text: usize,
-    /// Files that could be read in part, or were left out.
+    /// Files that were read in part or omitted.
     refused: usize,
-    /// Files that ended the worker.
     ended: usize,
     /// Files that took the worker too long.
     late: usize,
-    /// Files that made the reader panic.
     panicked: usize,
     slowest: Duration,
 }
@@ -130,7 +126,6 @@ impl Mutate {
     }
 }
 
-/// The fate of a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
     Text,
@@ -139,7 +134,7 @@ enum Fate {
     Late,
 }
 
-/// Runs work that may hang; then the program ends, and says where.
+/// Runs work that may hang. After [`TIME_MAX`], the program prints `place` and exits.
 fn watched<T>(place: String, work: impl FnOnce() -> T) -> T {
     let (done, is_done) = mpsc::channel::<()>();
     let watch = std::thread::spawn(move || {
@@ -177,7 +172,6 @@ fn fate(name: &str, bytes: Vec<u8>, options: &SourceOptions) -> Fate {
     worst
 }
 
-/// Some bytes with a few changes.
 fn mutated(mut bytes: Vec<u8>, rng: &mut Rng) -> Vec<u8> {
     if rng.u8(..) < 16 {
         bytes.truncate(rng.usize(..=bytes.len()));
@@ -204,7 +198,7 @@ fn mutated(mut bytes: Vec<u8>, rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// A zip file with one of its parts changed; `None` if it is no zip file.
+/// Returns a zip file with one damaged part, or `None` if the bytes are no zip file.
 fn with_part_mutated(file: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
     let mut archive = zip::ZipArchive::new(Cursor::new(file)).ok()?;
     let chosen = rng.usize(..archive.len().max(1));

@@ -1,4 +1,4 @@
-//! How long does it take until an index can be searched, and until a change can be seen?
+//! Measures how long opening an index takes, and how long until a change is visible.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -23,14 +23,13 @@ pub struct Opening {
     rounds: u32,
 }
 
-/// How long opening and changing one index takes.
 pub struct Opened {
     pub documents: u64,
     pub segments: usize,
     pub open: Times,
     pub add: Times,
     pub remove: Times,
-    /// Writing and syncing a small file.
+    /// The times of writing and syncing a small file.
     pub sync: Times,
 }
 
@@ -59,7 +58,7 @@ impl Opening {
     }
 }
 
-/// Opens an index, adds documents one by one and removes them again, each this many times.
+/// Opens an index, adds documents one by one and removes them again, each `rounds` times.
 pub fn measure(path: &Path, rounds: u32) -> Result<Opened> {
     let mut open = Times::default();
     for _ in 0..rounds {
@@ -98,7 +97,7 @@ pub fn measure(path: &Path, rounds: u32) -> Result<Opened> {
     Ok(Opened { documents, segments, open, add, remove, sync })
 }
 
-/// The time of writing a small file to the disk.
+/// Returns the time of writing and syncing a small file.
 fn synced(beside: &Path) -> Result<Duration> {
     let file = tempfile::tempfile_in(beside.parent().unwrap_or(beside))?;
     let started = Instant::now();

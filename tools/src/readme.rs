@@ -1,8 +1,8 @@
-//! The table of commands in a README.
+//! Compares the table of commands in a README with a program.
 
 use std::collections::BTreeSet;
 
-/// Returns the commands that the table of a README lists, and those that `program` has.
+/// Returns the commands in the table of a README, and the subcommands of `program`.
 pub fn commands<'a>(
     readme: &'a str,
     program: &'a clap::Command,

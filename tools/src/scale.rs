@@ -1,8 +1,8 @@
-//! Growth of searches with an index, their distance from the time of memory accesses, and their
-//! time if nothing of the index is in memory.
+//! Measures how searches grow with an index, how far they are from the time of memory accesses, and
+//! how long they take with no part of the index in memory.
 //!
-//! The queries have known sources, as `plant` makes them. All indexes are searched in alternation,
-//! so that other work on the machine slows all of them alike.
+//! The queries have known sources, as made by `plant`. All indexes are searched in alternation, so
+//! that other work on the machine slows all indexes equally.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -18,9 +18,10 @@ use crate::Result;
 use crate::corpus::Planted;
 use crate::measure::{Times, directory_bytes, keys};
 
-/// The lines of 64 bytes that a fingerprint takes which a segment lacks: that of the filter.
+/// The number of 64-byte lines that looking up an absent fingerprint reads: a line of the filter.
 const LINES_ABSENT: usize = 1;
-/// Those of one that it has: of the filter, the term index, the high parts, the entry, the list.
+/// The number of lines for a present fingerprint: the filter, the term index, the high parts, the
+/// entry and the list.
 const LINES_PRESENT: usize = 5;
 
 /// Measure searches of planted queries in indexes of several sizes: warm, cold, recall, and the
@@ -42,18 +43,17 @@ pub struct Scale {
     cold: usize,
 }
 
-/// The measurements of the queries of a kind in an index.
 #[derive(Default)]
 struct Row {
-    /// The times of each round.
+    /// The times of each round, in order.
     rounds: Vec<Times>,
     look_ups: Times,
     open_cold: Times,
     cold: Times,
-    /// The bytes that cold searches read from the disk.
+    /// The number of bytes that cold searches read from the disk.
     cold_bytes: u64,
     lines: usize,
-    /// By level of edits: the queries, and those whose source is found.
+    /// For each level of edits, the numbers of queries and of queries whose source was found.
     found: BTreeMap<u32, (usize, usize)>,
 }
 
@@ -104,7 +104,7 @@ impl Scale {
                     row.look_ups.quantile(0.5),
                     lines * miss / 1e3,
                 );
-                // Pages that are mapped stay in memory.
+                // Mapped pages would stay in memory.
                 drop(searcher);
                 row.ask_cold(path, planted.iter().take(self.cold))?;
                 println!(
@@ -142,7 +142,7 @@ impl Row {
         Ok(())
     }
 
-    /// The look-ups alone, and the lines they read.
+    /// Measures the look-ups alone, and counts the lines that they read.
     fn look_up(&mut self, snapshot: &Snapshot, planted: &[&Planted]) -> Result {
         for round in 0..2 {
             for planted in planted {
@@ -163,7 +163,7 @@ impl Row {
         Ok(())
     }
 
-    /// Opens the index and searches it, each time with nothing of it in memory.
+    /// Opens the index and searches it, with no part of it in memory before each search.
     fn ask_cold<'a>(
         &mut self,
         path: &Path,
@@ -179,15 +179,15 @@ impl Row {
     }
 }
 
-/// What a search takes with nothing of the index in memory.
+/// The cost of a search with no part of the index in memory.
 pub struct Cold {
     pub open: Duration,
     pub search: Duration,
-    /// Read from the disk by the search alone; 0 in a file system that is itself in memory.
+    /// The bytes that the search alone read from the disk. 0 if the file system is in memory.
     pub bytes_read: u64,
 }
 
-/// Removes the index at `path` from memory, opens it and searches for the text.
+/// Removes the index at `path` from memory, then opens the index and searches for the text.
 pub fn search_cold(path: &Path, text: &str) -> Result<Cold> {
     for file in std::fs::read_dir(path)? {
         let file = std::fs::File::open(file?.path())?;
@@ -203,14 +203,13 @@ pub fn search_cold(path: &Path, text: &str) -> Result<Cold> {
     Ok(Cold { open, search: started.elapsed(), bytes_read: bytes_read()? - before })
 }
 
-/// The bytes that this process has had read from disks.
+/// Returns the number of bytes that this process has read from disks.
 fn bytes_read() -> Result<u64> {
     let io = std::fs::read_to_string("/proc/self/io")?;
     let line = io.lines().find_map(|line| line.strip_prefix("read_bytes: "));
     Ok(line.ok_or("/proc/self/io has no line read_bytes")?.parse()?)
 }
 
-/// The bytes of the signatures of an index.
 fn signature_bytes(path: &Path) -> Result<usize> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(path)? {
@@ -222,7 +221,8 @@ fn signature_bytes(path: &Path) -> Result<usize> {
     Ok(bytes)
 }
 
-/// The nanoseconds that a line takes which is read at random in memory of this size, many at once.
+/// Returns the nanoseconds for reading a line at random in memory of this size, with many reads at
+/// once.
 fn miss_nanoseconds(bytes: usize) -> f64 {
     const READS: usize = 1 << 20;
     let lines = (bytes / 64).max(1);

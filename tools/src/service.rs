@@ -1,8 +1,8 @@
-//! How fast does the service answer while others use it, and are its answers right?
+//! Measures how fast the service answers under load, and checks its answers.
 //!
-//! Everything is measured in one run: the library call, an empty route, searches, searches while
-//! documents are added, while a compaction goes on too, and afterwards, with all that was added.
-//! Every answer is compared with that of the library.
+//! One run measures the library call, an empty route, searches alone, searches during additions,
+//! searches during additions and a compaction, and finally searches with all added documents. Every
+//! answer is compared with the answer of the library.
 
 use std::collections::HashSet;
 use std::fs;
@@ -51,12 +51,11 @@ pub struct Service {
     pub seed: u64,
 }
 
-/// What a row of the table is about.
 #[derive(Debug, Clone)]
 pub struct Load {
-    /// `passage` or `whole`; nothing for the empty route.
+    /// `passage` or `whole`. `None` for the empty route.
     pub kind: Option<&'static str>,
-    /// 0 for the library.
+    /// The number of connections, or 0 for the library.
     pub connections: usize,
     pub beside: Beside,
     pub times: Times,
@@ -72,30 +71,29 @@ impl Load {
     }
 }
 
-/// A query, and what the library finds of it.
 struct Asked {
     request: SearchRequest,
     hits: Vec<Hit>,
 }
 
-/// What else goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beside {
     Nothing,
     Adding,
     AddingAndCompacting,
-    /// With all that was added: what the phases before are to be compared with.
+    /// No work, but with all added documents in the index. The phases with additions are comparable
+    /// with this phase.
     NothingAnyMore,
 }
 
-/// A service of our own, which ends with us.
+/// A service in a child process, which is killed on drop.
 pub struct Running {
     child: Child,
     pub url: String,
 }
 
 impl Running {
-    /// Serves the index in the directory `index`.
+    /// Serves the index in the directory `index`, and waits until the service has a URL.
     pub fn start(cento: &Path, index: &Path, args: &[&str]) -> Result<Running> {
         let _ = fs::remove_file(index.join(".service.json"));
         let mut command = Command::new(cento);
@@ -112,12 +110,10 @@ impl Running {
         }
     }
 
-    /// The number of its process.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Ends it without a warning.
     pub fn kill(&mut self) -> Result {
         self.child.kill()?;
         self.child.wait()?;
@@ -131,7 +127,7 @@ impl Drop for Running {
     }
 }
 
-/// Times of the same thing, in microseconds.
+/// The sorted times of equal requests, in microseconds.
 #[derive(Debug, Clone)]
 pub struct Times {
     sorted: Vec<u64>,
@@ -144,13 +140,12 @@ impl Times {
         Times { sorted: times, seconds }
     }
 
-    /// The time that this share of the requests took at most.
+    /// Returns the quantile `share` (0 to 1) of the times in microseconds.
     pub fn at(&self, share: f64) -> u64 {
         let last = self.sorted.len().saturating_sub(1);
         self.sorted.get((share * last as f64) as usize).copied().unwrap_or(0)
     }
 
-    /// Requests a second.
     pub fn rate(&self) -> f64 {
         self.sorted.len() as f64 / self.seconds
     }
@@ -173,7 +168,7 @@ impl Service {
         self.measure(&mut |load| load.times.row(&load.name()))
     }
 
-    /// Measures row by row; a request that fails or has a wrong answer is an error.
+    /// Measures row by row. A failed request or a wrong answer is an error.
     pub fn measure(&self, row: &mut dyn FnMut(Load)) -> Result {
         let index = self.work.join("service.idx");
         if index.exists() {
@@ -214,7 +209,6 @@ impl Service {
         Ok(())
     }
 
-    /// What the library finds, and how fast.
     fn library(&self, searcher: &Searcher, texts: &[String]) -> Result<(Times, Vec<Asked>)> {
         let (mut times, mut asked) = (Vec::new(), Vec::new());
         for round in 0..3 {
@@ -228,7 +222,7 @@ impl Service {
                 } else {
                     let request = SearchRequest {
                         text: Some(text.clone()),
-                        // As the library's query above.
+                        // The options equal those of the library's query above.
                         options: SearchOptions::default().counts_only(true),
                         ..SearchRequest::default()
                     };
@@ -251,7 +245,6 @@ impl Service {
         Ok(Times::new(times, started.elapsed().as_secs_f64()))
     }
 
-    /// Runs `work` while something else goes on.
     fn beside(&self, service: &Running, beside: Beside, work: impl FnOnce() -> Result) -> Result {
         let (is_done, added) = (AtomicBool::new(false), AtomicU64::new(0));
         let bytes = AtomicU64::new(0);
@@ -264,7 +257,8 @@ impl Service {
         let result = std::thread::scope(|scope| -> Result {
             let adding = scope.spawn(|| -> std::result::Result<(), String> {
                 let client = Client::new(&service.url, None).map_err(|e| e.to_string())?;
-                // Over and over, with other ids, so that it does not end.
+                // The documents are added again and again with new ids, so that the additions do
+                // not end.
                 for round in 0.. {
                     for batch in &mut batches {
                         if is_done.load(Ordering::Relaxed) {
@@ -359,16 +353,14 @@ impl Service {
     }
 }
 
-/// Documents as they are sent: made before, because the threads that add and those that search
-/// share the processors.
+/// A request with documents. Batches are made before the measurement, because adding and searching
+/// threads share the processors.
 struct Batch {
     lines: Vec<u8>,
-    /// The offset of the round in each id.
     rounds: Vec<usize>,
     text_bytes: u64,
 }
 
-/// The digits of a round.
 const ROUND_DIGITS: usize = 10;
 
 impl Batch {
@@ -381,7 +373,7 @@ impl Batch {
     }
 }
 
-/// The documents of a corpus, a hundred at a time.
+/// Returns the documents of a corpus in batches of a hundred.
 fn batches(corpus: &Path, beside: Beside) -> Result<Vec<Batch>> {
     const DOCUMENTS: usize = 100;
     let mut batches: Vec<Batch> = Vec::new();
@@ -405,8 +397,8 @@ fn batches(corpus: &Path, beside: Beside) -> Result<Vec<Batch>> {
     Ok(batches)
 }
 
-/// Whether an answer has the hits of the library, less those that documents added since
-/// push out, with the same numbers, in the same order.
+/// Returns whether an answer has the hits of the library in the same order with the same numbers.
+/// Later documents may displace the last hits.
 fn is_right(asked: &Asked, answer: &Answer, originals: &HashSet<String>) -> bool {
     let mut own = answer.hits.iter().filter(|hit| originals.contains(&hit.id));
     let mut expected = asked.hits.iter();

@@ -1,9 +1,10 @@
-//! Tables of Unicode that decide the words of a text.
+//! Writes the Unicode tables that decide the words of a text.
 //!
-//! The library keeps them in its source, so that programs that need other versions of the crates of
-//! Unicode can use it, and no version of any crate changes keys. This writes them, from the crates
-//! that `tools/Cargo.toml` pins. A new version of those is a new version of the tables: indexes are
-//! then refused by the digest of their analyzer, so the change needs a word in CHANGELOG.
+//! The library keeps the tables in its source. Programs that need other versions of the Unicode
+//! crates can therefore use the library, and no new version of a crate changes keys. This tool
+//! writes the tables from the crates that `tools/Cargo.toml` pins. A new version of these crates
+//! changes the tables, and the digest of the analyzer then makes old indexes unreadable, so
+//! CHANGELOG must report the change.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -34,11 +35,11 @@ impl Unicode {
     }
 }
 
-/// The scripts whose letters look alike (`text::avtor::homoglyphs`).
+/// The scripts with letters that look alike (`text::avtor::homoglyphs`).
 const ALIKE: [(Script, &str); 3] =
     [(Script::Cyrillic, "Cyrillic"), (Script::Greek, "Greek"), (Script::Latin, "Latin")];
 
-/// The scripts written without spaces between words: those of Lucene's CJKBigramFilter (Hangul is
+/// The scripts without spaces between words: the scripts of Lucene's CJKBigramFilter (Hangul is
 /// spaced, but by phrase), and Thai, Lao, Khmer and Myanmar.
 const UNSPACED: [Script; 8] = [
     Script::Han,
@@ -51,7 +52,6 @@ const UNSPACED: [Script; 8] = [
     Script::Myanmar,
 ];
 
-/// The source of the tables.
 fn tables() -> String {
     let version = |(major, minor, update): (u64, u64, u64)| format!("{major}.{minor}.{update}");
     let categories = version(unicode_properties::UNICODE_VERSION);
@@ -142,7 +142,7 @@ pub(super) static UNSPACED: (u32, u32)",
     source
 }
 
-/// Elements of an array, as many a line as there is room for.
+/// Formats the elements of an array in lines of at most 100 columns.
 fn lines(rows: &[String]) -> String {
     const WIDTH: usize = 100;
     let mut lines = String::new();
@@ -163,7 +163,7 @@ fn lines(rows: &[String]) -> String {
     lines
 }
 
-/// The runs of equal values: each's first and last character. Surrogates part no run.
+/// Returns the first and last character of each run of equal values. Surrogates do not split a run.
 fn runs<T: PartialEq>(value: impl Fn(char) -> Option<T>) -> Vec<(u32, u32, T)> {
     let mut runs: Vec<(u32, u32, T)> = Vec::new();
     let mut before = None;
@@ -181,18 +181,17 @@ fn runs<T: PartialEq>(value: impl Fn(char) -> Option<T>) -> Vec<(u32, u32, T)> {
     runs
 }
 
-/// The first character of each run, which begins where the run before ends.
+/// Returns the first character of each run, which also ends the previous run.
 fn starts(value: impl Fn(char) -> &'static str) -> Vec<(u32, &'static str)> {
     runs(|c| Some(value(c))).into_iter().map(|(first, _, value)| (first, value)).collect()
 }
 
-/// The runs of characters of a kind.
 fn ranges(is: impl Fn(char) -> bool) -> Vec<String> {
     let runs = runs(|c| is(c).then_some(()));
     runs.iter().map(|(first, last, ())| format!("({first:#x}, {last:#x})")).collect()
 }
 
-/// The general category of a character, as far as the library distinguishes them.
+/// Returns the general category of a character, as far as the library distinguishes categories.
 fn category(c: char) -> &'static str {
     match (c.general_category_group(), c.general_category()) {
         (_, GeneralCategory::Unassigned) => "Cn",
@@ -205,10 +204,10 @@ fn category(c: char) -> &'static str {
     }
 }
 
-/// The characters that NFKC leaves as they are and that are the second part of some composition, or
-/// are the first of several parts of one. Compositions are found by taking apart what stays
-/// composed; one of a character that [`category`] does not know is left out, because texts are
-/// parted there.
+/// Returns the characters that NFKC leaves unchanged and that are, or begin with, the second part
+/// of a composition. Decomposing the characters that stay composed finds the compositions.
+/// Compositions with a character that [`category`] does not know are omitted, because texts are
+/// split at such characters.
 fn seconds() -> BTreeSet<char> {
     let assigned: Vec<char> = ('\0'..=char::MAX).filter(|&c| category(c) != "Cn").collect();
     let is_composed = |c: char| {
@@ -221,7 +220,7 @@ fn seconds() -> BTreeSet<char> {
     assigned.into_iter().filter(|&c| is_second(c)).collect()
 }
 
-/// All foldings in runs, and those to several characters.
+/// Returns all foldings in runs, and the foldings to several characters.
 fn folds() -> (Vec<String>, Vec<String>) {
     let (mut all, mut full) = (Vec::new(), Vec::new());
     for c in '\0'..=char::MAX {
@@ -244,13 +243,13 @@ fn folds() -> (Vec<String>, Vec<String>) {
     (stepped(all.into_iter()).iter().map(row).collect(), full)
 }
 
-/// The ranges of characters with equal values that take every one or every second character:
-/// each's first and last character, step and value.
+/// Returns the ranges of every or every second character with equal values, as first and last
+/// character, step and value.
 fn stepped(characters: impl Iterator<Item = (u32, i64)>) -> Vec<(u32, u32, u32, i64)> {
     let mut runs: Vec<(u32, u32, u32, i64)> = Vec::new();
     for (c, value) in characters {
         match runs.last_mut() {
-            // The second character of a run decides its step: pairs of cases alternate.
+            // The second character of a run decides its step, because pairs of cases alternate.
             Some((first, last, step, of_run))
                 if *of_run == value && *first == *last && c - *last <= 2 =>
             {
@@ -263,8 +262,8 @@ fn stepped(characters: impl Iterator<Item = (u32, i64)>) -> Vec<(u32, u32, u32, 
     runs
 }
 
-/// Whether a script of `c` is one of [`UNSPACED`]. The extension, because the prolonged sound mark
-/// U+30FC belongs to two scripts.
+/// Returns whether a script of `c` is in [`UNSPACED`]. The Script_Extensions are used because the
+/// prolonged sound mark U+30FC belongs to two scripts.
 fn is_unspaced(c: char) -> bool {
     let scripts = c.script_extension();
     !scripts.is_common()
@@ -281,7 +280,7 @@ mod tests {
         let path =
             concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cento-text/src/text/unicode/tables.rs");
         let kept = fs::read_to_string(path).unwrap();
-        // Not assert_eq, which would print both.
+        // `assert_eq` would print both tables.
         assert!(kept == tables(), "run `cargo run -p cento-tools -- unicode`");
     }
 }

@@ -1,9 +1,9 @@
-//! Which addresses are public, and which are of http or https?
+//! Which addresses are public, and which have the scheme http or https?
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns whether an address is one of the public internet (IANA's registries of special-purpose
-/// addresses). Addresses that hold one of version 4 are as public as that.
+/// Returns whether an address belongs to the public internet (IANA's registries of special-purpose
+/// addresses). An IPv6 address that contains an IPv4 address is public if the IPv4 address is.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -46,8 +46,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     }
 }
 
-/// Returns the scheme with the host of an address, and its path with the query; `None` if it is not
-/// an address of http or https, or has a user name.
+/// Splits an address into scheme with host, and path with query. `None` for a scheme other than
+/// http and https, or for an address with a user name.
 pub fn parts(address: &str) -> Option<(&str, &str)> {
     let address = address.split('#').next()?;
     let start = ["http://", "https://"].into_iter().find(|scheme| {

@@ -1,11 +1,11 @@
 //! A blocking client for Rust programs.
 //!
-//! Calls block, one for each route. A client can be shared by threads, and keeps its connections
+//! Every route has a method, which blocks. Threads can share a client, which keeps its connections
 //! open. If a service is busy, the client repeats the request for a while, as often as the service
 //! permits. All requests can be repeated: adding a document that is stored already changes nothing.
-//! An address with `https` needs the feature `tls`. Certificates are checked by the authorities of
-//! the system; on Unix other than macOS the environment variables `SSL_CERT_FILE` and
-//! `SSL_CERT_DIR` name others.
+//! An address with `https` needs the feature `tls`. The authorities of the system check
+//! certificates. On Unix other than macOS, the environment variables `SSL_CERT_FILE` and
+//! `SSL_CERT_DIR` select other authorities.
 //!
 //! ```no_run
 //! use cento_client::Client;
@@ -42,15 +42,14 @@ use crate::api::{
 use crate::multipart::Multipart;
 use cento_api::{AddedIndexes, Answer, Error, Reason, Refusal, Result};
 
-/// The maximum size of an answer.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
-/// Before a larger body is sent, the client asks whether the service accepts it: a service that
-/// refuses a body closes the connection while the client is still sending, and its answer may be
-/// lost.
+/// The maximum size of a body that is sent at once. For a larger body, the client first asks
+/// whether the service accepts it. Otherwise a service that refuses the body closes the connection
+/// during the transfer, and its answer may be lost.
 const ASKED_FIRST_BYTES: usize = 256 << 10;
 
-/// A request to a busy service is repeated for this time.
+/// How long a request to a busy service is repeated.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const COMPACT: &str = "/v1/compact";
@@ -59,21 +58,20 @@ const WITHDRAWALS: &str = "/v1/withdrawals";
 const FAMILIES: &str = "/v1/families";
 const LINEAGE: &str = "/v1/lineage";
 
-/// A healthy service answers within this time, which exceeds its own time limit. Waiting for a
-/// compaction, a merge, families or a lineage has no limit.
+/// The maximum time for an answer, longer than the time limit of a healthy service. A compaction, a
+/// merge, families or a lineage may take any time.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A running service accepts a connection within this time.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client of a service.
 ///
-/// Calls block; threads can share a client, which keeps its connections open. While the service is
-/// busy it repeats a request for 30 seconds.
+/// Methods block. Threads can share a client, which keeps its connections open. While the service
+/// is busy, the client repeats a request for 30 seconds.
 ///
 /// # Errors
-/// An answer that is not a success is [`Error::Service`], with the code and the message of the
-/// service; an unreachable service is [`Error::Io`].
+/// An answer other than success is [`Error::Service`], with the code and the message of the
+/// service. An unreachable service is [`Error::Io`].
 ///
 /// # Examples
 /// ```
@@ -96,7 +94,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// ```
 pub struct Client {
     agent: Agent,
-    /// For requests that may take any time.
+    /// The agent for requests that may take any time.
     patient: Agent,
     url: String,
     authorization: Option<String>,
@@ -108,8 +106,8 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// Has certificates checked by the authorities of the system, including those that administrators
-/// add: the default list is compiled in.
+/// Makes the authorities of the system check certificates, including authorities that
+/// administrators add. The default list is compiled in.
 #[doc(hidden)]
 #[must_use]
 pub fn trusting_the_system(config: ConfigBuilder<AgentScope>) -> ConfigBuilder<AgentScope> {
@@ -124,13 +122,12 @@ pub fn trusting_the_system(config: ConfigBuilder<AgentScope>) -> ConfigBuilder<A
 /// The question of a supervisor to a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probe {
-    /// Is it running? A service that cannot write, because its disk is full, is.
+    /// Is the service running? A service that cannot write, because its disk is full, still is.
     Alive,
-    /// Does it accept requests, and can it write?
+    /// Does the service accept requests, and can it write?
     Ready,
 }
 
-/// The body of a request.
 pub(crate) enum Load<'a> {
     Nothing,
     Files(Multipart),
@@ -139,12 +136,12 @@ pub(crate) enum Load<'a> {
 }
 
 impl Client {
-    /// Returns a client of the service at `url`, such as `http://127.0.0.1:7227`, with this token,
-    /// if the service has tokens. Proxies are not used.
+    /// Returns a client of the service at `url`, such as `http://127.0.0.1:7227`, with a token if
+    /// the service has tokens. Ignores proxies.
     ///
     /// # Errors
-    /// When `url` is not such an address, or has `https` and the feature `tls` is off. It does not
-    /// check whether a service is running there.
+    /// When `url` is not such an address, or has `https` without the feature `tls`. Does not check
+    /// whether a service is running there.
     pub fn new(url: &str, token: Option<&str>) -> Result<Client> {
         let refused = |what: &str| Error::input(url, what);
         let parsed: ureq::http::Uri = url.parse().map_err(|_| refused("it is not a URL"))?;
@@ -177,7 +174,7 @@ impl Client {
         })
     }
 
-    /// Finds the documents that share text with a given one.
+    /// Finds the documents that share text with a query.
     ///
     /// # Errors
     /// Here and below: when the service cannot be reached, or refuses the request
@@ -186,7 +183,7 @@ impl Client {
         self.post("/v1/search", json(request)?)
     }
 
-    /// Searches for several queries in one request; returns the answer of each.
+    /// Searches for several queries in a single request. Returns the answer to each query.
     ///
     /// # Errors
     /// When the batch as a whole is refused.
@@ -207,7 +204,7 @@ impl Client {
         if answers.len() == requests.len() { Ok(answers) } else { Err(self.unexpected()) }
     }
 
-    /// Reports how much of a document is reused: an HTML file.
+    /// Reports how much of a document is reused, as an HTML file.
     ///
     /// # Errors
     /// As [`search`](Self::search), and when the answer is not text.
@@ -216,7 +213,7 @@ impl Client {
         String::from_utf8(html).map_err(|_| self.unexpected())
     }
 
-    /// Reports which of a handful of documents are most alike, and where: an HTML file.
+    /// Reports which of a handful of documents are most alike, and where, as an HTML file.
     ///
     /// # Errors
     /// As [`report`](Self::report).
@@ -273,8 +270,8 @@ impl Client {
         self.post(&with(commit, "/v1/documents"), Load::Lines(lines))
     }
 
-    /// Adds the documents in files, each by its name. The response lists the files and records that
-    /// were not read.
+    /// Adds the documents in files, with ids from the names of the files. The response lists the
+    /// files and records that could not be read.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -282,8 +279,8 @@ impl Client {
         self.post(&with(commit, "/v1/documents"), Load::Files(Multipart::new(files, None)))
     }
 
-    /// Finds the documents that share text with those in files. The request has neither text nor
-    /// id.
+    /// Finds the documents that share text with the documents in files. The request must have
+    /// neither text nor id.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -295,11 +292,11 @@ impl Client {
         self.post("/v1/search", self.files(files, request)?)
     }
 
-    /// Compares two files, in parts `a` and `b`; or one file with the text or the document that
-    /// `request` names.
+    /// Compares two files, in parts `a` and `b`, or a single file with the text or the document
+    /// that `request` names.
     ///
     /// # Errors
-    /// As [`search`](Self::search), and when a file is not one text.
+    /// As [`search`](Self::search), and when a file does not contain exactly one text.
     pub fn compare_files(
         &self,
         files: &[FileBody<'_>],
@@ -308,7 +305,7 @@ impl Client {
         self.post("/v1/compare", self.files(files, request)?)
     }
 
-    /// Compares the documents in files with each other, beside those of the request.
+    /// Compares the documents in files with each other and with the documents of the request.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -333,7 +330,7 @@ impl Client {
         self.post("/v1/commit", Load::Nothing)
     }
 
-    /// Merges segments.
+    /// Merges segments of the index.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -341,7 +338,7 @@ impl Client {
         self.post(COMPACT, json(request)?)
     }
 
-    /// Merges finished indexes in the service's directory for them into its index, all or none.
+    /// Merges finished indexes, all or none, from the directory that the service has for them.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -360,15 +357,15 @@ impl Client {
     /// Returns whether the service is running, and since when.
     ///
     /// # Errors
-    /// When it is not running.
+    /// When the service is not running.
     pub fn health(&self) -> Result<Health> {
         self.parse(&self.ask("GET", "/healthz", &Load::Nothing)?)
     }
 
-    /// Sends one request, and waits no longer than `timeout` for the answer.
+    /// Sends a single request, and waits no longer than `timeout` for the answer.
     ///
     /// # Errors
-    /// When there is no answer within that time, or the answer is no.
+    /// When there is no answer within that time, or the answer is negative.
     pub fn probe(&self, probe: Probe, timeout: Duration) -> Result<Health> {
         let path = match probe {
             Probe::Alive => "/healthz",
@@ -398,7 +395,7 @@ impl Client {
         serde_json::from_slice(json).map_err(|_| self.unexpected())
     }
 
-    /// Returns the body of the answer, from a service that may be busy at first.
+    /// Returns the body of the answer from a service that may be busy at first.
     fn ask(&self, method: &str, path: &str, load: &Load<'_>) -> Result<Vec<u8>> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -411,7 +408,8 @@ impl Client {
                 return Ok(body);
             }
             match pause {
-                // However long a pause the service, or a proxy that answers in its place, requests.
+                // The pause may be long, because the service, or a proxy instead of it, chooses the
+                // pause.
                 Some(pause) if pause < until.saturating_duration_since(Instant::now()) => {
                     std::thread::sleep(pause);
                 }
@@ -475,7 +473,6 @@ impl Client {
         Error::io(action, &self.url, source)
     }
 
-    /// Returns the error in the body of an answer.
     fn refusal(&self, body: &[u8]) -> Error {
         let refusal = serde_json::from_slice(body);
         refusal.map_or_else(|_| self.unexpected(), |body| self.refused(body))
@@ -503,13 +500,13 @@ impl Client {
     }
 }
 
-/// Returns whether a connection failed because of a certificate, or for lack of authorities to
-/// check one.
+/// Returns whether a connection failed because of a certificate, or because there are no
+/// authorities to check certificates.
 #[doc(hidden)]
 #[must_use]
 #[cfg(feature = "tls")]
 pub fn is_about_certificates(error: &ureq::Error) -> bool {
-    // The verifier returns `General` when it has no authorities.
+    // The verifier returns `General` if it has no authorities.
     let is_one = |error: &rustls::Error| {
         matches!(error, rustls::Error::InvalidCertificate(_) | rustls::Error::General(_))
     };

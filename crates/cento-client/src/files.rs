@@ -6,7 +6,7 @@ use crate::multipart::Multipart;
 use cento_api::Result;
 
 impl Client {
-    /// Returns the texts of the documents in files; nothing is kept.
+    /// Returns the texts of the documents in files. The service stores nothing.
     ///
     /// # Errors
     /// As [`search`](Client::search).

@@ -1,6 +1,6 @@
 //! A blocking client of the HTTP service, for Rust programs.
 //!
-//! [`Client`] has a method for each route; [`api`] has the bodies that they send and return.
+//! [`Client`] has a method for each route. [`api`] has the bodies of requests and answers.
 
 #[doc(hidden)]
 pub mod address;
@@ -13,7 +13,7 @@ mod shards;
 mod watches;
 mod webhook;
 
-/// The bodies of the HTTP API, of the package `cento-api`.
+/// The bodies of the HTTP API, from the package `cento-api`.
 pub use cento_api::http as api;
 pub use cento_api::{DEFAULT_PORT, ServiceFile};
 pub use client::Client;

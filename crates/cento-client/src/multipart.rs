@@ -9,7 +9,7 @@ pub struct Multipart {
 }
 
 impl Multipart {
-    /// Returns a body of these files, and the JSON of the request if there is one.
+    /// Returns a body of these files, preceded by the JSON of a request if given.
     pub fn new(files: &[FileBody<'_>], request: Option<&[u8]>) -> Multipart {
         let boundary = boundary(files, request);
         let mut body = Vec::new();
@@ -31,18 +31,18 @@ impl Multipart {
         Multipart { content_type, body }
     }
 
-    /// Returns the value of its header `Content-Type`.
+    /// Returns the value of the header `Content-Type`.
     pub fn content_type(&self) -> &str {
         &self.content_type
     }
 
-    /// Returns its bytes.
+    /// Returns the bytes of the body.
     pub fn body(&self) -> &[u8] {
         &self.body
     }
 }
 
-/// Returns the boundary between the parts, which occurs in none of them.
+/// Returns a boundary between the parts, which occurs in no part.
 fn boundary(files: &[FileBody<'_>], request: Option<&[u8]>) -> String {
     let is_free = |boundary: &String| {
         let all = files.iter().map(|file| file.bytes).chain(request);
@@ -54,7 +54,7 @@ fn boundary(files: &[FileBody<'_>], request: Option<&[u8]>) -> String {
     candidates.find(is_free).expect("no bytes hold all numbers")
 }
 
-/// Returns a name between quotation marks, as browsers write it.
+/// Returns a name for quotation marks, escaped as browsers do.
 fn quoted(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }

@@ -1,4 +1,4 @@
-//! Requests to hosts of the public internet alone.
+//! Requests only to hosts of the public internet.
 //!
 //! Hosts are resolved once, and the connection goes to the addresses that were checked, so no
 //! second answer of a name server can lead elsewhere.
@@ -18,7 +18,7 @@ use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use crate::address::is_public;
 use crate::client::trusting_the_system;
 
-/// Returns the configuration of requests that follow no redirect and take this time at most.
+/// Returns the configuration of requests that follow no redirect and take at most this time.
 #[must_use]
 pub fn config(time: Duration) -> ConfigBuilder<AgentScope> {
     let config = Agent::config_builder()
@@ -30,14 +30,14 @@ pub fn config(time: Duration) -> ConfigBuilder<AgentScope> {
     trusting_the_system(config)
 }
 
-/// Returns an agent that connects to public addresses, and to others that are allowed.
+/// Returns an agent that connects only to public addresses, and to allowed addresses.
 #[must_use]
 pub fn agent(config: Config, allowed: AllowedAddresses) -> Agent {
     let resolver = PublicOnly { resolver: DefaultResolver::default(), allowed };
     Agent::with_parts(config, DefaultConnector::default(), resolver)
 }
 
-/// Tells which addresses that are not public may be used.
+/// Decides which private addresses may be used.
 #[derive(Clone)]
 pub struct AllowedAddresses(Arc<dyn Fn(IpAddr) -> bool + Send + Sync>);
 
@@ -60,7 +60,7 @@ impl fmt::Debug for AllowedAddresses {
     }
 }
 
-/// Resolves only hosts of the public internet, and others that are allowed.
+/// Resolves only hosts whose addresses are all public or allowed.
 #[derive(Debug)]
 struct PublicOnly {
     resolver: DefaultResolver,
@@ -75,7 +75,7 @@ impl Resolver for PublicOnly {
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let found = self.resolver.resolve(uri, config, timeout)?;
-        // A private address among public ones is an attack or a mistake.
+        // A private address among public addresses is an attack or a mistake.
         match found.iter().find(|address| !self.allowed.has(address.ip())) {
             Some(address) => {
                 let what = format!("its address {} is not public, and is not used", address.ip());

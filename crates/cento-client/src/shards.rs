@@ -17,8 +17,8 @@ impl Client {
     /// Finds the documents of a shard that may be hits.
     ///
     /// # Errors
-    /// As [`search`](Self::search), and `conflict` when the shard has another commit than the one
-    /// that it counted.
+    /// As [`search`](Self::search), and `conflict` when the shard has a different commit than when
+    /// it counted.
     pub fn shard_candidates(&self, request: &ShardCandidatesRequest) -> Result<ShardCandidates> {
         self.post("/v1/shard/candidates", json(request)?)
     }

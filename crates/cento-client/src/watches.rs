@@ -5,8 +5,8 @@ use crate::client::{Client, json, percent_encoded};
 use cento_api::{Result, Watch, WatchEvents};
 
 impl Client {
-    /// Adds a watch: the documents of later commits are matched. A request with the name and the
-    /// content of a watch changes nothing.
+    /// Adds a watch, which the documents of later commits are matched with. Repeating the request
+    /// for an existing watch changes nothing.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -24,7 +24,7 @@ impl Client {
         self.get(&with_query("/v1/watches", given))
     }
 
-    /// Returns the watch of this name.
+    /// Returns the watch with this name.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -32,7 +32,7 @@ impl Client {
         self.get(&format!("/v1/watches/{}", percent_encoded(name)))
     }
 
-    /// Removes the watch of this name; its events stay.
+    /// Removes the watch with this name. Its events stay.
     ///
     /// # Errors
     /// As [`search`](Self::search), and when no watch has the name.
@@ -40,7 +40,7 @@ impl Client {
         self.delete(&format!("/v1/watches/{}", percent_encoded(name)))
     }
 
-    /// Reads the events of one watch, or of all.
+    /// Reads the events of a watch, or of all watches.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -59,7 +59,6 @@ impl Client {
     }
 }
 
-/// Returns the path with the parameters that are given.
 fn with_query<const N: usize>(path: &str, given: [(&str, Option<String>); N]) -> String {
     let given = given.into_iter().filter_map(|(name, value)| {
         value.map(|value| format!("{name}={}", percent_encoded(&value)))

@@ -1,4 +1,4 @@
-//! Posts of events to the receivers that clients of a service name.
+//! Posts of events to the receivers that clients of a service choose.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use ureq::http::header::CONTENT_TYPE;
 use crate::address::parts;
 use crate::public_hosts::{AllowedAddresses, agent, config};
 
-/// Posts to receivers that clients of a service name, at public addresses and at those that the
-/// operator allows. Follows no redirect, reads no body of an answer, and takes a bounded time.
+/// Posts to receivers that clients of a service choose, at public addresses and at addresses that
+/// the operator allows. Follows no redirect, reads no body of an answer, and takes a bounded time.
 #[derive(Debug)]
 pub struct WebhookClient {
     agent: Agent,
@@ -24,8 +24,8 @@ pub struct WebhookClient {
 const HEAD_BYTES_MAX: usize = 16 << 10;
 
 impl WebhookClient {
-    /// Creates a client with this time limit for a post; `is_allowed` tells whether an address that
-    /// is not public may be used.
+    /// Creates a client with this time limit for a post. `is_allowed` tells whether a private
+    /// address may be used.
     pub fn new(
         time: Duration,
         is_allowed: impl Fn(IpAddr) -> bool + Send + Sync + 'static,
@@ -36,7 +36,7 @@ impl WebhookClient {
         WebhookClient { agent: agent(config, allowed.clone()), time, allowed }
     }
 
-    /// Posts JSON with one more header; returns the status of the answer.
+    /// Posts JSON with one more header. Returns the status of the answer.
     ///
     /// # Errors
     /// The reason, as a clause.
@@ -51,8 +51,8 @@ impl WebhookClient {
         }
     }
 
-    /// Refuses an address that is never posted to: one that is not of http or https, and one that
-    /// names a host by an address that is neither public nor allowed.
+    /// Refuses a URL that is never posted to: any scheme except http and https, and a host given as
+    /// an address that is neither public nor allowed.
     ///
     /// # Errors
     /// The reason, as a clause.

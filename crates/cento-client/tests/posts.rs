@@ -1,4 +1,4 @@
-//! Posts to receivers of the test's own on loopback, which hang, lie and send too much.
+//! Posts to receivers on loopback, which hang, lie and send too much.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use cento_client::WebhookClient;
 
-/// A receiver that answers every connection so; returns its address and the number of connections.
+/// A receiver that answers every connection with `answer`. Returns its URL and a count of
+/// connections.
 fn receiver(answer: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
@@ -26,13 +27,13 @@ fn receiver(answer: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> (String,
     (url, count)
 }
 
-/// The limit of a post whose receiver is to take longer.
+/// The limit of a post whose receiver takes longer.
 const SHORT: Duration = Duration::from_millis(300);
 
 /// The limit of other posts, however slow the machine.
 const LONG: Duration = Duration::from_secs(600);
 
-/// Posts with this limit of time, to an address of this machine.
+/// Posts with this time limit, to an address of this machine.
 fn post(url: &str, limit: Duration) -> Result<u16, String> {
     WebhookClient::new(limit, |_| true).post(url, ("X-Test", "1"), b"{}")
 }

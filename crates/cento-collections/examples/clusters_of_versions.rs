@@ -1,4 +1,4 @@
-//! Finds documents that are versions of one another.
+//! You have a license with other names in each copy, and want each group of versions as a cluster.
 //!
 //! `cargo run --example clusters_of_versions`
 
@@ -7,7 +7,7 @@ use std::path::Path;
 use cento::{Config, Document, Index, Result, Searcher, WriterOptions};
 use cento_collections::cluster::{self, Cluster, ClusterOptions};
 
-/// A licence, two copies with another name in them, and a text of its own.
+/// A license, two copies with a different name, and an unrelated text.
 fn documents() -> Vec<(String, String)> {
     let licence = |holder: &str| {
         format!(

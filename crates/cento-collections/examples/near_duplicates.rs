@@ -1,4 +1,4 @@
-//! Finds documents of an index that are nearly the same.
+//! You have an index of news, and want the pairs of documents that are nearly the same.
 //!
 //! `cargo run --example near_duplicates`
 

@@ -1,4 +1,4 @@
-//! The first pairs of many, in bounded memory.
+//! Keeps the best pairs in bounded memory.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::PairRank;
 use super::pair::Pair;
 
-/// Compares pairs: the better first. Programs that are too short to tell come after all others, and
-/// of equals those that are stored first.
+/// Orders pairs best first. Programs that are too short for meaningful numbers come last. Pairs
+/// that are equal by `rank` are ordered by overlap, then resemblance, then place in the index.
 pub fn order(rank: PairRank, one: &Pair, other: &Pair) -> Ordering {
     let by = |of: &dyn Fn(&Pair) -> f64| of(other).total_cmp(&of(one));
     let by_rank = match rank {
@@ -19,7 +19,7 @@ pub fn order(rank: PairRank, one: &Pair, other: &Pair) -> Ordering {
         PairRank::Score => by(&|pair| pair.score.unwrap_or(f64::NEG_INFINITY)),
     };
     let of_equals = || match rank {
-        // Equally similar pairs are in the order of their documents, however long these are.
+        // Equally similar pairs stay in stored order. Their overlap would favor long documents.
         PairRank::Similarity => Ordering::Equal,
         _ => other
             .overlap
@@ -34,8 +34,8 @@ pub fn order(rank: PairRank, one: &Pair, other: &Pair) -> Ordering {
         .then_with(|| (one.a, one.b).cmp(&(other.a, other.b)))
 }
 
-/// The last of the best pairs found so far, once there are as many as requested: no pair after it
-/// is among the best in the end. Threads share it.
+/// The worst of the best pairs so far, set once the limit is reached. A pair after the floor cannot
+/// be among the best in the end, so threads share the floor to drop pairs early.
 #[derive(Debug, Clone, Default)]
 pub struct Floor(Arc<RwLock<Option<Pair>>>);
 
@@ -52,7 +52,7 @@ impl Floor {
     }
 }
 
-/// A pair that is greater than those that are better.
+/// Reversed order, so that the top of the heap is the worst pair.
 struct Ranked {
     rank: PairRank,
     pair: Pair,
@@ -78,9 +78,9 @@ impl PartialEq for Ranked {
 
 impl Eq for Ranked {}
 
-/// The first pairs by a rank, no more than the requested number.
+/// The best pairs by a rank, at most `limit`.
 pub struct Best {
-    /// The last of them at the top.
+    /// A heap with the worst pair at the top.
     pairs: BinaryHeap<Ranked>,
     limit: usize,
     rank: PairRank,
@@ -88,12 +88,12 @@ pub struct Best {
 }
 
 impl Best {
-    /// Keeps the first `limit` pairs by their rank, and raises `floor` to the last of them.
+    /// Keeps the best `limit` pairs, and publishes the worst of the kept pairs as the `floor`.
     pub fn new(limit: usize, rank: PairRank, floor: Floor) -> Best {
         Best { pairs: BinaryHeap::new(), limit, rank, floor }
     }
 
-    /// Adds pairs.
+    /// Offers pairs, and keeps a pair that beats the worst kept pair.
     pub fn extend(&mut self, pairs: impl IntoIterator<Item = Pair>) {
         let mut is_raised = false;
         for pair in pairs {
@@ -117,7 +117,6 @@ impl Best {
         }
     }
 
-    /// Returns the first of all pairs, in order.
     pub fn finish(self) -> Vec<Pair> {
         self.pairs.into_sorted_vec().into_iter().map(|ranked| ranked.pair).collect()
     }
@@ -147,18 +146,18 @@ mod tests {
 
     #[test]
     fn the_best_are_those_of_all_however_many_are_held() {
-        // Ten times more than are held, many of them equal.
+        // More than ten times the middle limit, with many equal overlaps.
         let all: Vec<Pair> = (0..40_000)
             .map(|number| pair(number, (cento_text::hash::mix64(u64::from(number)) % 50) as u32))
             .collect();
         let mut expected = all.clone();
-        // Stable: equal ones stay in the order of the index.
+        // The sort is stable, so equal pairs stay in stored order.
         expected.sort_by_key(|pair| std::cmp::Reverse(pair.overlap.shared));
         for limit in [0, 1, 3000, all.len(), usize::MAX] {
             let floor = Floor::default();
             let mut best = Best::new(limit, PairRank::Overlap, floor.clone());
             for pairs in all.chunks(700) {
-                // Those that the floor excludes are not needed.
+                // Pairs that the floor excludes cannot change the result.
                 let pairs = pairs.iter().filter(|pair| !floor.excludes(PairRank::Overlap, pair));
                 best.extend(pairs.cloned());
                 assert!(best.pairs.len() <= limit, "{limit}");

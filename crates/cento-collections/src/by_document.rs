@@ -1,4 +1,4 @@
-//! The documents of a collection, each with its pairs.
+//! Iterates over the documents of a collection, with the pairs of each document.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -15,7 +15,6 @@ use cento_api::error::{Error, Result};
 use cento_text::runtime::Stop;
 use cento_text::runtime::ordered::Ordered;
 
-/// The inputs of a search for pairs.
 #[derive(Debug, Clone)]
 pub(super) struct Join {
     pub searcher: Searcher,
@@ -25,12 +24,12 @@ pub(super) struct Join {
     pub stop: Stop,
     pub documents: Range<u64>,
     pub memory: Option<QueryMemory>,
-    /// What says which passages are chance, once it is needed.
+    /// The law that tells chance passages from evidence, computed when first needed.
     pub chance: Arc<OnceLock<Option<Arc<Chance>>>>,
 }
 
 impl Join {
-    /// Returns what says which passages of the documents are chance; `None` without texts.
+    /// Returns the law that rates passages as chance or evidence, or `None` without texts.
     fn chance(&self) -> Result<Option<Arc<Chance>>> {
         let Some(against) = &self.against else { return self.searcher.chance(&self.stop) };
         if let Some(chance) = self.chance.get() {
@@ -41,7 +40,7 @@ impl Join {
         Ok(self.chance.get_or_init(|| chance).clone())
     }
 
-    /// Leaves out the parts of texts that the options name, of all documents.
+    /// Leaves out the parts of the texts that the options name.
     ///
     /// # Errors
     /// When an index stores no texts.
@@ -63,12 +62,12 @@ impl Join {
         Ok(texts.rated(self.chance()?, self.options.max_expected.unwrap_or(MAX_EXPECTED)))
     }
 
-    /// Returns the searcher that finds the other document of a pair.
+    /// Returns the searcher that finds the second document of a pair.
     pub fn other(&self) -> &Searcher {
         self.against.as_ref().unwrap_or(&self.searcher)
     }
 
-    /// Returns the source of the memory for the documents of an archive, if it is bounded.
+    /// Returns the source of memory for archived documents, if the memory is bounded.
     pub fn stored_memory(&self) -> Option<StoredMemory> {
         let memory = self.memory.clone()?;
         let numbering = Numbering::new(self.searcher.snapshot());
@@ -76,7 +75,7 @@ impl Join {
         has_archive.then(|| StoredMemory { memory, first: numbering.address(self.documents.end) })
     }
 
-    /// Finds the pairs of each document, in the order of the documents.
+    /// Starts finding the pairs of each document, in stored order.
     pub fn start(&self, wanted: Wanted) -> PairsByDocument {
         let (join, threads, memory) = (self.clone(), self.threads, self.stored_memory());
         let begun = Arc::<OnceLock<Begun>>::default();
@@ -97,18 +96,18 @@ impl Join {
     }
 }
 
-/// The pairs that one document gives.
+/// The pairs of one document.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DocumentPairs {
-    /// The number of the next document: an interrupted search goes on with it
+    /// The number of the next document, where an interrupted search can resume
     /// ([`Pairs::documents`](super::pairs::Pairs::documents)).
     pub next: u64,
-    /// The pairs.
+    /// The pairs that this document reports. A pair is reported by one document only.
     pub pairs: Vec<Pair>,
 }
 
-/// The documents of a collection, each with its pairs:
+/// Iterator over the documents of a collection with their pairs, made by
 /// [`Pairs::by_document`](super::pairs::Pairs::by_document).
 #[must_use = "an iterator finds nothing before the first call of `next`"]
 pub struct PairsByDocument {
@@ -116,7 +115,7 @@ pub struct PairsByDocument {
     begun: Arc<OnceLock<Begun>>,
 }
 
-/// What a search knows from its first document on.
+/// Facts that a search knows before its first document.
 struct Begun {
     summary: JoinSummary,
     scores: Option<Arc<Scores>>,
@@ -134,12 +133,12 @@ impl std::fmt::Debug for PairsByDocument {
 }
 
 impl PairsByDocument {
-    /// Returns the iterator whose only item is this error.
+    /// Returns an iterator that gives only this error.
     pub(super) fn refused(error: Error) -> PairsByDocument {
         PairsByDocument { found: Found::Refused(Some(error)), begun: Arc::default() }
     }
 
-    /// Returns the next document, by its number, with its pairs and those that are not needed.
+    /// Returns the number of the next document with its pairs, including pairs to count only.
     pub(super) fn next_found(&mut self) -> Option<Result<(u64, Contenders)>> {
         match &mut self.found {
             Found::Refused(error) => error.take().map(Err),
@@ -147,13 +146,13 @@ impl PairsByDocument {
         }
     }
 
-    /// Returns facts about the collection, which are known from the first document on.
+    /// Returns facts about the collection, empty before the first document.
     #[must_use]
     pub fn summary(&self) -> JoinSummary {
         self.begun.get().map(|begun| begun.summary).unwrap_or_default()
     }
 
-    /// Returns the scores of pairs, if they are wanted and the first document has been found.
+    /// Returns the scores of pairs, if scores are wanted and the search has begun.
     pub(super) fn scores(&self) -> Option<Arc<Scores>> {
         self.begun.get()?.scores.clone()
     }
@@ -168,14 +167,14 @@ impl Iterator for PairsByDocument {
     }
 }
 
-/// Facts about a collection that result from finding its pairs.
+/// Facts about a collection that a join finds out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JoinSummary {
-    /// Documents without the field that decides: they are in no series, so that they are in all
-    /// pairs across series and in none within one.
+    /// Documents without the field of the scope. They are in no series, so they pair with every
+    /// document across series and with nothing within a series.
     pub documents_without_field: u64,
-    /// Pairs of a new document and one of an archive that were compared by their fingerprints
-    /// alone, because the archive has enough documents that resemble the new one more.
+    /// Pairs of a new and an archived document that were compared by their fingerprints alone,
+    /// because enough archived documents resemble the new document more.
     pub estimated_pairs: u64,
 }

@@ -1,10 +1,10 @@
 //! The order of documents in time.
 //!
-//! By a field of `meta`, which has dates or numbers, or else by the time when the documents were
-//! added; of the same microsecond, by their ids, which tells nothing. A date may be less precise
-//! than another: `1999` is neither earlier nor later than `1999-05`, so a date is a period, and one
-//! is earlier than another if it ends before. A date without a time zone may be that of any zone,
-//! where it is compared with one that has a zone.
+//! Documents are ordered by a field of `meta` with dates or numbers, or else by their time of
+//! addition. Documents added in the same microsecond are ordered by id, which says nothing about
+//! time. Dates differ in precision: `1999` is neither earlier nor later than `1999-05`. So a date
+//! is a period, and one date is earlier than another if its period ends before the other begins. A
+//! date without a time zone may be in any zone when it is compared with a date that has a zone.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ use cento_text::runtime::Stop;
 
 pub use cento_api::{DateRelation, TimeOrder};
 
-/// A value that is no date, by the id of its document.
+/// A value of the date field that is no date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoDate {
     pub id: String,
@@ -34,28 +34,28 @@ pub struct Chronology {
     pub order: TimeOrder,
     field: Option<String>,
     numbering: Numbering,
-    /// The numbers of the documents by rank.
+    /// Document numbers by rank.
     numbers: Vec<u64>,
-    /// The ranks of the documents by number; `u32::MAX` for deleted documents.
+    /// Ranks by document number, `u32::MAX` for deleted documents.
     ranks: Vec<u32>,
-    /// The times of the documents by rank.
+    /// Dates by rank, `None` for documents without a date.
     times: Vec<Option<Time>>,
-    /// The times when they were added, by rank, in microseconds since 1970.
+    /// Times of addition by rank, in microseconds since 1970.
     added: Vec<i64>,
-    /// Documents without a date, if dates decide.
+    /// The number of documents without a date, 0 if times of addition decide.
     pub undated: u64,
-    /// The first of them with a value that is no date.
+    /// The first value that is no date, if some document has such a value.
     pub no_date: Option<NoDate>,
-    /// The time after that of the document that was added last, in microseconds since 1970.
+    /// One microsecond after the latest time of addition, in microseconds since 1970.
     pub cursor: u64,
 }
 
 impl Chronology {
-    /// Orders the live documents of `snapshot` by a field of `meta`, or by the time when they were
-    /// added.
+    /// Orders the live documents of `snapshot` by a field of `meta`, or by time of addition if
+    /// `field` is `None`.
     ///
     /// # Errors
-    /// When no document has a date in this field; when a file is damaged; [`Error::Cancelled`] soon
+    /// When no document has a date in this field, or a file is damaged. [`Error::Cancelled`] soon
     /// after `stop`.
     pub fn new(snapshot: &Snapshot, field: Option<&str>, stop: &Stop) -> Result<Chronology> {
         let numbering = Numbering::new(snapshot);
@@ -94,7 +94,8 @@ impl Chronology {
             if time.is_none() && written.is_some() {
                 undated += 1;
                 if let (Some(field), None) = (field, &no_date) {
-                    // As it is written: `0099` is no number in JSON.
+                    // Read again, because `0099` is no number in JSON and has to be shown as
+                    // written.
                     let meta: Map<String, Value> = snapshot.meta(numbering.address(*number))?;
                     let value = field_of(&meta, field).map(shown).unwrap_or_default();
                     no_date = Some(NoDate { id: id.clone(), value });
@@ -124,12 +125,11 @@ impl Chronology {
         })
     }
 
-    /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
 
-    /// Returns the memory that it takes, in bytes.
+    /// Returns the memory that the chronology takes, in bytes.
     pub fn bytes(&self) -> usize {
         self.numbers.capacity() * size_of::<u64>()
             + self.ranks.capacity() * size_of::<u32>()
@@ -137,7 +137,7 @@ impl Chronology {
             + self.added.capacity() * size_of::<i64>()
     }
 
-    /// Returns the document of this rank.
+    /// Returns the address of the document with this rank.
     pub fn address(&self, rank: u32) -> DocAddress {
         self.numbering.address(self.numbers[rank as usize])
     }
@@ -147,17 +147,17 @@ impl Chronology {
         self.ranks[number as usize]
     }
 
-    /// Returns the rank of a live document.
     pub fn rank(&self, address: DocAddress) -> u32 {
         self.ranks[self.numbering.number(address) as usize]
     }
 
-    /// Returns the time of the document of this rank, if it has one.
+    /// Returns the date of the document with this rank, if known.
     pub fn time(&self, rank: u32) -> Option<Time> {
         self.times[rank as usize]
     }
 
-    /// Returns how the date of one document relates to that of another.
+    /// Returns how the date of document `one` relates to the date of document `other`, both by
+    /// rank.
     pub fn relation(&self, one: u32, other: u32) -> DateRelation {
         match self.time(one).zip(self.time(other)) {
             Some((one, other)) if one.is_before(other) => DateRelation::Earlier,
@@ -167,7 +167,7 @@ impl Chronology {
         }
     }
 
-    /// Returns the reason for the order of two documents whose dates do not tell it.
+    /// Returns what decides the order of two documents whose dates do not.
     pub fn by_addition(&self, one: u32, other: u32) -> DirectionBy {
         match self.added[one as usize] == self.added[other as usize] {
             true => DirectionBy::Unknown,
@@ -175,10 +175,10 @@ impl Chronology {
         }
     }
 
-    /// Returns the date of the document of this rank as `meta` has it, if it has one.
+    /// Returns the date of the document with this rank as written in `meta`, if known.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the meta object cannot be read.
     pub fn date(&self, snapshot: &Snapshot, rank: u32) -> Result<Option<String>> {
         let Some(field) = self.field.as_ref().filter(|_| self.time(rank).is_some()) else {
             return Ok(None);
@@ -210,15 +210,16 @@ mod tests {
     fn a_text_of_four_digits_is_a_year_beside_dates_and_a_number_beside_numbers() {
         let dates = [json!("0999-05"), json!("0987"), json!("1999")];
         assert_eq!(in_order(&dates).0, "bac");
-        // Without dates it is a number beside others.
+        // Without dates, `0987` is a number among numbers.
         let numbers = [json!("0987"), json!(17), json!("1001")];
         assert_eq!(in_order(&numbers).0, "bac");
-        // Beside a day that is written as a number it is a year.
+        // Beside a day that is written as a number, `0987` is a year.
         let (order, found) = in_order(&[json!(18_990_512), json!("0987"), json!(1902)]);
         assert_eq!((&*order, found.undated), ("bca", 1));
     }
 
-    /// The order of documents with these dates, which are named `a`, `b` and so on.
+    /// Returns the order of documents with these dates, named `a`, `b` and so on, and the
+    /// chronology.
     fn in_order(dates: &[Value]) -> (String, Chronology) {
         use cento::index::{Config, Document, Index, WriterOptions};
         let config = Config::new("kgram(k=2)", "words", true).unwrap();
@@ -240,7 +241,7 @@ mod tests {
         let (_, found) = in_order(&[json!("1999-05"), json!(99), json!("1901?")]);
         assert_eq!(found.undated, 2);
         assert_eq!(found.no_date.map(|no_date| no_date.value).as_deref(), Some("1901?"));
-        // It is named as it is written.
+        // The value is shown as written.
         let (_, found) = in_order(&[json!("1999-05"), json!("0000")]);
         assert_eq!(found.no_date.map(|no_date| no_date.value).as_deref(), Some("0000"));
     }
@@ -253,11 +254,12 @@ mod tests {
             assert_eq!((&*found, named.as_deref()), (order, no_date), "{dates:?}");
             assert_eq!(chronology.undated > 0, no_date.is_some(), "{dates:?}");
         };
-        // 1899-05-12 is before 1901, and 18990512 is a greater number.
+        // By date 1899-05-12 is before 1901, although 18990512 is the greater number.
         let day = json!(18_990_512);
         check(&[day.clone(), json!("1901"), json!(1902)], "bca", Some("18990512"));
         check(&[json!("18990512"), json!("1901"), json!(1902)], "bca", Some("18990512"));
-        // All days are in order as numbers, and so are numbers in another sense.
+        // If all values are days, their order as numbers is right. The same holds if all are plain
+        // numbers.
         check(&[json!(19_010_101), day.clone()], "ba", None);
         check(&[json!(2616), json!(17), json!(18_990_512)], "bac", None);
         check(&[json!(1901), json!(18_991_399)], "ab", None);

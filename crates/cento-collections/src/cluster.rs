@@ -1,11 +1,12 @@
-//! Clusters of documents that are versions of one another.
+//! Clusters of similar documents.
 //!
-//! Similarity is not transitive: joining whatever is linked ([`Linkage::Single`]) makes chains in
-//! which the first document has nothing of the last, and in large collections one cluster of
+//! Similarity is not transitive. [`Linkage::Single`] joins everything that is linked, which makes
+//! chains whose first and last document share nothing, and in large collections one cluster of
 //! everything. So by default a cluster is a *star* ([`Linkage::Star`]): every member is similar to
-//! the cluster's representative. Documents are taken in the order of preference (the oldest first,
-//! say); one that is in no cluster yet represents a new one, which all similar documents join that
-//! are in none. The result depends on documents and thresholds only, not on threads or storage.
+//! the cluster's representative. Documents are taken in order of preference, for example the oldest
+//! first. A document that no cluster has taken yet represents a new cluster, which gathers the
+//! similar documents that are still free. The result depends on documents and thresholds only, not
+//! on threads or storage.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -36,70 +37,71 @@ use cento_text::compare::programs::OWN_WORDS_MIN;
 use cento_text::runtime::Stop;
 use cento_text::runtime::ordered::{Begin, in_order};
 
-/// Documents that are similar.
+/// A group of similar documents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Cluster {
-    /// The number of the cluster: 1 for the largest.
+    /// The number of the cluster, 1 for the largest.
     pub cluster: u64,
-    /// The number of its documents, including the representative.
+    /// The number of documents in the cluster, including the representative.
     pub size: u64,
-    /// The id of the document that represents it.
+    /// The id of the representative.
     pub representative: String,
-    /// The others, the most similar first.
+    /// The documents other than the representative, the most similar first.
     pub members: Vec<Member>,
 }
 
-/// A document of a cluster that does not represent it.
+/// A document of a cluster other than the representative.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Member {
-    /// Its id.
+    /// The id of the document.
     pub id: String,
-    /// Distinct fingerprints in common with the representative; by single linkage it may be 0.
+    /// Distinct fingerprints in common with the representative. May be 0 with single linkage.
     pub overlap: u32,
-    /// How similar the texts of the representative, `a`, and this document, `b`, are.
+    /// The similarity of the representative (`a`) and this document (`b`).
     #[serde(flatten)]
     pub similarity: Similarity,
-    /// The measures with fingerprints weighed by their rarity, if the thresholds weigh them: `a` is
-    /// the representative, `b` this document.
+    /// The similarity of the representative (`a`) and this document (`b`) with fingerprints weighed
+    /// by rarity, if a threshold is weighted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weighted: Option<WeightedSimilarity>,
 }
 
-/// Finds the clusters of documents, the largest first; equally large ones by their representatives.
+/// Finds the clusters of documents, the largest first. Clusters of equal size are ordered by the id
+/// of their representatives.
 ///
-/// The iterator begins at the first call of [`next`](Iterator::next), and ends its threads when it
-/// is dropped.
+/// The work begins at the first call of [`next`](Iterator::next), and the threads end when the
+/// iterator is dropped.
 ///
 /// # Errors
 /// The iterator gives an error, and ends, when an option is out of bounds, no document has the
-/// field of the preference, or a file is damaged; [`Error::Cancelled`](cento::Error::Cancelled)
-/// after it was stopped.
+/// field of the preference, or a file is damaged, and with
+/// [`Error::Cancelled`](cento::Error::Cancelled) after it was stopped.
 pub fn clusters(searcher: &Searcher, options: &ClusterOptions) -> Clusters {
     Job::new(searcher, ClusterJudge { options: options.clone() })
 }
 
-/// The clusters of a collection: [`clusters`].
+/// Iterator over the clusters of a collection, made by [`clusters`].
 pub type Clusters = Job<ClusterJudge>;
 
-/// Decides which documents are a cluster.
+/// Decides which documents form a cluster.
 #[derive(Debug)]
 pub struct ClusterJudge {
     options: ClusterOptions,
 }
 
 impl Clusters {
-    /// Returns the defaults of the preset of the index that decide, before the first call of
-    /// [`next`](Iterator::next).
+    /// Returns the defaults of the index's preset that take effect, or `None` after the first call
+    /// of [`next`](Iterator::next).
     #[must_use]
     pub fn defaults(&self) -> Option<PresetDefaults> {
         let (judge, searcher) = self.judge()?;
         EffectiveOptions::of_clusters(&judge.options, searcher.snapshot().preset()).defaults
     }
 
-    /// Returns the number of documents that do not have the field of the preference, which are
-    /// preferred last; it is known after the first call of [`next`](Iterator::next).
+    /// Returns the number of documents without the field of the preference, which are preferred
+    /// last. It is 0 before the first call of [`next`](Iterator::next).
     #[must_use]
     pub fn documents_without_field(&self) -> u64 {
         self.facts().copied().unwrap_or(0)
@@ -142,29 +144,29 @@ impl Judge for ClusterJudge {
     }
 }
 
-/// A group of fewer documents is no cluster.
+/// A document without a similar one is no cluster.
 const CLUSTER_MIN: u64 = 2;
 
-/// The representative, and the other documents of each cluster, by their place in the order.
+/// For each cluster the representative and the members, by place in the order of preference.
 type Groups = Vec<(usize, Vec<usize>)>;
 
-/// The live documents of a snapshot in the order of preference.
+/// The live documents of a snapshot in order of preference.
 struct Documents<'a> {
     searcher: &'a Searcher,
     numbering: Numbering,
-    /// The numbers of the documents, the most preferred first.
+    /// Document numbers, the most preferred first.
     order: Vec<u64>,
-    /// The number of documents without the field of the preference.
+    /// The number of documents that lack the field of the preference.
     without_field: u64,
-    /// The place of each number in the order.
+    /// Places in `order` by document number.
     places: Vec<u32>,
-    /// The weights, if the thresholds weigh fingerprints.
+    /// The weights of fingerprints, if a threshold is weighted.
     weights: Option<Weights<'a>>,
     verifier: Verifier<'a>,
-    /// The least share of their words that programs of a cluster have in common.
+    /// The minimum share of common words in programs of one cluster.
     own_words_min: f64,
-    /// Copies that no fingerprint brings up: by the place of the most preferred one, those of the
-    /// others.
+    /// Exact copies that share only stop-fingerprints: the place of the most preferred copy leads
+    /// to the places of the rest.
     copies: HashMap<usize, Vec<usize>>,
     stop: &'a Stop,
 }
@@ -213,7 +215,7 @@ impl<'a> Documents<'a> {
         })
     }
 
-    /// Returns the documents similar to the one at this place, with their places.
+    /// Returns the places of the documents similar to the document at `own_place`.
     fn similar(&self, own_place: usize, options: &ClusterOptions) -> Result<Vec<usize>> {
         let address = self.numbering.address(self.order[own_place]);
         if is_too_short(self.searcher, address)? {
@@ -222,7 +224,7 @@ impl<'a> Documents<'a> {
         let keys = self.searcher.keys_of(address, self.stop)?;
         let (sampling, thresholds) = (self.verifier.sampling(), options.thresholds);
         let mut own = self.own(address, &keys)?;
-        // The other may be the smaller one, with a sufficient share of itself in this.
+        // The similar document may be the smaller one, and contained in this document.
         let alike = thresholds.min_containment(None);
         let least = alike.overlap_min(sampling, own.size);
         let (max_df, except, stop) = (options.max_df, Some(address), self.stop);
@@ -253,20 +255,22 @@ impl<'a> Documents<'a> {
         let place =
             |found: Neighbour| self.places[self.numbering.number(found.address) as usize] as usize;
         let mut similar: Vec<usize> = similar.into_iter().map(place).collect();
-        // The first of some copies gathers the others, unless it is gathered with them.
+        // The first copy gathers the remaining copies, unless another document has gathered it with
+        // them.
         let meets = thresholds.meet_copies(own.size.fingerprints);
         let copies = self.copies.get(&own_place).filter(|_| meets);
         similar.extend(copies.into_iter().flatten());
         Ok(similar)
     }
 
-    /// Returns the document at this address, which has these keys, for comparison with others.
+    /// Prepares the document at this address, which has these keys, for comparison.
     fn own<'b>(&'b self, address: DocAddress, keys: &'b [u64]) -> Result<Own<'b>> {
         let sampling = self.verifier.sampling();
         Own::stored((self.searcher, address), keys, sampling, self.verifier.runs())
     }
 
-    /// Tells whether the documents of a pair may be versions of each other, as programs.
+    /// Tells whether two programs share enough words to be versions of each other. Always true for
+    /// prose.
     fn are_evident(&self, pair: &Pair) -> Result<bool> {
         let Some(too_short) = pair.too_short else { return Ok(true) };
         let mut own = self.own(pair.a, &[])?;
@@ -274,12 +278,11 @@ impl<'a> Documents<'a> {
         Ok(!too_short && self.verifier.begin().is_evident(&mut own, by, self.stop)?)
     }
 
-    /// Returns the id of the document at this place.
+    /// Returns the id of the document at this place in the order.
     fn id(&self, place: usize) -> Result<String> {
         self.searcher.snapshot().id(self.numbering.address(self.order[place]))
     }
 
-    /// Returns the cluster of these documents, without its number.
     fn cluster(&self, representative: usize, others: &[usize]) -> Result<Cluster> {
         let snapshot = self.searcher.snapshot();
         let address = |place: usize| self.numbering.address(self.order[place]);
@@ -335,7 +338,8 @@ fn stars(
     let count = documents.order.len();
     let taken: Vec<AtomicBool> = (0..count).map(|_| AtomicBool::new(false)).collect();
     let mut groups = Vec::new();
-    // Searches run ahead of the decisions; one whose document has been taken meanwhile is in vain.
+    // Searches run ahead of the decisions. A search is wasted if its document is taken in the
+    // meantime.
     let work = |place: u64| {
         if taken[place as usize].load(Ordering::Relaxed) {
             return Ok(Vec::new());
@@ -372,7 +376,8 @@ fn components(
             if !documents.are_evident(&pair)? {
                 continue;
             }
-            // The most preferred represents.
+            // `Sets` keeps the smallest place, so the most preferred document represents the
+            // cluster.
             sets.unite(place(pair.a), place(pair.b));
         }
         progress(next);
@@ -418,8 +423,8 @@ mod tests {
         clusters(searcher, options).threads(2).map(Result::unwrap).collect()
     }
 
-    /// Values by rank: those in a line are equal, and less than those in the next. The last are as
-    /// if there were none.
+    /// Values in ascending order. Values of one line are equal, and the last line counts as no
+    /// value.
     fn values() -> Vec<Vec<Option<Value>>> {
         let number = |text: &str| Some(serde_json::from_str(text).unwrap());
         vec![
@@ -457,13 +462,13 @@ mod tests {
                 .enumerate()
                 .map(|(at, &(rank, which))| {
                     let equal = &values[rank];
-                    // Not in the order of addition.
+                    // Ids are not in the order of addition.
                     let id = format!("{}", (at * 5 + 3) % 7);
                     (id, "a few words".into(), equal[which % equal.len()].clone())
                 })
                 .collect();
-            // Numbers come before texts, or after them if the greatest is preferred, and nothing
-            // comes last.
+            // Numbers come before strings, or after strings if the greatest value is preferred.
+            // Documents without a value always come last.
             let kind = |rank: usize| usize::from(rank == 18);
             let of_rank = |rank: usize| if is_greatest { 18 - rank } else { rank };
             let expected = drawn
@@ -476,7 +481,7 @@ mod tests {
                 false => Prefer::Least("of.n".into()),
             };
             let searcher = searcher(&documents);
-            // A field that no document has is misspelled.
+            // A field that no document has is refused as a misspelling.
             let has_field = drawn.iter().any(|&(rank, _)| rank != 18);
             for linkage in [Linkage::Star, Linkage::Single] {
                 let options = options().prefer(prefer.clone()).linkage(linkage);
@@ -497,8 +502,8 @@ mod tests {
         fn components_are_those_of_merging_as_long_as_pairs_connect_two(
             lengths in prop::collection::vec(1u32..6, 1..7), min_size in 0u64..6,
         ) {
-            // Chains of texts, each with half of the words of the next; the first of a chain is the
-            // longest, so that it represents the chain.
+            // Chains of texts with half of the words of the next text. The first text of a chain is
+            // the longest, so it represents the chain.
             let mut documents = Vec::new();
             let mut expected = Vec::new();
             for (chain, &len) in lengths.iter().enumerate() {
@@ -526,7 +531,7 @@ mod tests {
                 let (expected_size, first, others) = expected;
                 prop_assert_eq!((*cluster, *size), (number, u64::from(expected_size.0)));
                 prop_assert_eq!(representative, &first);
-                // The similar ones first, and those without a common word in the order of ids.
+                // Similar members come first, then members without a common word, by id.
                 let ids: Vec<&str> = members.iter().map(|member| &*member.id).collect();
                 prop_assert_eq!(ids, others);
                 let overlaps: Vec<u32> = members.iter().map(|member| member.overlap).collect();

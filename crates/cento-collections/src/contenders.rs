@@ -1,11 +1,11 @@
 //! Which pairs of one document can be among the best?
 //!
-//! The pairs that no known one excludes are contenders; the others are counted.
-//! Which pairs are the best does not depend on when a thread learns that it can exclude one.
+//! A pair is a contender unless a known pair excludes it, and all other pairs are only counted. The
+//! result does not depend on when a thread learns about the floor that excludes a pair.
 //!
-//! Where new documents are compared with an archive, a new one resembles most of it a little, by
-//! code or phrases that everyone writes. So only those archived documents are compared by their
-//! texts that are the best by their fingerprints; the others are counted by these.
+//! A new document resembles most documents of an archive a little, because of code or phrases that
+//! everyone writes. So only the archived documents that are best by their fingerprints are compared
+//! by text. The remaining documents are counted by their fingerprints.
 
 use super::best::{Floor, order};
 use super::pair::Pair;
@@ -17,10 +17,9 @@ use cento_api::overlap::Overlap;
 use cento_text::compare::Passages;
 use cento_text::sampling::{Sampling, Size};
 
-/// The least number of archived documents that are compared with a new one by their texts.
+/// The minimum number of archived documents to compare with a new document by text.
 const COMPARED_MIN: usize = 256;
 
-/// The best pairs that are requested.
 #[derive(Debug, Clone)]
 pub(super) struct Ranked {
     pub rank: PairRank,
@@ -28,35 +27,34 @@ pub(super) struct Ranked {
     pub floor: Floor,
 }
 
-/// The known facts about a pair when all are counted.
+/// What a count of pairs needs to know about a pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen {
-    /// The symmetric similarity.
+    /// The symmetric similarity. The histogram counts pairs by this value.
     pub similarity: f64,
-    /// Whether it meets the thresholds.
+    /// Whether the pair meets the thresholds.
     pub is_met: bool,
-    /// Whether the similarity is that of the fingerprints alone.
+    /// Whether the similarity was estimated from fingerprints alone.
     pub is_estimated: bool,
 }
 
 impl Seen {
-    /// Returns the known facts about a pair that meets the thresholds.
+    /// Describes a pair that meets the thresholds.
     pub fn met(pair: &Pair) -> Seen {
         Seen { similarity: pair.similarity.symmetric(), is_met: true, is_estimated: false }
     }
 }
 
-/// The pairs of a document.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Contenders {
-    /// Those that can be among the best, and meet the thresholds.
+    /// Pairs that can be among the best and meet the thresholds.
     pub pairs: Vec<Pair>,
-    /// All others, in no order.
+    /// The pairs that are only counted, in no order.
     pub others: Vec<Seen>,
 }
 
-/// Tells whether a pair that was found without thresholds meets them; keeps only its passages
-/// that are long enough.
+/// Tells whether a pair that was found without thresholds meets them. Drops passages shorter than
+/// `min_passage`.
 pub(super) fn is_met(options: &PairOptions, pair: &mut Pair) -> bool {
     let (least, weighted) = (options.thresholds, pair.weighted.as_ref());
     let is_alike = pair.similarity.symmetric() >= options.min_similarity.unwrap_or(0.0)
@@ -74,7 +72,7 @@ pub(super) fn is_met(options: &PairOptions, pair: &mut Pair) -> bool {
 }
 
 impl Ranked {
-    /// Divides the pairs of a document into those that can be among the best and all others.
+    /// Separates the pairs of a document that can be among the best.
     pub fn divide(&self, mut pairs: Vec<Pair>) -> Contenders {
         if pairs.len() > self.limit {
             pairs.sort_unstable_by(|one, other| order(self.rank, one, other));
@@ -90,7 +88,7 @@ impl Ranked {
     }
 }
 
-/// A document that may form a pair with the one that was searched for.
+/// A document that may form a pair with the searched-for document.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     pub found: Neighbour,
@@ -98,28 +96,29 @@ pub(super) struct Candidate {
     pub weights: Option<WeightedOverlap>,
 }
 
-/// An archive that new documents are compared with, but not with itself.
+/// An archive, which is compared with new documents but not with itself.
 #[derive(Debug, Clone)]
 pub(super) struct Archive {
-    /// The number of its first document: the new ones come before.
+    /// The number of the first archived document. Smaller numbers are new documents.
     pub first: u64,
-    /// What the pairs are ranked by, and which are requested.
+    /// The thresholds and the ranking of the pairs.
     pub options: PairOptions,
     pub rank: PairRank,
-    /// The number of archived documents that are compared with a new one by their texts.
+    /// How many archived documents are compared with a new document by text.
     pub compared: usize,
 }
 
 impl Archive {
-    /// Describes an archive whose documents are compared with a new one by their texts if they are
-    /// among as many as are to be shown, at least [`COMPARED_MIN`].
+    /// Describes an archive. By text, a new document is compared with `limit` archived documents,
+    /// at least [`COMPARED_MIN`]. `limit` pairs are shown, so further texts could not change the
+    /// list.
     pub fn new(first: u64, options: PairOptions, rank: PairRank, limit: usize) -> Archive {
         Archive { first, options, rank, compared: limit.max(COMPARED_MIN) }
     }
 
-    /// Removes the archived documents from the candidates of a new one that are not compared by
-    /// their texts. It keeps those that can meet the thresholds before others, and of these the
-    /// best by the rank that their fingerprints give.
+    /// Removes archived candidates of a new document that will not be compared by text. Candidates
+    /// that can meet the thresholds are kept first, then the best by the rank as estimated from
+    /// fingerprints.
     pub fn leave_out(
         &self,
         (own, sampling): (Size, Sampling),
@@ -144,12 +143,12 @@ impl Archive {
         }
         candidates.extend(new);
         candidates.extend(archived);
-        // Texts are read fastest in stored order.
+        // Reading texts is fastest in stored order.
         candidates.sort_unstable_by_key(|candidate| candidate.found.address);
         left_out
     }
 
-    /// Returns what the fingerprints say of a candidate, the most important first.
+    /// Rates a candidate by its fingerprints: may meet the thresholds, rank, overlap.
     fn rate(&self, (own, sampling): (Size, Sampling), candidate: &Candidate) -> [f64; 3] {
         let overlap: Overlap = candidate.found.with(own.fingerprints);
         let thresholds = self.options.thresholds;

@@ -1,13 +1,14 @@
-//! Exact copies of documents that no fingerprint brings up.
+//! Exact copies of documents that share only stop-fingerprints.
 //!
-//! Documents with the same text have the same fingerprints, so a search for one finds the others,
-//! unless every fingerprint is stopped: a text with more copies than the limit of document
-//! frequency hides them all. These copies are found by the digests of their texts.
+//! Documents with the same text have the same fingerprints, so a search for one document finds its
+//! copies. That fails if every fingerprint is a stop-fingerprint, which happens when a text has
+//! more copies than the limit of document frequency. Such copies are found by the digests of their
+//! texts.
 //!
-//! Of n copies there are n (n - 1) / 2 pairs, 200 million of 20,000 copies. So each copy is in a
-//! pair with the first of its group only. That is the one that was added first, or has the first id
-//! of those that were added at the same time; with a scope, it is the first that the scope allows.
-//! The places where documents are stored do not matter.
+//! n copies make n (n - 1) / 2 pairs, so 20,000 copies would make 200 million. Therefore a copy is
+//! paired only with the first copy: the first one added or, among copies added at the same time,
+//! the copy with the smallest id. With a scope, the partner is the first copy allowed by the scope.
+//! The place of storage does not matter.
 
 use std::collections::HashMap;
 
@@ -19,16 +20,16 @@ use cento_api::error::Result;
 use cento_text::hash::Digest;
 use cento_text::runtime::Stop;
 
-/// The pairs of copies that no fingerprint brings up.
+/// Pairs of copies that share only stop-fingerprints.
 #[derive(Debug, Default)]
 pub struct Copies {
-    /// The number of the document that reports the pair, and of the other, ascending.
+    /// The numbers of the document that reports the pair and of its partner, ascending.
     pairs: Vec<(u64, u64)>,
 }
 
 impl Copies {
-    /// Finds the pairs, kept by `series`, of documents of `searcher`, or, with `against`, of one
-    /// document of each.
+    /// Finds the pairs of copies within `searcher`, or between `searcher` and `against`, as far as
+    /// `series` keeps them.
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -55,8 +56,7 @@ impl Copies {
         Ok(Copies { pairs })
     }
 
-    /// Returns the numbers of the other documents of the pairs that the document with this number
-    /// reports.
+    /// Returns the partners of this document, in pairs for this document to report.
     pub fn of(&self, number: u64) -> impl Iterator<Item = u64> + '_ {
         let first = self.pairs.partition_point(|pair| pair.0 < number);
         let own = self.pairs[first..].iter().take_while(move |pair| pair.0 == number);
@@ -64,8 +64,8 @@ impl Copies {
     }
 }
 
-/// Returns the numbers of the documents that have only stop-fingerprints, those with the same text
-/// together, in each group the one that was added first before the others.
+/// Groups the documents with only stop-fingerprints by text. Numbers in a group are in order of
+/// addition.
 ///
 /// # Errors
 /// When a file is damaged; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -87,8 +87,7 @@ pub fn groups(searcher: &Searcher, max_df: Option<MaxDf>, stop: &Stop) -> Result
     same.map(group).collect()
 }
 
-/// Returns the numbers in the order of addition of their documents; of equals, in that of their
-/// ids.
+/// Sorts document numbers by time of addition, then by id.
 fn in_order(snapshot: &Snapshot, numbers: Vec<u64>) -> Result<Vec<u64>> {
     if numbers.len() < 2 {
         return Ok(numbers);
@@ -108,7 +107,8 @@ fn digest(snapshot: &Snapshot, address: DocAddress) -> Result<Digest> {
     Ok(snapshot.segment(address).signatures.digest(address.doc)?)
 }
 
-/// Returns the numbers of the live documents of `snapshot` with the text of a document of `other`.
+/// Returns the numbers of live documents of `snapshot` whose text equals document `number` of
+/// `other`.
 fn copies_in(snapshot: &Snapshot, other: &Snapshot, number: u64) -> Result<Vec<u64>> {
     let digest = digest(other, Numbering::new(other).address(number))?;
     let numbering = Numbering::new(snapshot);
@@ -120,17 +120,17 @@ fn copies_in(snapshot: &Snapshot, other: &Snapshot, number: u64) -> Result<Vec<u
     Ok(numbers)
 }
 
-/// Pairs each document of a group with the first that its series allows.
+/// Pairs each document of a group with the first document that its series allows.
 fn each_with_first(group: &[u64], series: Option<&Series>, pairs: &mut Vec<(u64, u64)>) {
     let Some(firsts) = Firsts::new(group, series, 0) else { return };
-    // The others report the pairs, so that threads share a large group.
+    // The later copies report the pairs, so that threads share the work of a large group.
     for &number in &group[1..] {
         let first = firsts.of(number, 0).filter(|&first| first != number);
         pairs.extend(first.map(|first| (number, first)));
     }
 }
 
-/// Pairs each document of either group with the first of the other that its series allows.
+/// Pairs every document of either group with the first allowed document of the opposite group.
 fn across(own: &[u64], others: &[u64], series: Option<&Series>, pairs: &mut Vec<(u64, u64)>) {
     let (Some(first_own), Some(first_other)) =
         (Firsts::new(own, series, 0), Firsts::new(others, series, 1))
@@ -141,20 +141,20 @@ fn across(own: &[u64], others: &[u64], series: Option<&Series>, pairs: &mut Vec<
     pairs.extend(others.iter().filter_map(|&number| Some((first_own.of(number, 1)?, number))));
 }
 
-/// The first documents of a group.
+/// The possible partners in a group of copies.
 struct Firsts<'a> {
     series: Option<&'a Series>,
-    /// The first document, and its series.
+    /// The first document and its series.
     first: (u64, u32),
-    /// The first of another series than that.
+    /// The first document outside the series of `first`.
     other: Option<u64>,
-    /// The first of each series, if pairs are within one.
+    /// The first document of each series, if pairs are kept within a series.
     of_series: HashMap<u32, u64>,
 }
 
 impl<'a> Firsts<'a> {
-    /// Finds the first numbers of a group of the first (0) or second (1) index, in order; `None`
-    /// for an empty group.
+    /// Reads the partners from a group in the first (0) or second (1) index, in order of addition.
+    /// Returns `None` for an empty group.
     fn new(group: &[u64], series: Option<&'a Series>, side: usize) -> Option<Firsts<'a>> {
         let code = |number| series.map_or(0, |series| series.code(side, number));
         let first = *group.first()?;
@@ -169,11 +169,11 @@ impl<'a> Firsts<'a> {
         Some(Firsts { series, first, other, of_series })
     }
 
-    /// Returns the first document that may be in a pair with this document of the first or second
-    /// index.
+    /// Returns the first document that may be paired with document `number` of the first (0) or
+    /// second (1) index.
     fn of(&self, number: u64, side: usize) -> Option<u64> {
         let Some(series) = self.series else { return Some(self.first.0) };
-        // 0 if the document has no series.
+        // 0 means that the document has no series.
         let code = series.code(side, number);
         match (series.is_within(), code) {
             (true, 0) => None,

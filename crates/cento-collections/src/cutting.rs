@@ -1,4 +1,4 @@
-//! A text that parts are cut out of.
+//! Cuts passages out of a text.
 
 use std::ops::Range;
 
@@ -7,33 +7,32 @@ use cento_api::Part;
 use crate::seam::widened;
 use cento::index::Document;
 
-/// The number of rounds that cut the found passages alone.
+/// The number of rounds that cut no more than the found passages.
 const ROUNDS: u32 = 8;
 
-/// Returns how much to cut on either side of the passages that this round finds; the first round is
-/// 0. After the first rounds it is twice as much as in the round before, so that passages nested in
-/// each other do not take a round each.
+/// Returns how many bytes to cut on either side of the passages found in this round, counted from
+/// 0. After the first rounds the number doubles each round. Otherwise passages nested in each other
+/// would take a round for each level.
 pub fn around(round: u32) -> u32 {
     round.checked_sub(ROUNDS).map_or(0, |more| 1 << more.min(30))
 }
 
-/// A text without the parts that were cut so far, and the places of the rest in the whole text.
+/// A text after cuts, with the places that remain of the original text.
 #[derive(Debug)]
 pub struct Cutting {
-    /// The rest.
+    /// The text after the cuts so far.
     pub text: String,
-    /// The ranges of the whole text that the rest consists of, ascending.
+    /// The ranges of the original text that remain, ascending.
     rest: Vec<Range<usize>>,
 }
 
 impl Cutting {
-    /// Begins with a whole text.
     pub fn new(text: &str) -> Cutting {
         Cutting { text: text.to_owned(), rest: std::iter::once(0..text.len()).collect() }
     }
 
-    /// Cuts ranges of the rest, which are ascending and do not overlap, with the whole of letters
-    /// that they have a part of; returns whether that was anything.
+    /// Cuts ranges of the remaining text, which are ascending and do not overlap. A letter that a
+    /// range touches is cut whole. Returns whether anything was cut.
     pub fn cut(&mut self, ranges: &[(u32, u32)]) -> bool {
         let before = self.text.len();
         let mut left = without(before, &whole_letters(&self.text, ranges));
@@ -56,8 +55,8 @@ impl Cutting {
         self.text.len() < before
     }
 
-    /// Returns the pieces of the whole text that a range of the rest consists of, ascending, each
-    /// with the byte of the rest where it begins.
+    /// Returns the pieces of the original text behind a range of the remaining text, ascending.
+    /// With each piece comes the byte of the remaining text where the piece begins.
     pub fn pieces(&self, (start, end): (u32, u32)) -> Vec<(u32, (u32, u32))> {
         let (start, end) = (start as usize, end as usize);
         let (mut pieces, mut begin) = (Vec::new(), 0);
@@ -78,24 +77,24 @@ pub fn cut(text: &str, ranges: &[(u32, u32)]) -> String {
     without(text.len(), ranges).into_iter().map(|range| &text[range]).collect()
 }
 
-/// Returns the text of a document without these ranges, which are ascending and do not overlap, and
-/// its parts, each with the rest of its own text.
+/// Returns the text of a document without these ranges, which are ascending and do not overlap. The
+/// parts are returned with the start of their remaining text.
 #[must_use]
 pub fn cut_out(document: &Document, ranges: &[(u32, u32)]) -> (String, Vec<Part>) {
     let (ranges, parts) = within_parts(ranges, &document.parts);
     (cut(&document.text, &ranges), parts)
 }
 
-/// Returns the ranges to cut for passages at these ranges, which are ascending and do not overlap,
-/// so that the rest reads as text: with their marks and blanks, and within the parts.
+/// Returns what to cut so that the remaining text still reads as text: the given ranges with
+/// adjacent marks and blanks, within the parts. The ranges are ascending and do not overlap.
 #[must_use]
 pub fn clean_cuts(document: &Document, ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let Document { text, parts, .. } = document;
     widened(text, parts, &within_parts(ranges, parts).0)
 }
 
-/// Returns these ranges of a text of several parts without the line feeds between the parts, and
-/// the parts of the text that is left.
+/// Splits ranges at the line feeds between parts, so that a cut keeps the line feeds, and returns
+/// the parts at their places in the remaining text.
 pub fn within_parts(ranges: &[(u32, u32)], parts: &[Part]) -> (Vec<(u32, u32)>, Vec<Part>) {
     let mut within = Vec::new();
     for &(mut start, end) in ranges {
@@ -119,7 +118,7 @@ pub fn within_parts(ranges: &[(u32, u32)], parts: &[Part]) -> (Vec<(u32, u32)>, 
     (within, parts)
 }
 
-/// Returns the ranges, each from the first byte of a letter to the last one: tokens may be bytes.
+/// Widens ranges to whole letters, because tokens may be single bytes.
 pub fn whole_letters(text: &str, ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let mut whole: Vec<(u32, u32)> = Vec::new();
     for &(mut start, mut end) in ranges {
@@ -135,7 +134,7 @@ pub fn whole_letters(text: &str, ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
     whole
 }
 
-/// Returns the parts of a text of this length between ranges.
+/// Returns the ranges between the given ranges, in a text of this length.
 fn without(len: usize, ranges: &[(u32, u32)]) -> Vec<Range<usize>> {
     let starts = std::iter::once(0).chain(ranges.iter().map(|range| range.1 as usize));
     let ends = ranges.iter().map(|range| range.0 as usize).chain(std::iter::once(len));
@@ -188,7 +187,7 @@ mod tests {
             len in 0usize..40,
             rounds in prop::collection::vec(prop::collection::vec((0u32..40, 0u32..6), 0..4), 0..4),
         ) {
-            // Each letter once, so that equal rests have equal places.
+            // Each letter occurs once, so equal texts have equal places.
             let text: String = (0..len).map(|at| (b'!' + at as u8) as char).collect();
             let mut cutting = Cutting::new(&text);
             let mut pieces = Vec::new();

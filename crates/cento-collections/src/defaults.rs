@@ -1,39 +1,40 @@
-//! The defaults of an index's preset for joins.
+//! Applies the defaults of an index's preset to a join.
 //!
-//! An option that is set wins over the preset, and the preset over the default of the join. The
-//! joins apply them themselves, so that every program gets the same answer from the same index.
+//! An explicit option wins over the preset, and the preset wins over the default of the join. The
+//! join itself applies the defaults, so that every program gets the same answer from the same
+//! index.
 
 use super::score::has_scores;
 use super::{ClusterOptions, DedupOptions, PairOptions, PairRank, Thresholds};
 use cento::index::{Preset, PresetDefaults, PresetRank, PresetUse};
 use cento::search::Searcher;
 
-/// The options of a join with the defaults of a preset.
+/// The options of a join, completed with the defaults of a preset.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct EffectiveOptions<O> {
     pub options: O,
-    /// The defaults that decided, because the caller set no such option.
+    /// The defaults that took effect. `None` if explicit options override the preset.
     pub defaults: Option<PresetDefaults>,
 }
 
-/// What pairs are for, which decides the ranks that a preset sets.
+/// What the pairs are for. The purpose decides which ranks of a preset apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PairList {
-    /// Those of a collection: a preset ranks them if there is a limit.
+    /// The pairs of a collection. The preset ranks pairs if there is a limit.
     OfCollection,
-    /// The most similar of some texts. They are too few to be weighed, so of ranks only the score
-    /// is a default.
+    /// The most similar pairs of a few texts. Too few texts to weigh fingerprints by rarity, so a
+    /// preset can rank pairs by score only.
     MostSimilar,
 }
 
-/// Returns the preset of both indexes, if they have the same one.
+/// Returns the preset if both indexes have the same preset.
 fn common_preset(searcher: &Searcher, other: &Searcher) -> Option<Preset> {
     let own = searcher.snapshot().preset()?;
     (other.snapshot().preset() == Some(own)).then_some(own)
 }
 
 impl EffectiveOptions<PairOptions> {
-    /// Returns the options for pairs of documents of one index, or of one and `other`.
+    /// Completes the options for pairs within one index, or of one index and `other`.
     pub fn of_pairs(
         options: &PairOptions,
         list: PairList,
@@ -68,7 +69,7 @@ fn of_pairs(
 }
 
 impl EffectiveOptions<ClusterOptions> {
-    /// Returns the options for the clusters of an index with this preset.
+    /// Completes the options for clusters of an index with this preset.
     pub fn of_clusters(
         options: &ClusterOptions,
         preset: Option<Preset>,
@@ -83,8 +84,8 @@ impl EffectiveOptions<ClusterOptions> {
 }
 
 impl EffectiveOptions<DedupOptions> {
-    /// Returns the options for a run into an index with this preset: its least resemblance unless
-    /// one is set or texts must be identical.
+    /// Completes the options for a dedup run into an index with this preset. The minimum
+    /// resemblance of the preset applies unless the options set one or require identical texts.
     pub fn of_dedup(
         options: &DedupOptions,
         preset: Option<Preset>,
@@ -143,7 +144,7 @@ mod tests {
             (found.options.resemblance(), least(found.defaults))
         };
         let plain = DedupOptions::default;
-        // What two pages share is no reason to drop one of them.
+        // A text that two pages merely share is no reason to drop a page.
         assert_eq!(dedup(plain()), (Some(0.6), Some(0.6)));
         for preset in Preset::ALL {
             assert!(preset.dedup_min_resemblance() >= preset.min_resemblance(), "{preset}");

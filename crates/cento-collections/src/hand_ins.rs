@@ -1,8 +1,8 @@
-//! Hand-ins: documents that are compared with each other, and with an archive.
+//! Compares submissions with each other and with an archive.
 //!
-//! A class hands in forty essays, and a newsroom forty articles: which of them are alike, which are
-//! in the archive already, and where does the text of each come from? The new documents are in an
-//! index of their own, which need not be kept; the archive is not changed.
+//! A class submits forty essays, or a newsroom forty articles. Which submissions are alike, which
+//! are in the archive already, and where does the text of each submission come from? The new
+//! documents are in an index of their own, which need not be kept. The archive is not changed.
 
 use cento_api::{BoilerplateShare, Sources};
 
@@ -16,7 +16,7 @@ use cento::search::{Boilerplate, QueryMemory, RepeatedPassages, Searcher};
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
 
-/// Documents that were handed in, and how they are to be compared.
+/// Submitted documents and the way to compare them.
 ///
 /// ```
 /// use cento_collections::hand_ins::HandIns;
@@ -58,7 +58,7 @@ pub struct HandIns {
     memory: Option<QueryMemory>,
 }
 
-/// Hand-ins that were compared.
+/// The result of comparing submissions. The searcher over all documents, the new documents first.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ComparedHandIns {
@@ -66,7 +66,8 @@ pub struct ComparedHandIns {
     pub searcher: Searcher,
     /// The most similar pairs with at least one new document.
     pub most_similar: MostSimilar,
-    /// The sources of each new document, if they were requested and the index stores texts.
+    /// Where the text of each new document comes from. Empty unless requested, or without stored
+    /// texts.
     pub sources: Vec<Sources>,
 }
 
@@ -86,18 +87,19 @@ impl HandIns {
         }
     }
 
-    /// Also compares them with the documents of an archive. Earlier versions of new documents are
-    /// left out. `name` is that of the archive, unless it is a union already.
+    /// Compares the new documents with an archive too, without the archive's earlier versions of
+    /// the new documents. `name` is the name of the archive, unless the archive is a union with
+    /// names already.
     ///
     /// # Errors
-    /// When the archive signs texts in another way, or an id cannot be read.
+    /// When the archive signs texts differently, or an id cannot be read.
     pub fn against(self, archive: &Snapshot, name: &str) -> Result<HandIns> {
         let archive = Some(with_known(&self.new, archive, name)?);
         Ok(HandIns { archive, ..self })
     }
 
-    /// Returns the ids of new documents that have an earlier version in the archive: a document
-    /// with the same id, from the same place.
+    /// Returns the ids of new documents with an earlier version in the archive, which is a document
+    /// with the same id from the same place.
     #[must_use]
     pub fn earlier_versions(&self) -> &[String] {
         self.archive.as_ref().map_or(&[], |archive| &archive.earlier)
@@ -109,21 +111,22 @@ impl HandIns {
         self.archive.as_ref().map_or(&[], |archive| &archive.elsewhere)
     }
 
-    /// Ignores text that does not count, such as that of an assignment.
+    /// Ignores text that does not count, such as the text of an assignment.
     #[must_use]
     pub fn without(self, boilerplate: Option<Boilerplate>) -> HandIns {
         HandIns { boilerplate, ..self }
     }
 
-    /// Finds the passages that at least this share of the new documents have; a group counts once.
+    /// Finds the passages that at least this share of the new documents have. The documents of a
+    /// group count as one.
     ///
     /// # Errors
-    /// Those of [`repeated_passages`].
+    /// The errors of [`repeated_passages`].
     pub fn repeated_passages(&self, share: BoilerplateShare) -> Result<RepeatedPassages> {
         repeated_passages(&self.new, &self.options.scope()?, share, self.threads, &self.stop)
     }
 
-    /// Also ignores these passages of the new documents.
+    /// Ignores these passages of the new documents too.
     ///
     /// # Errors
     /// When a text cannot be read.
@@ -132,19 +135,19 @@ impl HandIns {
         Ok(self)
     }
 
-    /// Also counts what each new document has from where ([`Pairs::sources`]).
+    /// Counts where the text of each new document comes from ([`Pairs::sources`]).
     #[must_use]
     pub fn with_sources(self, counts_sources: bool) -> HandIns {
         HandIns { counts_sources, ..self }
     }
 
-    /// Searches with this number of threads instead of as many as there are processors.
+    /// Searches with this number of threads. The default is the number of processors.
     #[must_use]
     pub fn threads(self, threads: usize) -> HandIns {
         HandIns { threads, ..self }
     }
 
-    /// Ends soon after `stop` is set, with [`Error::Cancelled`](cento::Error::Cancelled).
+    /// Stops soon after `stop` is set, with [`Error::Cancelled`](cento::Error::Cancelled).
     #[must_use]
     pub fn stop(self, stop: &Stop) -> HandIns {
         HandIns { stop: stop.clone(), ..self }
@@ -156,10 +159,10 @@ impl HandIns {
         HandIns { memory, ..self }
     }
 
-    /// Compares the documents.
+    /// Runs the comparison.
     ///
     /// # Errors
-    /// Those of [`Pairs::most_similar`] and [`Pairs::sources`].
+    /// The errors of [`Pairs::most_similar`] and [`Pairs::sources`].
     pub fn compare(self) -> Result<ComparedHandIns> {
         let HandIns { new, archive, options, boilerplate, threads, stop, memory, .. } = self;
         let all = archive.map_or_else(|| new.clone(), |archive| archive.snapshot);

@@ -1,8 +1,8 @@
-//! A verb over a collection, configured and then iterated.
+//! Runs a verb over a whole collection as an iterator.
 //!
-//! Clusters, families and lineage are found for the whole collection before the first of them can
-//! be given, and then described one after the other, on several threads. How that runs is the same
-//! for all of them and is here; each has a [`Judge`] that decides.
+//! Clusters, families and lineage depend on every document, so a search comes before the first
+//! item. Then items are described in order, on several threads. This module runs the steps, and a
+//! [`Judge`] makes the decisions of a verb.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,17 +11,18 @@ use cento_api::error::Result;
 use cento_text::runtime::Stop;
 use cento_text::runtime::ordered::{Begin, Ordered};
 
-/// The callback of a job, with the number of documents that have been searched for.
+/// Gets the number of documents searched for so far.
 pub(super) type OnProgress = Box<dyn FnMut(u64) + Send>;
 
-/// Decides about the documents of a collection, by its options.
+/// The decisions of one verb about the documents of a collection.
 pub trait Judge: Send + Sized + 'static {
-    /// The items that it gives: clusters, families, documents.
+    /// What the iterator gives: a cluster, a family or a document.
     type Item: Send + 'static;
-    /// The facts that are known once the first item can be given.
+    /// Facts about the collection, known before the first item is given.
     type Facts: Send + Sync + 'static;
 
-    /// Decides, reports the facts, and describes the items.
+    /// Searches the collection, stores the facts, and passes a function that describes item after
+    /// item to `begin`.
     ///
     /// # Errors
     /// When an option is out of bounds or a file is damaged;
@@ -34,7 +35,7 @@ pub trait Judge: Send + Sized + 'static {
     ) -> Result<()>;
 }
 
-/// The means of a judge.
+/// What a job lends its judge: the searcher, threads, the stop and the callback for progress.
 pub struct Resources<'a> {
     pub(super) searcher: &'a Searcher,
     pub(super) threads: usize,
@@ -42,10 +43,10 @@ pub struct Resources<'a> {
     pub(super) progress: &'a mut dyn FnMut(u64),
 }
 
-/// A verb over a collection: an iterator over what its judge gives.
+/// Iterator over what a [`Judge`] decides about a collection.
 ///
-/// It begins at the first call of [`next`](Iterator::next), and ends its threads when it is
-/// dropped.
+/// The work begins at the first call of [`next`](Iterator::next), and the threads end when the
+/// iterator is dropped.
 #[must_use = "an iterator finds nothing before the first call of `next`"]
 pub struct Job<J: Judge> {
     stage: Stage<J>,
@@ -55,7 +56,7 @@ pub struct Job<J: Judge> {
 enum Stage<J: Judge> {
     Planned(Box<Plan<J>>),
     Begun(Ordered<J::Item>),
-    /// Only while it begins.
+    /// A placeholder while `next` moves the plan out. Left behind only if starting panics.
     Beginning,
 }
 
@@ -80,7 +81,7 @@ impl<J: Judge> std::fmt::Debug for Job<J> {
 }
 
 impl<J: Judge> Job<J> {
-    /// Prepares the work of a judge on the documents of a searcher.
+    /// Prepares the work of `judge` on the documents of `searcher`.
     pub(super) fn new(searcher: &Searcher, judge: J) -> Job<J> {
         let plan = Plan {
             judge,
@@ -92,28 +93,28 @@ impl<J: Judge> Job<J> {
         Job { stage: Stage::Planned(Box::new(plan)), facts: Arc::default() }
     }
 
-    /// Searches with this number of threads instead of as many as there are processors.
+    /// Searches with this number of threads. The default is the number of processors.
     pub fn threads(self, threads: usize) -> Job<J> {
         self.with(|plan| plan.threads = threads)
     }
 
-    /// Ends soon after `stop` is set, with [`Error::Cancelled`](cento::Error::Cancelled).
+    /// Stops soon after `stop` is set, with [`Error::Cancelled`](cento::Error::Cancelled).
     pub fn stop(self, stop: &Stop) -> Job<J> {
         self.with(|plan| plan.stop = stop.clone())
     }
 
-    /// Calls `progress` with the number of documents searched for so far. Items are given only
-    /// after all have been searched for, so the iterator itself shows no progress.
+    /// Calls `progress` with the number of documents searched for so far. Items come only after the
+    /// whole search, so without the callback the iterator would show no progress.
     pub fn progress(self, progress: impl FnMut(u64) + Send + 'static) -> Job<J> {
         self.with(|plan| plan.progress = Box::new(progress))
     }
 
-    /// Changes the judge, unless the job has begun.
+    /// Changes the judge. Has no effect after the job has begun.
     pub(super) fn with_judge(self, set: impl FnOnce(&mut J)) -> Job<J> {
         self.with(|plan| set(&mut plan.judge))
     }
 
-    /// Returns the judge and the searcher, unless the job has begun.
+    /// Returns the judge and the searcher, or `None` after the job has begun.
     pub(super) fn judge(&self) -> Option<(&J, &Searcher)> {
         match &self.stage {
             Stage::Planned(plan) => Some((&plan.judge, &plan.searcher)),
@@ -121,7 +122,7 @@ impl<J: Judge> Job<J> {
         }
     }
 
-    /// Returns the facts, from the first call of [`next`](Iterator::next) on.
+    /// Returns the facts, or `None` before the first call of [`next`](Iterator::next).
     pub(super) fn facts(&self) -> Option<&J::Facts> {
         self.facts.get()
     }
@@ -135,14 +136,16 @@ impl<J: Judge> Job<J> {
 }
 
 impl<S: Clone + Default, J: Judge<Facts = (S, usize)>> Job<J> {
-    /// Returns facts about the search, from the first call of [`next`](Iterator::next) on.
+    /// Returns facts about the search. Before the first call of [`next`](Iterator::next) they are
+    /// empty.
     #[must_use]
     pub fn summary(&self) -> S {
         self.facts().map(|(summary, _)| summary.clone()).unwrap_or_default()
     }
 
-    /// Returns an upper estimate of the memory, in bytes, that the items to come take, from the
-    /// first call of [`next`](Iterator::next) on. The memory for finding them is free then.
+    /// Returns an upper estimate, in bytes, of the memory of the remaining items, 0 before the
+    /// first call of [`next`](Iterator::next). Once the first item is given, the memory for finding
+    /// items is free.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
         self.facts().map_or(0, |&(_, bytes)| bytes)

@@ -1,25 +1,26 @@
-//! New documents beside those that an index has: which of these are earlier versions of new ones?
+//! Puts new documents beside an index, without the index's earlier versions of the new documents.
 
 use cento::index::{DocAddress, Snapshot};
 use cento_api::error::Result;
 
-/// New documents and those of an index, as one collection.
+/// New documents and the documents of an index, as one collection.
 #[derive(Debug, Clone)]
 pub(super) struct WithKnown {
-    /// All of them but earlier versions: first the new ones, whose index has an empty name.
+    /// The documents of both, without earlier versions. The new documents come first, and their
+    /// index has an empty name.
     pub snapshot: Snapshot,
-    /// The ids of new documents with an earlier version in the index: a document with the same id,
-    /// from the same place.
+    /// The ids of new documents with an earlier version in the index, which is a document with the
+    /// same id from the same place.
     pub earlier: Vec<String>,
-    /// The ids of new documents that the index has from another place.
+    /// The ids of new documents that the index has too, but from another place.
     pub elsewhere: Vec<String>,
 }
 
-/// Returns new documents and those of an index as one collection. `name` is that of the index,
-/// unless it is a union already.
+/// Joins new documents and the documents of an index into one collection. `name` becomes the name
+/// of the index, unless the index is a union, whose members have names already.
 ///
 /// # Errors
-/// When the indexes do not fit each other, or an id cannot be read.
+/// When the indexes do not fit together, or an id cannot be read.
 pub(super) fn with_known(new: &Snapshot, known: &Snapshot, name: &str) -> Result<WithKnown> {
     let mut hidden: Vec<DocAddress> = Vec::new();
     let (mut earlier, mut elsewhere) = (Vec::new(), Vec::new());

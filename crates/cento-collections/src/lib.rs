@@ -1,11 +1,12 @@
 //! What belongs together in a collection of documents?
 //!
-//! A whole index against itself or another: pairs of documents ([`pairs`]), clusters of them
-//! ([`cluster`]), the passages that documents carry ([`families`]), the versions of documents
-//! ([`lineage`]), and deduplication of documents as they come ([`dedup`]). Every document is
-//! searched for as a query would be, so the guarantees of a search hold here: a pair has at least
-//! one fingerprint in common that is no stop-fingerprint, and every number of it is exact. Exact
-//! copies that have stop-fingerprints only are found by their digests (`copies`).
+//! Verbs over a whole collection: pairs of documents ([`pairs`]), clusters ([`cluster`]), passages
+//! that several documents carry ([`families`]), versions of documents ([`lineage`]), and
+//! deduplication of a stream of documents ([`dedup`]). Each document serves as the query of an
+//! ordinary search, in its own index or in another, so the guarantees of a search hold: the
+//! documents of a pair share a fingerprint that is no stop-fingerprint, and overlaps are exact
+//! counts. Exact copies that have only stop-fingerprints are found by the digests of their texts
+//! (`copies`).
 //!
 //! ```
 //! use cento::{Config, Document, Index, Searcher, WriterOptions};
@@ -23,8 +24,8 @@
 //! # Ok::<(), cento::Error>(())
 //! ```
 //!
-//! [`hand_ins`] compares new documents with each other and an archive, [`withdraw`] removes a
-//! document with its copies, [`decontaminate`] joins a stream of documents with the questions of
+//! [`hand_ins`] compares new documents with each other and with an archive. [`withdraw`] removes a
+//! document and its copies. [`decontaminate`] joins a stream of documents with the questions of
 //! benchmarks, without an index. [`watch`] matches later commits against standing queries, and
 //! [`tune`] finds the setting that suits a collection.
 
@@ -75,7 +76,7 @@ pub use cutting::cut_out;
 pub use job::{Job, Judge, Resources};
 pub use seam::has_words;
 
-/// Compiles the programs of the book's chapter on the library.
+/// Compiles the programs of the book's page on the library as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/howto/library.md")]
 struct Chapter;

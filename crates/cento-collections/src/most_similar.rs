@@ -1,7 +1,7 @@
 //! The most similar documents of a small collection.
 //!
-//! The pairwise test of Finkel et al. (2002), section 2.6: symmetric similarity of all pairs, the
-//! most similar ones first.
+//! The pairwise test of Finkel et al. (2002), section 2.6: the symmetric similarity of all pairs,
+//! the most similar pairs first.
 
 use std::sync::Arc;
 
@@ -23,81 +23,78 @@ use cento::search::Searcher;
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
 
-/// The number of pairs of some documents by their symmetric similarity, whether they are shown or
-/// not.
+/// The number of pairs by symmetric similarity, including pairs that are not shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Histogram {
-    /// Pairs with a similarity from 0 to 0.1, from 0.1 to 0.2 and so on; 1 is in the last.
+    /// Pairs with a similarity from 0 to 0.1, from 0.1 to 0.2 and so on. The last bin includes 1.
     pub pairs: [u64; 10],
-    /// Of these, the pairs that do not meet the thresholds.
+    /// The pairs of each bin that do not meet the thresholds.
     pub below: [u64; 10],
-    /// Pairs without a fingerprint in common; of the requested series alone, if there are some.
+    /// Pairs without a common fingerprint. With a scope, only pairs that the scope allows.
     pub none: u64,
 }
 
 impl Histogram {
-    /// Counts a pair.
     fn add(&mut self, similarity: f64, is_wanted: bool) {
         let bin = ((similarity * 10.0) as usize).min(9);
         self.pairs[bin] += 1;
         self.below[bin] += u64::from(!is_wanted);
     }
 
-    /// Counts those of all pairs that were not added.
+    /// Counts the pairs that were never added as pairs without a common fingerprint.
     fn with_none_of(mut self, all: u64) -> Histogram {
         self.none = all.saturating_sub(self.pairs.iter().sum());
         self
     }
 }
 
-/// The most similar pairs of some documents, and their number.
+/// The most similar pairs of some documents, with counts of all pairs.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MostSimilar {
-    /// The pairs, the best first; of equals those that are stored first.
+    /// The pairs, best first. Equal pairs are in stored order.
     pub pairs: Vec<SymmetricPair>,
-    /// The number of all pairs that meet the thresholds.
+    /// The number of pairs that meet the thresholds, shown or not.
     pub total: u64,
-    /// All pairs by their similarity.
+    /// The pairs, shown or not, by similarity.
     pub histogram: Histogram,
     /// The number of documents that were compared.
     pub compared: u64,
-    /// The documents without a fingerprint that counts, in stored order.
+    /// Live documents without text that counts, in stored order. They form no pairs.
     pub not_compared: Vec<NothingLeft>,
-    /// Facts about the collection.
+    /// Facts about the collection, such as the number of estimated pairs.
     pub summary: JoinSummary,
-    /// The options that held: with the defaults of the preset of the documents.
+    /// The effective options: explicit options, completed with the defaults of the preset.
     pub options: PairOptions,
-    /// The defaults of the preset that decided.
+    /// The defaults of the preset that took effect, if any.
     pub defaults: Option<PresetDefaults>,
 }
 
-/// A document without a fingerprint that counts.
+/// A document that has no fingerprint left to compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NothingLeft {
-    /// Its id.
+    /// The id of the document.
     pub id: String,
-    /// Whether it has tokens: all of it is then boilerplate.
+    /// Whether the document has tokens. If so, all its text is boilerplate.
     pub has_tokens: bool,
 }
 
 impl Pairs {
-    /// Finds the most similar pairs of a small collection, and counts all of them.
+    /// Finds the most similar pairs of a small collection, and counts all pairs.
     ///
-    /// Without a rank, the preset decides, or else pairs are ranked by similarity; without a limit,
-    /// there are [`PairOptions::MOST_SIMILAR`]. Without a threshold, that of the preset decides, or
-    /// else every pair meets them. Pairs of programs have a score.
+    /// Without a rank, the preset decides the rank, or else pairs are ranked by similarity. Without
+    /// a limit there are at most [`PairOptions::MOST_SIMILAR`]. Without a threshold, the threshold
+    /// of the preset applies, if any. Pairs of programs have a score.
     ///
-    /// With a range of [`documents`](Self::documents) from 0 on, these are the pairs with at least
-    /// one document of it: of new documents, which a [union](cento::Snapshot::union) has first,
-    /// with one another and with all others. The others are then an archive: of the archived
-    /// documents that resemble a new one, those are compared by their texts that do so most by
-    /// their fingerprints, as many as the limit, at least 256; the rest are counted by their
-    /// fingerprints alone ([`JoinSummary::estimated_pairs`]).
+    /// A range of [`documents`](Self::documents) from 0 on means new documents, which a
+    /// [union](cento::Snapshot::union) puts first. Then every pair has a new document, and the
+    /// documents after the range are an archive. Only archived documents that resemble a new
+    /// document most by fingerprints are compared by text: as many as the limit, at least 256. The
+    /// remaining pairs are counted by their fingerprints ([`JoinSummary::estimated_pairs`]).
     ///
     /// # Errors
-    /// Those of [`pairs`](super::pairs::pairs).
+    /// The errors of [`pairs`](super::pairs::pairs).
     pub fn most_similar(self) -> Result<MostSimilar> {
         let (mut join, mut progress) = self.into_parts()?;
         let EffectiveOptions { options, defaults } = EffectiveOptions::of_pairs(
@@ -112,12 +109,12 @@ impl Pairs {
         let snapshot = join.searcher.snapshot();
         let documents = snapshot.documents();
         let (numbers, mut not_compared) = compared(&join.searcher, &join.stop)?;
-        // Pairs without a document that is searched for are not of the collection.
+        // Pairs of two archived documents are not part of the result.
         let is_searched = |number: &u64| join.documents.contains(number);
         let others: Vec<u64> = numbers.iter().copied().filter(|n| !is_searched(n)).collect();
         not_compared.retain(|(number, _)| is_searched(number));
         let not_compared = not_compared.into_iter().map(|(_, left)| left).collect();
-        // Pairs that do not meet the thresholds are counted, so none is passed to the search.
+        // Pairs below the thresholds are counted too, so the search gets no thresholds.
         let mut wanted = Wanted {
             thresholds: Thresholds::default(),
             min_similarity: 0.0,
@@ -126,7 +123,7 @@ impl Pairs {
             weighted: options.weighted || options.thresholds.is_weighed(),
             ..Wanted::of(&options)?
         };
-        // Pairs outside of the series are not compared: they may have much in common.
+        // Pairs outside the series may have much in common, but are not compared.
         wanted.series = Series::read(&wanted.scope, &[snapshot])?.map(Arc::new);
         if let Some(series) = &wanted.series {
             series.check_has_pairs(documents)?;
@@ -167,7 +164,8 @@ impl Pairs {
     }
 }
 
-/// Finds the documents without a fingerprint that counts, in stored order: they are in no pair.
+/// Finds the live documents without a fingerprint that counts, in stored order. They are in no
+/// pair.
 ///
 /// # Errors
 /// When a file is damaged; [`Error::Cancelled`](cento::Error::Cancelled) after `stop`.
@@ -175,10 +173,9 @@ pub fn nothing_left(searcher: &Searcher, stop: &Stop) -> Result<Vec<NothingLeft>
     Ok(compared(searcher, stop)?.1.into_iter().map(|(_, left)| left).collect())
 }
 
-/// The numbers of the documents with a fingerprint that counts, and the documents without.
+/// The numbers of the documents to compare, and the documents without a fingerprint that counts.
 type Compared = (Vec<u64>, Vec<(u64, NothingLeft)>);
 
-/// Finds the documents with a fingerprint that counts, and those without.
 fn compared(searcher: &Searcher, stop: &Stop) -> Result<Compared> {
     let snapshot = searcher.snapshot();
     let (mut numbers, mut without) = (Vec::new(), Vec::new());
@@ -221,7 +218,7 @@ mod tests {
         Searcher::new(index.snapshot().unwrap())
     }
 
-    /// Returns a text of `own` words that only this text has, after `common` words that all texts
+    /// Returns a text of `own` words that no other seed makes, after `common` words that all texts
     /// have.
     fn text(seed: u32, own: u32, common: u32) -> String {
         let common = (0..common).map(|n| format!("all{n} "));
@@ -230,7 +227,8 @@ mod tests {
 
     #[test]
     fn pairs_below_a_threshold_are_counted_by_their_kind() {
-        // Two copies, with two others half of them in common, and one text by itself.
+        // Two copies, two texts that share half of their words with the copies, and an unrelated
+        // text.
         let [copy, half] = [text(1, 10, 10), text(2, 10, 10)];
         let texts = [
             ("a", copy.clone()),
@@ -248,7 +246,8 @@ mod tests {
             let Histogram { pairs, below: not_met, none } = found.histogram;
             assert_eq!((pairs[5], pairs[9], none), (2, 1, 3), "{pairs:?}");
             assert_eq!([not_met[5], not_met[9]], below);
-            // The empty one is in no pair, not even in one with nothing in common.
+            // The empty document is in no pair, so it is not counted among pairs without a common
+            // fingerprint.
             assert_eq!((found.compared, found.not_compared.len()), (4, 1));
             assert_eq!(
                 (&*found.not_compared[0].id, found.not_compared[0].has_tokens),
@@ -267,7 +266,7 @@ mod tests {
 
     #[test]
     fn pairs_outside_of_the_series_are_not_counted_as_pairs_without_common_text() {
-        // They were: a copy of another series was counted as a pair without text in common.
+        // A copy in another series was once counted as a pair without a common fingerprint.
         let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         for (id, seed, series) in [("a", 1, "x"), ("b", 1, "y"), ("c", 2, "x"), ("d", 1, "")] {
@@ -284,7 +283,8 @@ mod tests {
             (found.total, found.histogram.pairs.iter().sum::<u64>(), found.histogram.none)
         };
         assert_eq!(counts(PairOptions::default()), (3, 3, 3));
-        // Within: a and c. Across: all others, because d is in no series.
+        // Within a series, only `a` and `c` pair. Across series all other pairs count, as `d` is in
+        // no series.
         assert_eq!(counts(PairOptions::default().within("series".to_owned())), (0, 0, 1));
         assert_eq!(counts(PairOptions::default().group_by("series".to_owned())), (3, 3, 2));
         for (options, without) in [
@@ -310,14 +310,14 @@ mod tests {
             let mut writer = index.writer(WriterOptions::default()).unwrap();
             for (number, (seed, group)) in documents.iter().enumerate() {
                 let meta = serde_json::json!({"group": group});
-                // Documents of group 0 have no field.
+                // Documents of group 0 lack the field.
                 let meta = meta.as_object().filter(|_| *group > 0).cloned().unwrap_or_default();
                 let id = format!("{number:02}");
                 writer.add(Document::new(id, text(*seed, 9, 9)).with_meta(meta)).unwrap();
             }
             writer.finish().unwrap();
             let searcher = Searcher::new(index.snapshot().unwrap());
-            // All pairs have something in common.
+            // Every pair has something in common.
             let mut expected = Vec::new();
             for (a, (_, group_a)) in documents.iter().enumerate() {
                 for (b, (_, group_b)) in documents.iter().enumerate().skip(a + 1) {
@@ -348,7 +348,8 @@ mod tests {
 
     #[test]
     fn of_an_archive_the_best_are_compared_and_all_are_counted() {
-        // Three new texts, and 400 old ones that have more and more in common with all of them.
+        // Three new texts, and 400 archived texts that share more and more words with the new
+        // texts.
         let common = |count: u32| {
             text(0, 0, 100)[..].split_inclusive(' ').take(count as usize).collect::<String>()
         };
@@ -365,7 +366,7 @@ mod tests {
         };
         for rank in [PairRank::Similarity, PairRank::Overlap] {
             let options = PairOptions::default().rank(rank).min_similarity(0.1);
-            // As many as are shown are compared.
+            // With a limit of 10,000, all pairs are compared by text.
             let all = found(options.clone().limit(10_000usize));
             let best = found(options.limit(20usize));
             assert_eq!((all.summary.estimated_pairs, best.summary.estimated_pairs), (0, 3 * 144));

@@ -1,16 +1,13 @@
-//! Numbers of the documents of an index.
-
 use cento::index::{DocAddress, Snapshot};
 
-/// The numbers of the documents of a snapshot, deleted ones too, in storage order.
+/// Numbers the documents of a snapshot from 0 in stored order, including deleted documents.
 #[derive(Debug, Clone)]
 pub struct Numbering {
-    /// The number of the first document of each segment, and of all documents.
+    /// The number of the first document of each segment, then the number of all documents.
     starts: Vec<u64>,
 }
 
 impl Numbering {
-    /// Creates the numbering of the documents of `snapshot`.
     pub fn new(snapshot: &Snapshot) -> Numbering {
         let mut starts = vec![0];
         let mut sum = 0;
@@ -21,18 +18,16 @@ impl Numbering {
         Numbering { starts }
     }
 
-    /// Returns the number after the last.
     pub fn end(&self) -> u64 {
         self.starts[self.starts.len() - 1]
     }
 
-    /// Returns the document with this number, which is below [`end`](Self::end).
+    /// Returns the address of the document with this number, which is below [`end`](Self::end).
     pub fn address(&self, number: u64) -> DocAddress {
         let segment = self.starts.partition_point(|&start| start <= number) - 1;
         DocAddress { segment: segment as u32, doc: (number - self.starts[segment]) as u32 }
     }
 
-    /// Returns the number of a document.
     pub fn number(&self, address: DocAddress) -> u64 {
         self.starts[address.segment as usize] + u64::from(address.doc)
     }

@@ -1,4 +1,4 @@
-//! A pair of documents, and how it becomes a report.
+//! A pair of documents and its report.
 
 use super::{PairReport, WeightedSimilarity};
 use cento::index::{DocAddress, Snapshot};
@@ -12,35 +12,37 @@ use cento_text::compare::Passages;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Pair {
-    /// The document that is stored first, or that of the first index.
+    /// The document that is stored first or, in a join of two indexes, the document of the first
+    /// index.
     pub a: DocAddress,
-    /// The other.
+    /// The document that is stored later or, in a join of two indexes, the document of the second
+    /// index.
     pub b: DocAddress,
-    /// The fingerprints that they have in common.
+    /// The number of distinct fingerprints of `a`, of `b`, and in common.
     pub overlap: Overlap,
-    /// How much two programs suggest that one was copied, 0 to 1, if it was requested.
+    /// How strongly two programs suggest that one was copied, from 0 to 1. `None` without scores.
     pub score: Option<f64>,
-    /// For programs: whether either is too short for meaningful numbers.
+    /// Whether `a` or `b` is too short a program for meaningful numbers. `None` for prose.
     pub too_short: Option<bool>,
-    /// How similar their texts are.
+    /// How similar the texts of `a` and `b` are.
     pub similarity: Similarity,
-    /// The measures with fingerprints weighed by their rarity, if these were weighed.
+    /// The similarity with fingerprints weighed by rarity. `None` if no weights were requested.
     pub weighted: Option<WeightedSimilarity>,
-    /// The tokens of `a` in passages in common, if pairs are ranked by them.
+    /// The tokens of `a` in shared passages. `None` unless the pairs are ranked by passages.
     pub passage_tokens: Option<u32>,
-    /// The passages in common, if they were requested: `query` is in `a`, `hit` in `b`.
+    /// The shared passages, if requested. `query` is a place in `a`, `hit` a place in `b`.
     pub passages: Option<Passages>,
 }
 
-/// The numbers of programs with fewer tokens are meaningless: of 119 pairs of independent programs
-/// of IR-Plag where one has fewer, 47 in 100 had a resemblance of .8 or more, and of 135 with 50 to
-/// 99 tokens 2 in 100 (research/RESULTS.md, "Copies of programs").
+/// Numbers about programs with fewer tokens are meaningless: of 119 pairs of independent programs
+/// of IR-Plag with a program below this limit, 47 in 100 had a resemblance of 0.8 or more. Of 135
+/// pairs with 50 to 99 tokens, 2 in 100 had (research/RESULTS.md, "Copies of programs").
 pub const PROGRAM_TOKENS_MIN: u32 = 50;
 
-/// Tells whether a document is a program with too few tokens for meaningful numbers.
+/// Tells whether a document is a program with fewer than [`PROGRAM_TOKENS_MIN`] tokens.
 ///
 /// # Errors
-/// When it is damaged.
+/// When the document is damaged.
 pub(super) fn is_too_short(searcher: &Searcher, address: DocAddress) -> Result<bool> {
     let snapshot = searcher.snapshot();
     if !snapshot.config().analyzer.is_of_programs() {
@@ -51,7 +53,6 @@ pub(super) fn is_too_short(searcher: &Searcher, address: DocAddress) -> Result<b
 }
 
 impl Pair {
-    /// Exchanges the documents.
     pub(super) fn swapped(self) -> Pair {
         Pair {
             a: self.b,
@@ -63,12 +64,12 @@ impl Pair {
         }
     }
 
-    /// Returns the pair without passages, which may be large.
+    /// Returns the pair without its passages, which may take much memory.
     pub(super) fn without_passages(&self) -> Pair {
         Pair { passages: None, ..*self }
     }
 
-    /// Makes the report of the pair, with the ids of its documents.
+    /// Turns the pair into its report, which names the documents by id.
     ///
     /// # Errors
     /// When an id cannot be read.
@@ -100,12 +101,12 @@ impl Pair {
     }
 }
 
-/// Checks that there are texts to find passages in.
+/// Checks that both indexes store texts, which a search for passages needs.
 pub fn check_texts(snapshot: &Snapshot, other: &Snapshot) -> Result<()> {
     let Some(without) = [snapshot, other].into_iter().find(|one| !one.config().store_text) else {
         return Ok(());
     };
-    // A client of a service may read this, so it has no path.
+    // A client of a service may read this message, so it contains no path.
     let (path, is_one) = (without.index().path(), snapshot.index().path() == other.index().path());
     let index = match path.file_name().filter(|_| !is_one) {
         Some(name) => format!("`{}`", name.to_string_lossy()),

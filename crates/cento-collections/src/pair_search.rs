@@ -1,6 +1,6 @@
 //! The pairs of one document.
 //!
-//! How they are found, and why none is lost, is described in [`pairs`](super::pairs).
+//! [`pairs`](super::pairs) describes the method, and why no pair is lost.
 
 use std::sync::Arc;
 
@@ -28,53 +28,54 @@ use cento_text::compare::Passages;
 use cento_text::runtime::Stop;
 use cento_text::sampling::{Sampling, Size};
 
-/// What documents that are versions of each other have in common: enough text that few documents
-/// have, or nearly all.
+/// Conditions for versions: the documents share enough text that few other documents have, or
+/// nearly all of their text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Versions {
-    /// Fingerprints in more documents are common.
+    /// A fingerprint in more documents than this number counts as common.
     pub common_df: u64,
-    /// The least share of the others that either document has of the other.
+    /// The minimum share of the uncommon fingerprints of either document that both documents have.
     pub min_share: f64,
-    /// The least resemblance that needs no such share.
+    /// The minimum resemblance of versions that do not reach `min_share`.
     pub min_resemblance: f64,
 }
 
-/// The conditions for the pairs of each document: [`PairOptions`] without rank and limit.
+/// The conditions for the pairs of each document: [`PairOptions`] without a limit.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub thresholds: Thresholds,
-    /// The least symmetric similarity.
+    /// The minimum symmetric similarity.
     pub min_similarity: f64,
-    /// What versions have in common beyond the thresholds, if only such pairs are wanted.
+    /// Further conditions, if only versions are wanted.
     pub versions: Option<Versions>,
     pub scope: Scope,
-    /// The series of the scope, if they have been read; else the search reads them.
+    /// The series of the scope, unless the search is to read them.
     pub series: Option<Arc<Series>>,
     pub max_df: Option<MaxDf>,
-    /// Whether to compute scores, which takes the texts of all documents.
+    /// Whether to compute scores, which requires the texts of all documents.
     pub scores: bool,
-    /// Whether texts are compared as for a verdict: no word is left out.
+    /// Whether to compare all words, as a verdict does, even if the analyzer of the index omits
+    /// some.
     pub by_verdicts: bool,
-    /// Whether to weigh fingerprints even if no threshold does.
+    /// Whether to weigh fingerprints even if no threshold is weighted.
     pub weighted: bool,
-    /// Whether to find passages, which takes the texts of both documents of each pair.
+    /// Whether to find passages, which requires the texts of both documents of each pair.
     pub passages: bool,
     pub min_passage: Option<u32>,
     pub max_expected: f64,
-    /// The best pairs that are requested, if not all.
+    /// The rank and the limit, if only the best pairs are wanted.
     pub ranked: Option<Ranked>,
-    /// The conditions for the best pairs, where all pairs are counted.
+    /// The conditions of the best pairs, in a search that counts all pairs.
     pub met: Option<PairOptions>,
-    /// The documents that are not compared with each other, if some are not.
+    /// The archive, whose documents are not compared with each other.
     pub archive: Option<Archive>,
 }
 
-/// The room for errors of rounding where a similarity becomes a resemblance.
+/// Margin for rounding errors when a symmetric similarity is converted into a resemblance.
 const ROUNDING: f64 = 1e-9;
 
 impl Wanted {
-    /// Returns what these options look for.
+    /// Translates the options of a join into conditions.
     ///
     /// # Errors
     /// When the options contradict each other or are out of bounds.
@@ -83,7 +84,8 @@ impl Wanted {
         let mut thresholds = options.effective_thresholds();
         let min_similarity = options.min_similarity.unwrap_or(0.0);
         if min_similarity > 0.0 {
-            // So that few candidates are brought up; the similarity itself decides in the end.
+            // Excludes most candidates early. The symmetric similarity itself is checked at the
+            // end.
             let resemblance = min_similarity / (2.0 - min_similarity) * (1.0 - ROUNDING);
             thresholds = thresholds.min_resemblance(resemblance.max(thresholds.resemblance()));
         }
@@ -117,7 +119,7 @@ impl Wanted {
         }
     }
 
-    /// Tells whether versions, if only they are wanted, may have these fingerprints in common.
+    /// Tells whether documents with this overlap may be versions, if only versions are wanted.
     fn may_be_versions(
         &self,
         sampling: Sampling,
@@ -135,7 +137,7 @@ impl Wanted {
         })
     }
 
-    /// Tells whether documents of this similarity are versions, if only they are wanted.
+    /// Tells whether documents of this similarity are versions, if only versions are wanted.
     fn are_versions(&self, similarity: &Similarity, weights: Option<WeightedOverlap>) -> bool {
         self.versions.is_none_or(|versions| {
             weights.is_some_and(|weights| weights.max_containment() >= versions.min_share)
@@ -144,23 +146,22 @@ impl Wanted {
     }
 }
 
-/// The comparison of the texts of pairs.
 pub(super) struct PairTexts<'a> {
     against: Option<&'a Searcher>,
-    /// Reads the runs of the documents that are searched for, if texts decide; within one index
-    /// these are the runs of the verifier.
+    /// Runs of the first index in a join of two indexes, if texts decide. Within one index, the
+    /// verifier has the runs already.
     own: Option<StoredRuns<'a>>,
     verifier: Verifier<'a>,
-    /// The texts of programs, if they have scores.
+    /// The texts of programs, if pairs have scores.
     scored: Option<ScoredTexts>,
-    /// The source of the memory for the texts of an archive, if it is bounded.
+    /// The source of memory for the texts of an archive. `None` means unbounded.
     memory: Option<StoredMemory>,
     chance: Option<Arc<Chance>>,
 }
 
 impl<'a> PairTexts<'a> {
-    /// Opens the texts of `searcher`, and those of `against`, for the pairs that are wanted. The
-    /// memory for those of `searcher` is taken from a source, if it is bounded.
+    /// Opens the texts of `searcher` and of `against` for the wanted pairs. `memory` bounds the
+    /// memory for the texts of `searcher`.
     pub fn new(
         searcher: &'a Searcher,
         against: Option<&'a Searcher>,
@@ -187,7 +188,7 @@ impl<'a> PairTexts<'a> {
             let verifier = Verifier::new(searcher, own);
             return PairTexts { against, own: None, verifier, scored, memory, chance };
         };
-        // Texts decide if both documents have them.
+        // Texts decide only if both indexes can supply them.
         let runs = runs(other, scored.as_ref().map(ScoredTexts::other));
         let runs = runs.filter(|_| own.is_some());
         let own = own.filter(|_| runs.is_some());
@@ -199,7 +200,6 @@ impl<'a> PairTexts<'a> {
     }
 }
 
-/// A search for the pairs of each document.
 pub(super) struct PairSearch<'a> {
     searcher: &'a Searcher,
     against: Option<&'a Searcher>,
@@ -208,16 +208,16 @@ pub(super) struct PairSearch<'a> {
     texts: &'a PairTexts<'a>,
     sampling: Sampling,
     numbering: Numbering,
-    /// The numbering of the index that is searched for documents.
+    /// The numbering of the index that is searched, which is `against` if there is one.
     other: Numbering,
     series: Option<Arc<Series>>,
     copies: Copies,
     scores: Option<Arc<Scores>>,
     is_of_programs: bool,
-    /// The weights of the documents of the index that is searched, if fingerprints are weighed.
+    /// The weights of documents in the searched index, if fingerprints are weighed.
     weights: Option<Weights<'a>>,
-    /// The least overlap that a document of the other index needs to be contained in one that is
-    /// searched for.
+    /// The minimum overlap for a document of `against` to be contained in a searched-for document.
+    /// `u32::MAX` within one index.
     contained_min: u32,
     stop: &'a Stop,
 }
@@ -226,9 +226,9 @@ impl<'a> PairSearch<'a> {
     /// Prepares the search.
     ///
     /// # Errors
-    /// When the indexes sign texts differently or store none to find passages in, no document has
-    /// the field of the scope, scores are wanted of
-    /// documents without texts, or a file is damaged.
+    /// When the indexes sign texts differently or store no texts to find passages in, no document
+    /// has the field of the scope, scores are wanted for documents without texts, or a file is
+    /// damaged.
     pub fn new(
         searcher: &'a Searcher,
         texts: &'a PairTexts<'a>,
@@ -286,13 +286,12 @@ impl<'a> PairSearch<'a> {
         })
     }
 
-    /// Returns the least overlap that a document of this size needs to find the others of its
-    /// pairs.
+    /// Returns the minimum overlap for a document of size `own` to find its partners.
     fn overlap_min(&self, own: Size) -> u32 {
         let thresholds = self.thresholds;
         match self.against {
             None => self.thresholds.overlap_min(self.sampling, own),
-            // From this side alone the other document may be the one that is contained.
+            // The search runs from this side only, so the partner may be the contained document.
             Some(_) => {
                 let contained = thresholds.min_resemblance(None);
                 let alike = thresholds.min_containment(None);
@@ -302,8 +301,7 @@ impl<'a> PairSearch<'a> {
         }
     }
 
-    /// Returns the documents that share enough fingerprints with one that has these keys, and the
-    /// weights of both.
+    /// Returns the documents that share enough of these keys with `own`, with the weights of both.
     fn candidates(
         &self,
         own: DocAddress,
@@ -312,7 +310,7 @@ impl<'a> PairSearch<'a> {
     ) -> Result<Vec<(Neighbour, Option<WeightedOverlap>)>> {
         let searched = self.against.unwrap_or(self.searcher);
         let except = self.against.is_none().then_some(own);
-        // From the documents of one index alone the lighter one may be the other.
+        // Only documents of one index are searched for, so the lighter document may be the partner.
         let share_min = match self.against {
             None => self.thresholds.weight_share_min(),
             Some(_) => self.thresholds.weighted_resemblance(),
@@ -321,12 +319,11 @@ impl<'a> PairSearch<'a> {
         candidates(by, keys, least, self.wanted.max_df, except, self.stop)
     }
 
-    /// Returns the number after that of the last document.
     pub fn end(&self) -> u64 {
         self.numbering.end()
     }
 
-    /// Returns the number of documents without the field of the scope.
+    /// Returns the number of documents that lack the field of the scope.
     pub fn documents_without_field(&self) -> u64 {
         self.series.as_deref().map_or(0, Series::documents_without_field)
     }
@@ -336,8 +333,8 @@ impl<'a> PairSearch<'a> {
         self.scores.clone()
     }
 
-    /// Returns the pairs of the document with this number; if they are ranked, those that can be
-    /// among the best.
+    /// Returns the pairs of this document. With a rank, pairs without a chance to be among the best
+    /// are only counted.
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`] after the search was stopped.
@@ -387,8 +384,8 @@ impl<'a> PairSearch<'a> {
         Ok(contenders)
     }
 
-    /// Removes the candidates that are not compared by their texts, and returns what their
-    /// fingerprints say of them.
+    /// Removes archived candidates that will not be compared by text, and returns their
+    /// similarities as estimated from fingerprints.
     fn leave_out(&self, number: u64, own: Size, candidates: &mut Vec<Candidate>) -> Vec<Seen> {
         let Some(archive) = &self.wanted.archive else { return Vec::new() };
         let is_archived = |address| self.other.number(address) >= archive.first;
@@ -403,7 +400,7 @@ impl<'a> PairSearch<'a> {
         seen.collect()
     }
 
-    /// Chooses the pairs that can be among the best; all, if they are not ranked.
+    /// Separates pairs with a chance to be among the best. Without a rank, keeps all pairs.
     fn choose(&self, mut pairs: Vec<Pair>) -> Result<Contenders> {
         let Some(ranked) = &self.wanted.ranked else {
             return Ok(Contenders { pairs, others: Vec::new() });
@@ -450,13 +447,14 @@ impl<'a> PairSearch<'a> {
         Ok(())
     }
 
-    /// Tells whether a program of a pair has too few tokens for meaningful numbers.
+    /// Tells whether `a` or `b` is a program with fewer than `PROGRAM_TOKENS_MIN` tokens.
     fn is_too_short(&self, pair: &Pair) -> Result<bool> {
         let other = self.against.unwrap_or(self.searcher);
         Ok(is_too_short(self.searcher, pair.a)? || is_too_short(other, pair.b)?)
     }
 
-    /// Adds the pairs with copies that no fingerprint brings up, if copies are a pair.
+    /// Adds pairs with exact copies that share only stop-fingerprints, if copies meet the
+    /// thresholds.
     fn add_copies(&self, number: u64, own: &Own<'_>, pairs: &mut Vec<Pair>) -> Result<()> {
         let of = own.size.fingerprints;
         let overlap = Overlap::new(of, of, of);
@@ -478,8 +476,8 @@ impl<'a> PairSearch<'a> {
         Ok(())
     }
 
-    /// Tells whether the document with this number may form a pair with one that was found, to be
-    /// returned here; if so, returns the weights of both.
+    /// Returns the weights of both documents if this document and the neighbor may form a pair for
+    /// this document to report.
     fn may_pair(
         &self,
         number: u64,
@@ -509,7 +507,7 @@ impl<'a> PairSearch<'a> {
         Ok(is_given.then_some(weights))
     }
 
-    /// Makes the pair with a document that was found.
+    /// Makes a pair, with the document stored first as `a`.
     fn pair(
         &self,
         number: u64,
@@ -533,7 +531,7 @@ impl<'a> PairSearch<'a> {
     }
 }
 
-/// Returns the least overlap that a document of this index needs to find one that contains it.
+/// Returns the minimum overlap for a document of this index to be contained in another document.
 fn contained_min(
     searcher: &Searcher,
     numbering: &Numbering,

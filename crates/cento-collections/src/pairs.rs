@@ -1,17 +1,19 @@
 //! Pairs of documents that share enough text.
 //!
-//! Every document is searched for among the others (Seo and Croft 2008, section 4: n searches of m
-//! posting lists of at most l documents), from the least overlap that its own size and the
-//! thresholds require, so that prefix filtering leaves most lists unread. A pair that both of its
-//! documents find is returned once, by the one that is stored first: nothing is remembered.
+//! Every document is searched for in the index (Seo and Croft 2008, section 4: n searches of m
+//! posting lists of at most l documents). The search requires the minimum overlap that the
+//! document's own size and the thresholds imply, so prefix filtering leaves most lists unread. If
+//! both documents find the pair, only the document stored first reports it, so the join remembers
+//! no pairs.
 //!
-//! Fingerprints bring up candidates, with room for chance; the texts decide. Without texts, a pair
-//! needs an estimate that is evidence ([`Similarity::resembles`](cento::Similarity::resembles)).
+//! Fingerprints bring up candidates, with a margin for chance, and then the texts decide. Without
+//! texts, a pair needs an estimate that is evidence
+//! ([`Similarity::resembles`](cento::Similarity::resembles)).
 //!
-//! Two indexes are joined from one side only; the requirements of the other side are checked then.
+//! A join of two indexes searches from the first index only and checks the requirements of the
+//! second index afterwards.
 //!
-//! Exact copies that have only stop-fingerprints are in pairs with the first of them only
-//! (`copies`).
+//! Exact copies that have only stop-fingerprints are paired with the first copy only (`copies`).
 
 use std::sync::Arc;
 
@@ -33,14 +35,14 @@ pub use super::pair::{PROGRAM_TOKENS_MIN, Pair};
 pub use super::score::has_scores;
 pub use super::{PairOptions, PairRank, PairReport};
 
-/// Finds all pairs of documents of `searcher`: an iterator, which begins at the first call of
+/// Finds all pairs of documents of `searcher`. The iterator begins at the first call of
 /// [`next`](Iterator::next) and ends its threads when it is dropped.
 ///
-/// Documents with the same text that have stop-fingerprints only are each in a pair with the first
-/// of them: of 20,000 there would be 200 million pairs.
+/// Documents with equal texts that have only stop-fingerprints are each paired with the first such
+/// document only, because 20,000 copies would make 200 million pairs.
 ///
-/// Pairs come in the order of their documents in the index or, by a rank, the best first, whatever
-/// the number of threads.
+/// Pairs come in the order of their documents in the index, or best first if there is a rank. The
+/// number of threads does not change the order.
 ///
 /// ```
 /// use cento_collections::pairs::{PairOptions, pairs};
@@ -61,7 +63,7 @@ pub use super::{PairOptions, PairRank, PairReport};
 ///
 /// # Errors
 /// The iterator gives an error, and ends, when the options contradict each other, the indexes sign
-/// texts differently, no document has the field of the scope, or a file is damaged;
+/// texts differently, no document has the field of the scope, or a file is damaged, and with
 /// [`Error::Cancelled`] after it was stopped.
 pub fn pairs(searcher: &Searcher, options: &PairOptions) -> Pairs {
     Pairs {
@@ -82,10 +84,10 @@ pub fn pairs(searcher: &Searcher, options: &PairOptions) -> Pairs {
     }
 }
 
-/// Gets the number of documents that have been searched for.
+/// Gets the number of documents searched for so far.
 type Progress = Box<dyn FnMut(u64) + Send>;
 
-/// The pairs of a collection: [`pairs`].
+/// Iterator over the pairs of a collection, made by [`pairs`].
 #[must_use = "an iterator finds nothing before the first call of `next`"]
 pub struct Pairs {
     join: Join,
@@ -95,13 +97,13 @@ pub struct Pairs {
     summary: JoinSummary,
 }
 
-/// What an iterator gives.
 enum Given {
-    /// It has not begun.
+    /// Before the first call of `next`.
     Nothing,
-    /// The pairs of the current document, and those of the next ones.
+    /// The remaining pairs of the current document, then the documents to come.
     ByDocument(vec::IntoIter<Pair>, PairsByDocument),
-    /// The best pairs.
+    /// The remaining pairs, best first. After an error this list is empty, which ends the
+    /// iteration.
     Ranked(vec::IntoIter<Pair>),
 }
 
@@ -112,56 +114,58 @@ impl std::fmt::Debug for Pairs {
 }
 
 impl Pairs {
-    /// Finds pairs of a document of the first index and one of this other instead. Copies that have
-    /// stop-fingerprints only are in pairs with the first of them in the other.
+    /// Pairs each document of the first index with documents of `other`, instead of its own index.
+    /// Copies that have only stop-fingerprints are paired with the first copy in `other`.
     pub fn against(mut self, other: &Searcher) -> Pairs {
         self.join.against = Some(other.clone());
         self
     }
 
-    /// Searches with this number of threads instead of as many as there are processors.
+    /// Searches with this number of threads. The default is the number of processors.
     pub fn threads(mut self, threads: usize) -> Pairs {
         self.join.threads = threads;
         self
     }
 
-    /// Ends soon after `stop` is set, with [`Error::Cancelled`].
+    /// Stops soon after `stop` is set, with [`Error::Cancelled`].
     pub fn stop(mut self, stop: &Stop) -> Pairs {
         self.join.stop = stop.clone();
         self
     }
 
-    /// Finds only the pairs that the documents with these numbers give, of [`document_count`]:
-    /// those of several ranges, one after the other, are all.
+    /// Restricts the search to the documents with these numbers, below [`document_count`].
+    /// Searching several ranges in turn gives the same pairs as one search.
     pub fn documents(mut self, numbers: Range<u64>) -> Pairs {
         self.join.documents = numbers;
         self
     }
 
     /// Takes the memory for the texts of documents beyond the range of
-    /// [`documents`](Self::documents) from this budget when it reads them: for a service, which
-    /// knows the others beforehand. Finding pairs fails with [`Error::Memory`] when it is not left.
+    /// [`documents`](Self::documents) from this budget when the texts are read. A service knows the
+    /// size of the documents in the range beforehand, but not of the archive after the range. The
+    /// iterator gives [`Error::Memory`] when the budget is used up.
     pub fn memory(mut self, memory: Option<QueryMemory>) -> Pairs {
         self.join.memory = memory;
         self
     }
 
-    /// Calls `progress` with the number of documents searched for so far, in the calls of
-    /// [`next`](Iterator::next). Ranked pairs are given only after all have been found, so the
-    /// iterator itself shows no progress.
+    /// Calls `progress` with the number of documents searched for so far, during calls of
+    /// [`next`](Iterator::next). Ranked pairs come only after the whole search, so without the
+    /// callback a ranked search would show no progress.
     pub fn progress(mut self, progress: impl FnMut(u64) + Send + 'static) -> Pairs {
         self.progress = Some(Box::new(progress));
         self
     }
 
-    /// Returns the options that hold: those that are set, and the defaults of the preset that all
-    /// documents have in common for others.
+    /// Returns the effective options: explicit options, completed with the defaults of the preset
+    /// that all documents have in common.
     #[must_use]
     pub fn options(&self) -> PairOptions {
         self.effective().options
     }
 
-    /// Returns the defaults of the preset that decide.
+    /// Returns the defaults of the preset that took effect, because no explicit option overrides
+    /// them.
     #[must_use]
     pub fn defaults(&self) -> Option<PresetDefaults> {
         self.effective().defaults
@@ -172,9 +176,10 @@ impl Pairs {
         EffectiveOptions::of_pairs(options, PairList::OfCollection, searcher, self.join.other())
     }
 
-    /// Returns an iterator over the documents, with the pairs that each of them gives.
+    /// Returns an iterator over the documents, each with its pairs.
     ///
-    /// Its errors are those of [`pairs`], and that there is a rank or a limit.
+    /// The iterator gives the errors of [`pairs`], and an error if the options have a rank or a
+    /// limit, because pairs by document are in stored order.
     pub fn by_document(mut self) -> PairsByDocument {
         self.join.options = self.options();
         let options = &self.join.options;
@@ -190,14 +195,14 @@ impl Pairs {
         }
     }
 
-    /// Returns the number of pairs that meet the thresholds: of those given so far or, by a rank,
-    /// of all.
+    /// Returns the number of pairs that meet the thresholds. Without a rank this counts the pairs
+    /// given so far, with a rank all pairs.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Returns facts about the collection, which are known at the end.
+    /// Returns facts about the collection, complete once the iteration has ended.
     #[must_use]
     pub fn summary(&self) -> JoinSummary {
         self.summary
@@ -268,7 +273,7 @@ impl Iterator for Pairs {
     }
 }
 
-/// Returns the number of documents that [`pairs`] searches for.
+/// Returns the number of documents that [`pairs`] searches for, including deleted documents.
 #[must_use]
 pub fn document_count(searcher: &Searcher) -> u64 {
     Numbering::new(searcher.snapshot()).end()
@@ -283,7 +288,7 @@ mod tests {
     use cento_text::runtime::ordered::in_order;
     use std::sync::{Arc, Mutex};
 
-    /// An index of documents; every third has the same text as the one before it.
+    /// An index of documents in groups of three with almost equal texts.
     fn searcher() -> Searcher {
         let index = Index::in_memory(Config::new("kgram(k=2)", "words", true).unwrap()).unwrap();
         let options = WriterOptions::default().memory_bytes(0usize).merge(false);

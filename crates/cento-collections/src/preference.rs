@@ -1,4 +1,4 @@
-//! Which documents of a collection are preferred?
+//! Orders the documents of a collection by preference.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -14,30 +14,28 @@ use cento_text::field_date::{FieldDate, compare, field_of, read};
 use cento_text::period::Time;
 use cento_text::runtime::Stop;
 
-/// The live documents of a snapshot in the order of preference.
+/// The live documents of a snapshot in order of preference.
 pub(super) struct Preference {
-    /// The numbers of the documents, the most preferred first; of equals the one with the least id.
+    /// Document numbers, the most preferred first. Among equals the smallest id is preferred.
     pub order: Vec<u64>,
-    /// The number of documents without the field that decides, if one does.
+    /// The number of documents without the field that decides, 0 if no field does.
     pub without_field: u64,
 }
 
-/// What decides about a document; less is better.
+/// The value that decides about a document. Smaller is better, unless the greatest is preferred.
 #[derive(Debug)]
 pub(super) enum Held {
-    /// The time of its addition, or its length.
+    /// The time of addition, or the negated length.
     Own(i64),
-    /// It does not have the field.
     Nothing,
-    /// The value of the field.
     Field(Field),
 }
 
-/// The value of a field, as it is compared with others of its kind.
+/// The value of a field in a form that compares with other values.
 #[derive(Debug)]
 pub(super) struct Field {
     number: Option<(i64, i128)>,
-    /// The text of a value that is no number.
+    /// The text of a value that is no number, else empty.
     text: String,
     written: Option<FieldDate>,
 }
@@ -46,7 +44,7 @@ impl Preference {
     /// Orders the documents.
     ///
     /// # Errors
-    /// When no document has the field, which is then misspelled or elsewhere, or a file is damaged;
+    /// When no document has the field, which is then misspelled or elsewhere, or a file is damaged.
     /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
     pub fn new(
         snapshot: &Snapshot,
@@ -61,7 +59,7 @@ impl Preference {
             let held = held(snapshot, address, prefer)?;
             if matches!(held, Held::Nothing) {
                 without_field += 1;
-                // Needed only for the error that no document has the field.
+                // The names are needed only for the error that no document has the field.
                 if without_field as usize == at + 1 && fields.len() < FIELDS_MAX {
                     add_fields(&snapshot.meta(address)?, "", &mut fields);
                 }
@@ -80,8 +78,7 @@ impl Preference {
     }
 }
 
-/// Puts documents, each with its id, into the order of preference; of equals, that with the least
-/// id is first.
+/// Sorts documents, each with its id, by preference. Among equals the smallest id is first.
 pub(super) fn sort<T>(ranked: &mut [(Held, String, T)], prefer: &Prefer) {
     let descends = matches!(prefer, Prefer::Greatest(_));
     let are_dates = are_dates(ranked.iter().filter_map(|(held, ..)| match held {
@@ -95,14 +92,14 @@ pub(super) fn sort<T>(ranked: &mut [(Held, String, T)], prefer: &Prefer) {
                 let by_value = a.compare(b, are_dates);
                 if descends { by_value.reverse() } else { by_value }
             }
-            // One without the field is last in both directions.
+            // A document without the field comes last in both directions.
             (a, b) => matches!(a, Held::Nothing).cmp(&matches!(b, Held::Nothing)),
         };
         by_value.then_with(|| a_id.cmp(b_id))
     });
 }
 
-/// Tells whether all of these are dates or years, and not all of them numbers.
+/// Tells whether all fields are dates or years. If all are plain numbers, the answer is no.
 fn are_dates<'a>(mut fields: impl Iterator<Item = &'a Field>) -> bool {
     let mut are_numbers = true;
     let are_dates = fields.all(|field| {
@@ -117,8 +114,9 @@ impl Field {
         let written = read(value);
         match value {
             Value::Number(number) => {
-                // The bits of a number in the order of the numbers, both zeros the same; of whole
-                // ones that are too large to be distinguished that way, themselves.
+                // The bits of a float, flipped so that integers order like floats, with equal
+                // zeros. Floats cannot distinguish large integers, so the integer itself decides
+                // among equal floats.
                 let float = number.as_f64().unwrap_or(0.0) + 0.0;
                 let bits = float.to_bits() as i64;
                 let order = bits ^ ((bits >> 63) as u64 >> 1) as i64;
@@ -130,12 +128,12 @@ impl Field {
         }
     }
 
-    /// Returns the time, if it is a date or a year.
+    /// Returns the time, if the value is a date or a year.
     fn time(&self) -> Option<Time> {
         self.written.and_then(|written| written.time(true))
     }
 
-    /// Compares two values, which `are_dates` if all are: else numbers come before texts.
+    /// Compares by time if `are_dates`. Otherwise numbers come before strings.
     fn compare(&self, other: &Field, are_dates: bool) -> Ordering {
         if are_dates {
             return compare(self.time(), other.time());
@@ -146,12 +144,12 @@ impl Field {
 }
 
 impl Held {
-    /// Returns what decides about a document of this length.
+    /// Returns the value for preferring long documents.
     pub fn longest(tokens: u32) -> Held {
         Held::Own(-i64::from(tokens))
     }
 
-    /// Returns what decides about a document with this value of a field, if that does.
+    /// Returns the value for preferring by a field. `null` counts as a missing field.
     pub fn value(value: Option<&Value>) -> Held {
         match value {
             None | Some(Value::Null) => Held::Nothing,
@@ -210,9 +208,9 @@ mod tests {
             assert!(error.contains("no document has the field `dat` in its `meta`"), "{error}");
             assert!(error.ends_with("the fields there are `date`, `of.year`"), "{error}");
         }
-        // It is as if the value were missing.
+        // `null` counts as a missing field.
         assert!(preference(&[json!({"dat": null})], "dat").is_err());
-        // An index without documents has no clusters, and nothing is misspelled.
+        // An index without documents has no clusters, and no field is misspelled.
         assert!(preference(&[], "dat").unwrap().order.is_empty());
     }
     #[test]
@@ -225,16 +223,16 @@ mod tests {
                 assert_eq!(found.order, [order, last].concat(), "{prefer} {dates:?}");
             }
         };
-        // Texts and numbers; the document without a date is last both times.
+        // Dates as strings and numbers. The document without a date comes last in both directions.
         let dates =
             [json!("1996-12-31"), json!(1997), json!("1998-05"), json!(null), json!("0987")];
         check(&dates, &[4, 0, 1, 2], &[3]);
-        // The first is earlier: of the zone.
+        // With its time zone, the second value is the earlier time.
         let zoned = [json!("1998-05-02T22:00:00Z"), json!("1998-05-03T01:00:00+05:00")];
         check(&zoned, &[1, 0], &[]);
-        // A day of a year of numbers alone is a number.
+        // Eight digits beside a year form a number if every value is a number.
         check(&[json!(18_990_512), json!(1901)], &[1, 0], &[]);
-        // Not all are dates: numbers, then texts as they are written.
+        // One value is no date, so numbers come first, then strings as written.
         check(&[json!("1996-12"), json!(1997), json!("ca. 1900"), json!(20)], &[3, 1, 0, 2], &[]);
         check(&[json!("9"), json!("10")], &[1, 0], &[]);
     }

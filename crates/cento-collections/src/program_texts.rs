@@ -1,8 +1,7 @@
-//! Which runs do the programs of an index have?
+//! Reads and keeps the runs of the programs of an index.
 //!
-//! Parsing a program takes most of the time of comparing it. Where texts decide about pairs that
-//! have scores, a program is parsed once for both: for the runs of its text, and for those of its
-//! score.
+//! Parsing takes most of the time of comparing a program. Where pairs are decided by texts and have
+//! scores too, a program is parsed once for both purposes.
 
 use std::sync::Arc;
 
@@ -14,16 +13,16 @@ use cento_text::compare::runs::RunSet;
 use cento_text::runtime::{Permit, Stop};
 use cento_text::text::Tokens;
 
-/// The memory for the runs of programs that are kept, in bytes; those of 50,000 usual ones.
+/// The memory for kept runs, in bytes, enough for 50,000 typical programs.
 const KEPT_BYTES: usize = 128 << 20;
 
 /// The texts of the programs of an index.
 pub(super) struct ProgramTexts {
     searcher: Searcher,
-    /// The owner of the runs of each segment.
+    /// The cache owner of each segment, because `kept` may serve two indexes.
     owners: Vec<Owner>,
     kept: Arc<ByteLru<ProgramRuns>>,
-    /// The source of the memory for texts, if it is bounded.
+    /// The source of the memory for texts. `None` means unbounded.
     memory: Option<StoredMemory>,
 }
 
@@ -37,7 +36,6 @@ impl ProgramTexts {
         ProgramTexts { searcher: searcher.clone(), owners, kept: kept.clone(), memory }
     }
 
-    /// Returns the searcher over the index.
     pub fn searcher(&self) -> &Searcher {
         &self.searcher
     }
@@ -45,7 +43,7 @@ impl ProgramTexts {
     /// Returns the runs of a program for its scores.
     ///
     /// # Errors
-    /// When its text cannot be read; [`Error::Cancelled`](cento::Error::Cancelled) soon after
+    /// When the text cannot be read. [`Error::Cancelled`](cento::Error::Cancelled) soon after
     /// `stop`.
     pub fn runs(&self, address: DocAddress, stop: &Stop) -> Result<Arc<ProgramRuns>> {
         self.kept.get(self.owners[address.segment as usize], address.doc, || {
@@ -54,7 +52,8 @@ impl ProgramTexts {
         })
     }
 
-    /// Returns the runs of its text by `maker`, and keeps those for its scores.
+    /// Returns the runs of a program by `maker` for comparing texts, and keeps the runs for its
+    /// scores.
     ///
     /// # Errors
     /// As [`runs`](Self::runs).
@@ -66,7 +65,8 @@ impl ProgramTexts {
         Ok(maker.of_tokens(&text, &tokens))
     }
 
-    /// Returns the text of a program, its tokens, and the memory for both if it is bounded.
+    /// Returns the text of a program, its tokens, and the permits for their memory, if it is
+    /// bounded.
     fn read(
         &self,
         address: DocAddress,
@@ -91,13 +91,13 @@ impl ProgramTexts {
 #[derive(Clone)]
 pub(super) struct ScoredTexts {
     pub a: Arc<ProgramTexts>,
-    /// Those of the other index; `None` if there is only one index.
+    /// The texts of the second index. `None` if there is only one index.
     pub b: Option<Arc<ProgramTexts>>,
 }
 
 impl ScoredTexts {
-    /// Opens the texts of the programs of `searcher`, and of `against`. The memory for those of
-    /// `searcher` is taken from a source, if it is bounded.
+    /// Opens the texts of the programs of `searcher` and of `against`. `memory` bounds the memory
+    /// for the texts of `searcher`.
     pub fn new(
         searcher: &Searcher,
         against: Option<&Searcher>,
@@ -108,7 +108,7 @@ impl ScoredTexts {
         ScoredTexts { a: of(searcher, memory), b: against.map(|against| of(against, None)) }
     }
 
-    /// Returns the texts that the other program of a pair has.
+    /// Returns the texts for the second program of a pair.
     pub fn other(&self) -> &Arc<ProgramTexts> {
         self.b.as_ref().unwrap_or(&self.a)
     }

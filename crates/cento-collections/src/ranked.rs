@@ -1,8 +1,9 @@
-//! The best pairs by a rank.
+//! Finds the best pairs by a rank.
 //!
-//! Ranks are those of hits, if they are symmetric: a hit is ranked by weight over its own size, a
-//! pair by weighted resemblance. Where passages decide, they are found in every pair that meets the
-//! thresholds; where they are only shown, in the best ones. The same holds for scores.
+//! The ranks are the ranks of hits where these are symmetric: a hit is ranked by weight relative to
+//! its own size, a pair by weighted resemblance. If passages decide the rank, they are found in
+//! every pair that meets the thresholds. If passages are only shown, they are found in the best
+//! pairs. The same holds for scores.
 
 use super::PairRank;
 use super::best::{Best, Floor};
@@ -14,24 +15,24 @@ use super::score::Scores;
 use cento_api::error::Result;
 use cento_text::runtime::ordered::in_order;
 
-/// The best pairs of a collection.
 pub(super) struct BestPairs {
     /// The pairs, best first.
     pub pairs: Vec<Pair>,
-    /// The number of all pairs that meet the thresholds.
+    /// The number of pairs that meet the thresholds, including pairs beyond the limit.
     pub total: u64,
-    /// Facts about the collection.
+    /// Facts about the collection, such as the number of estimated pairs.
     pub summary: JoinSummary,
 }
 
-/// Finds the best pairs, best first, by `rank`; of equals those with the greater overlap, then
-/// resemblance, then those stored first. Pairs with a program that is too short to tell come last.
+/// Finds the best pairs by `rank`, best first. Equal pairs are ordered by overlap, then
+/// resemblance, then place in the index. Pairs with a program that is too short for meaningful
+/// numbers come last.
 ///
-/// They have their weighted measures, tokens in passages or scores if they are ranked by them.
-/// `progress` is called with the number of documents that have been searched for.
+/// Pairs get the weighted measures, tokens in passages or scores that `rank` needs. `progress` is
+/// called with the number of documents searched for so far.
 ///
 /// # Errors
-/// As [`pairs`](super::pairs::pairs).
+/// The errors of [`pairs`](super::pairs::pairs).
 pub(super) fn best_pairs(
     join: &Join,
     rank: PairRank,
@@ -41,10 +42,10 @@ pub(super) fn best_pairs(
     best_of(join, rank, wanted, progress, &mut |_| {})
 }
 
-/// Finds the best of the pairs that are `wanted`; `see` gets all of them.
+/// Finds the best of the `wanted` pairs. `see` gets every pair, best or not.
 ///
 /// # Errors
-/// As [`best_pairs`].
+/// The errors of [`best_pairs`].
 pub(super) fn best_of(
     join: &Join,
     rank: PairRank,
@@ -56,7 +57,7 @@ pub(super) fn best_of(
     if shows_passages {
         check_texts(join.searcher.snapshot(), join.other().snapshot())?;
     }
-    // Where passages are only shown, those of the best pairs suffice.
+    // If passages are only shown, finding them in the best pairs suffices.
     wanted.passages = rank == PairRank::Passages || join.options.min_passage.is_some();
     wanted.weighted |= rank == PairRank::Weight;
     wanted.scores |= rank == PairRank::Score;
@@ -102,7 +103,6 @@ pub(super) fn best_of(
     Ok(BestPairs { pairs, total, summary })
 }
 
-/// Adds scores to pairs.
 fn add_scores(join: &Join, scores: &Scores, pairs: &mut [Pair]) -> Result<()> {
     let of: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
     let find = |number: u64| scores.of(of[number as usize], &join.stop);

@@ -1,9 +1,9 @@
-//! The share of reused text in a collection, and its kinds.
+//! Measures the share and the kinds of reused text in a collection.
 //!
 //! This is the analysis of Seo and Croft (2008), section 6: the number of documents in a pair of
-//! each category, and the number of their partners (their *siblings*). The kinds of pattern behind
-//! the pairs, which the paper identifies by hand on 50 pairs of each category, are identified here
-//! by [`Pattern`] on as many.
+//! each category, and the number of their partners (*siblings*). The paper found the patterns
+//! behind the pairs by reading 50 pairs of each category. Here [`Pattern`] examines a sample of
+//! pairs.
 
 mod pattern;
 
@@ -28,19 +28,19 @@ use cento_text::runtime::Stop;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ReuseStatistics {
-    /// The number of documents of the collection.
+    /// The number of live documents.
     pub documents: u64,
     /// The categories from C1 to C6.
     pub categories: Vec<CategoryStatistics>,
-    /// All categories together: each kind has the pairs of all categories that it is estimated to
-    /// have, by its share of those examined.
+    /// All categories together. The pairs of a pattern are extrapolated from the examined pairs of
+    /// each category.
     pub total: CategoryStatistics,
-    /// Whether the kinds in `total` are estimated: of a category not all pairs were examined.
+    /// Whether patterns in `total` are extrapolated, because not all pairs were examined.
     pub estimated: bool,
-    /// Whether categories are estimated: texts of some pairs are not at hand, or their fingerprints
-    /// are not runs of words.
+    /// Whether categories are estimated, because the texts of some pairs are not at hand or their
+    /// fingerprints are not runs of words.
     pub categories_estimated: bool,
-    /// The effect of the limit of document frequency.
+    /// How much the limit of document frequency hides.
     pub stopped: StopCounts,
 }
 
@@ -48,32 +48,32 @@ pub struct ReuseStatistics {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CategoryStatistics {
-    /// The category; `None` for all of them.
+    /// The category. `None` means all categories together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
-    /// The number of pairs of documents; copies that have only stop-fingerprints form one pair less
-    /// than their number ([`pairs`]).
+    /// The number of pairs of documents. n copies that have only stop-fingerprints count as n - 1
+    /// pairs ([`pairs`]).
     pub pairs: u64,
-    /// The number of documents that are in at least one such pair.
+    /// The number of documents in at least one pair of this category.
     pub documents: u64,
-    /// Their share of the collection, 0 to 1.
+    /// The share of the collection that these documents are, 0 to 1.
     pub share: f64,
-    /// The mean number of documents that each of them is in a pair with.
+    /// The mean number of partners of a document that is in a pair of this category.
     pub siblings: f64,
-    /// The patterns of the examined pairs, with the number of pairs of each; of all categories the
-    /// number of pairs that they represent. Empty if the index stores no texts.
+    /// The number of examined pairs by pattern, extrapolated if this is the total. Empty if the
+    /// index stores no texts.
     pub patterns: Vec<(Pattern, u64)>,
-    /// The number of examined pairs that differ in too many places for their pattern to be found;
-    /// of all categories the number of pairs that they represent.
+    /// The number of examined pairs with too many differences to find a pattern, extrapolated if
+    /// this is the total.
     pub unclassified: u64,
 }
 
-/// The documents and pairs of a category, while they are counted.
+/// Documents and pairs of a category while they are counted.
 #[derive(Default)]
 struct Counts {
     pairs: u64,
     has_document: Vec<bool>,
-    /// The pairs with the least hashes, greatest first.
+    /// The pairs with the smallest hashes, a sample for patterns. The greatest hash is on top.
     sample: BinaryHeap<(u64, DocAddress, DocAddress)>,
 }
 
@@ -100,15 +100,15 @@ impl Counts {
     }
 }
 
-/// The categories, in order.
+/// The categories of reused text, in order from C1 to C6.
 pub const CATEGORIES: [Category; 6] =
     [Category::C1, Category::C2, Category::C3, Category::C4, Category::C5, Category::C6];
 
-/// Analyzes the collection of `searcher`. Calls `progress` with the number of documents processed
-/// so far, and the number of all.
+/// Analyzes the collection of `searcher`. Calls `progress` with the number of documents searched
+/// for so far, and the number of all documents.
 ///
 /// # Errors
-/// When a file is damaged; [`cento::Error::Cancelled`] after `stop`.
+/// When a file is damaged. [`cento::Error::Cancelled`] soon after `stop`.
 pub fn reuse_statistics(
     searcher: &Searcher,
     options: ReuseOptions,
@@ -122,10 +122,10 @@ pub fn reuse_statistics(
     let new = || Counts { has_document: vec![false; end as usize], ..Counts::default() };
     let mut counts: Vec<Counts> = CATEGORIES.iter().map(|_| new()).collect();
     let mut total = new();
-    // Both documents of a pair with a category have more than a tenth in common.
+    // Every category requires that the documents have more than a tenth in common.
     let thresholds = Thresholds::default().min_containment(0.1);
     let pair_options = PairOptions::default().thresholds(thresholds).max_df(options.max_df);
-    // The choice of examined pairs depends on their texts, not on where they are stored.
+    // The sample depends on the texts of the pairs, not on where they are stored.
     let digest = |address: DocAddress| -> Result<u64> {
         Ok(mix64(snapshot.segment(address).signatures.digest(address.doc)?.low))
     };
@@ -134,7 +134,7 @@ pub fn reuse_statistics(
     for document in found.by_document() {
         let DocumentPairs { next, pairs: found } = document?;
         for pair in found {
-            // As `pairs` reports it: of the texts, where they are at hand.
+            // Texts decide the category where they are at hand.
             categories_estimated |= !pair.similarity.exact;
             let Some(category) = pair.similarity.category() else { continue };
             let numbers = [pair.a, pair.b].map(|address| numbering.number(address));
@@ -186,8 +186,8 @@ pub fn reuse_statistics(
     Ok(statistics)
 }
 
-/// Returns the pairs of all categories by their patterns, and those without one: the examined pairs
-/// of a category represent all its pairs. The numbers add up to that of the pairs.
+/// Extrapolates the examined pairs of a category to its other pairs. Returns the pairs by pattern
+/// and the pairs without a pattern. The numbers add up to the number of pairs.
 fn all_kinds(categories: &[CategoryStatistics]) -> (Vec<(Pattern, u64)>, u64) {
     let mut shares: BTreeMap<Option<Pattern>, f64> = BTreeMap::new();
     let mut pairs = 0;
@@ -204,7 +204,7 @@ fn all_kinds(categories: &[CategoryStatistics]) -> (Vec<(Pattern, u64)>, u64) {
                 *of_category as f64 * count as f64 / examined as f64;
         }
     }
-    // Rounded down, and then up where most is missing, until none is.
+    // Round down, then round up where most is missing, until the numbers add up.
     let mut whole: Vec<(Option<Pattern>, u64, f64)> = shares
         .into_iter()
         .map(|(kind, share)| (kind, share.floor() as u64, share - share.floor()))
@@ -246,14 +246,15 @@ mod tests {
         let check = |categories: &[CategoryStatistics], expected: &[(Pattern, u64)], none| {
             assert_eq!(all_kinds(categories), (expected.to_vec(), none));
         };
-        // All of ten copies, and a few of 66 pairs.
+        // All of ten copies are examined, and some of 66 pairs.
         for (copies, reused) in [(10, 66), (10, 50), (5, 5), (1, 1)] {
             let categories =
                 [category(10, &[(ExactAlias, copies)], 0), category(66, &[(TextReuse, reused)], 0)];
             check(&categories, &[(ExactAlias, 10), (TextReuse, 66)], 0);
         }
         check(&[category(0, &[], 0)], &[], 0);
-        // 10 / 3 each, and 7 of 2 and 1: the numbers add up to the pairs.
+        // Three patterns of 10 / 3 pairs, then 9 pairs at 2 to 1. Rounded numbers add up to the
+        // pairs.
         let thirds = [(ExactAlias, 1), (Template, 1), (TextReuse, 1)];
         check(&[category(10, &thirds, 0)], &[(ExactAlias, 4), (Template, 3), (TextReuse, 3)], 0);
         check(&[category(9, &[(Template, 2)], 1)], &[(Template, 6)], 3);

@@ -1,13 +1,13 @@
-//! Scores: how much two programs suggest that one was copied.
+//! Scores how strongly two programs suggest that one was copied.
 //!
-//! The score of a pair is the likeness of its texts (`compare/programs`). No other pair lowers it:
-//! a reduction by the likeness of the sixth best neighbour hid groups of more than six copies,
-//! whose members are each other's neighbours (research/RESULTS.md, "Copies of programs"). Where
-//! many programs solve one task, the evidence of the passages tells copies from chance.
+//! The score of a pair is the likeness of its texts (`compare/programs`). Other pairs never lower a
+//! score. Reducing it by the likeness of the sixth best neighbor hid groups of more than six
+//! copies, whose members are neighbors of each other (research/RESULTS.md, "Copies of programs").
+//! Where many programs solve one task, the evidence of the passages tells copies from chance.
 //!
-//! Runs are weighed by the programs that have them. Of more than [`COUNTED_MAX`] programs a sample
-//! is counted: those with the least hashes of their ids, wherever they are stored. New programs are
-//! a sample apart from the archive that they are compared with, which may be of other tasks.
+//! A run weighs less the more programs have it. Beyond [`COUNTED_MAX`] programs only a sample is
+//! counted: the programs whose ids have the smallest hashes, wherever they are stored. New programs
+//! are sampled apart from the archive, which may hold programs for other tasks.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -24,17 +24,16 @@ use cento_text::hash::hash_bytes;
 use cento_text::runtime::Stop;
 use cento_text::runtime::ordered::in_order;
 
-/// The maximum number of programs whose runs are counted: a sixteenth of a collection ranks judged
-/// pairs no worse (research/RESULTS.md, "Copies of programs").
+/// The maximum number of programs whose runs are counted. Counting a sixteenth of a collection
+/// ranked judged pairs no worse (research/RESULTS.md, "Copies of programs").
 const COUNTED_MAX: usize = 1024;
 
-/// A program that is compared with others.
 struct Program {
     runs: Arc<ProgramRuns>,
     weight: ProgramWeight,
 }
 
-/// The programs of one index.
+/// The programs of one index, with weights that are computed when first needed.
 struct Programs {
     texts: Arc<ProgramTexts>,
     numbering: Numbering,
@@ -48,8 +47,7 @@ impl Programs {
         Programs { texts, numbering, weights }
     }
 
-    /// Chooses those of the programs with these numbers whose runs are counted, at most
-    /// `counted_max`.
+    /// Samples at most `counted_max` of the programs with these numbers.
     fn sample(&self, numbers: Range<u64>, counted_max: usize, stop: &Stop) -> Result<Sample<'_>> {
         let snapshot = self.texts.searcher().snapshot();
         let (mut chosen, mut all) = (Vec::new(), 0u64);
@@ -74,16 +72,16 @@ impl Programs {
     }
 }
 
-/// Some programs; each represents others too.
+/// Programs of a sample. A sampled program represents several programs.
 struct Sample<'a> {
     side: &'a Programs,
     numbers: Vec<u64>,
-    /// The parts of programs that each represents.
+    /// The weight of a sampled program, in [`PARTS`]-ths of a program.
     parts: u32,
 }
 
 impl Sample<'_> {
-    /// Returns the number of tokens of its programs.
+    /// Returns the number of tokens of the sampled programs.
     fn tokens(&self) -> Result<u64> {
         let mut tokens = 0;
         for &number in &self.numbers {
@@ -94,7 +92,7 @@ impl Sample<'_> {
         Ok(tokens)
     }
 
-    /// Counts the runs of its programs, which `threads` threads read.
+    /// Counts the runs of the sampled programs, read by `threads` threads.
     fn count(&self, frequencies: &mut RunFrequencies, threads: usize, stop: &Stop) -> Result<()> {
         let read = |at: u64| {
             let number = self.numbers[at as usize];
@@ -107,20 +105,20 @@ impl Sample<'_> {
     }
 }
 
-/// The scores of pairs of one index, or of two.
+/// The scores of pairs within one index, or across two.
 pub(super) struct Scores {
     a: Programs,
-    /// The programs of the other index; `None` if there is only one index.
+    /// The programs of the second index. `None` if there is only one index.
     b: Option<Programs>,
     run_weights: RunWeights,
 }
 
 impl Scores {
-    /// Reads programs of one index, for its pairs, or those of one program of it and one of the
-    /// other. The first `new` programs of the first are new to the others.
+    /// Reads the programs to pair, within one index or across two. The first `new` programs of the
+    /// first index are sampled apart from the remaining programs.
     ///
     /// # Errors
-    /// When the documents are no programs or their texts are not stored; when a file is damaged;
+    /// When the documents are no programs, their texts are not stored, or a file is damaged.
     /// [`Error::Cancelled`] soon after `stop`.
     pub(super) fn new(
         (texts, new): (ScoredTexts, u64),
@@ -165,10 +163,10 @@ impl Scores {
         Ok(Program { runs, weight })
     }
 
-    /// Returns the score of a pair, 0 to 1.
+    /// Returns the score of a pair, from 0 to 1.
     ///
     /// # Errors
-    /// When a file is damaged; [`Error::Cancelled`] soon after `stop`.
+    /// When a file is damaged. [`Error::Cancelled`] soon after `stop`.
     pub(super) fn of(&self, (a, b): (DocAddress, DocAddress), stop: &Stop) -> Result<f64> {
         let other = self.b.as_ref().unwrap_or(&self.a);
         let (a, b) = (self.program(&self.a, a, stop)?, self.program(other, b, stop)?);
@@ -176,7 +174,7 @@ impl Scores {
     }
 }
 
-/// Says why the pairs of these texts have no scores.
+/// Explains why the pairs of these texts have no scores.
 fn no_scores(texts: &ScoredTexts) -> String {
     let mut configs =
         [&texts.a, texts.other()].map(|texts| texts.searcher().snapshot().config()).into_iter();
@@ -190,7 +188,7 @@ fn no_scores(texts: &ScoredTexts) -> String {
     }
 }
 
-/// Tells whether pairs of an index have scores: it is of programs, and stores their texts.
+/// Tells whether pairs of an index have scores, which takes an index of programs with stored texts.
 #[must_use]
 pub fn has_scores(searcher: &Searcher) -> bool {
     let config = searcher.snapshot().config();

@@ -1,29 +1,28 @@
-//! Cuts that leave text which can be read.
+//! Widens cuts so that the remaining text stays readable.
 //!
-//! Passages are found as runs of tokens, and what stands between tokens stays where only the tokens
-//! are cut: a full stop at the beginning of a line, empty brackets, two blanks. So a cut is widened
-//! before it is made, to the marks and blanks that belong to the passage, and to the ends of its
-//! line or sentence if few words are left of these. Nothing is ever added to a text: the passages
-//! of a verdict tell exactly what the document lost.
+//! Passages are runs of tokens. Cutting only the tokens would leave marks between them: a full stop
+//! at the beginning of a line, empty brackets, two blanks. So a cut is widened to the marks and
+//! blanks of the passage, and to the ends of its line or sentence if few words remain there.
+//! Nothing is ever added to a text: the passages of a verdict tell exactly which text was lost.
 
 use std::ops::Range;
 
 use cento_api::Part;
 use cento_text::text::{is_unspaced, is_white_space};
 
-/// The words of a line or sentence that go with a passage: at most this number, and at most a
-/// quarter of the words of the passage.
+/// How many words of a line or sentence may be cut with a passage: at most this number, and at most
+/// a quarter of the words of the passage.
 const WIDENED_MAX: usize = 4;
 const WIDENED_SHARE: usize = 4;
 
-/// Marks within a sentence, which stand between two parts of it.
+/// Marks between two parts of a sentence.
 const SEPARATORS: &str = ",;:-\u{2013}\u{2014}\u{ff0c}\u{3001}\u{ff1b}\u{ff1a}\u{60c}\u{61b}";
 
 /// Marks at the end of a sentence.
 const ENDS: &str =
     ".!?\u{2026}\u{3002}\u{ff01}\u{ff1f}\u{ff0e}\u{ff61}\u{61f}\u{6d4}\u{964}\u{965}";
 
-/// Brackets and quotation marks: what opens one, and what closes it.
+/// Opening brackets and quotation marks, each with the closing mark.
 const PAIRS: [(char, char); 16] = [
     ('(', ')'),
     ('[', ']'),
@@ -43,11 +42,11 @@ const PAIRS: [(char, char); 16] = [
     ('\u{ff08}', '\u{ff09}'),
 ];
 
-/// The maximum number of unmatched marks of a passage: with more it is no prose.
+/// The maximum number of unmatched marks in a passage. A passage with more is no prose.
 const UNMATCHED_MAX: usize = 64;
 
-/// Returns the ranges of a text of these parts, which are ascending, do not overlap, and each lie
-/// within a part, with all that belongs to them; as many, ascending and without overlaps.
+/// Widens ranges of a text with these parts. Ranges are ascending, do not overlap and lie within a
+/// part each. Returns as many ranges with the same properties.
 pub fn widened(text: &str, parts: &[Part], ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let ends = parts.iter().skip(1).map(|part| part.start as usize - 1);
     let mut wide: Vec<(u32, u32)> = Vec::with_capacity(ranges.len());
@@ -65,8 +64,8 @@ pub fn widened(text: &str, parts: &[Part], ranges: &[(u32, u32)]) -> Vec<(u32, u
     wide
 }
 
-/// Tells whether a text has at least this number of words; each letter of a script without spaces
-/// is one.
+/// Tells whether a text has at least `least` words. In scripts without spaces each letter is a
+/// word.
 pub fn has_words(text: &str, least: usize) -> bool {
     let mut words = WordCount::default();
     least == 0
@@ -76,7 +75,7 @@ pub fn has_words(text: &str, least: usize) -> bool {
         })
 }
 
-/// The number of words in a row of characters, in either direction.
+/// Counts words character by character, forward or backward.
 #[derive(Debug, Default)]
 struct WordCount {
     count: usize,
@@ -96,11 +95,11 @@ impl WordCount {
     }
 }
 
-/// The cuts of a text without parts.
+/// The cuts in the text of one part.
 struct Widening<'a> {
     text: &'a str,
     ranges: Vec<Range<usize>>,
-    /// Ranges of the text with the numbers of the ranges in each of them.
+    /// Cuts, with the numbers of the joined ranges.
     cuts: Vec<(Range<usize>, Range<usize>)>,
 }
 
@@ -134,7 +133,7 @@ impl<'a> Widening<'a> {
         ranges
     }
 
-    /// Makes one cut of those with no word between them.
+    /// Joins cuts without a word between them.
     fn join(&mut self) {
         let mut joined: Vec<(Range<usize>, Range<usize>)> = Vec::with_capacity(self.cuts.len());
         for (cut, numbers) in std::mem::take(&mut self.cuts) {
@@ -149,7 +148,7 @@ impl<'a> Widening<'a> {
         self.cuts = joined;
     }
 
-    /// Widens each cut, within the ends of its neighbors.
+    /// Widens each cut, without touching its neighbors.
     fn widen(
         &mut self,
         wider: impl Fn(&str, &Range<usize>, &Range<usize>) -> Option<Range<usize>>,
@@ -162,13 +161,13 @@ impl<'a> Widening<'a> {
             if let Some(wide) = wider(self.text, &(low..high), cut) {
                 *cut = wide;
             }
-            // Both neighbors may cut the few words between them.
+            // Both neighbors may cut the few words between them, so the limit is the old end.
             low = end;
         }
     }
 }
 
-/// Tells whether there is no word between the ends of two cuts.
+/// Tells whether two cuts have no word between them.
 fn is_gap(text: &str, start: usize, end: usize) -> bool {
     start >= end || !has_words(&text[start..end], 1)
 }
@@ -178,8 +177,8 @@ fn spare_words(passage: &str) -> usize {
     (1..=WIDENED_MAX).rev().find(|n| has_words(passage, n * WIDENED_SHARE)).unwrap_or(0)
 }
 
-/// Returns a cut with the rests of its first and last lines, if these are few words, and no other
-/// sentences. A number at the beginning, such as `1.`, is no sentence.
+/// Returns a cut with the remainder of its first and last line, unless the remainder has many words
+/// or ends another sentence. A number at the beginning, such as `1.`, is no sentence.
 fn with_line(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Option<Range<usize>> {
     let is_end = |c: char, _| matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}');
     let spare = spare_words(&text[cut.clone()]);
@@ -191,7 +190,8 @@ fn with_line(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Option<Ra
     (!is_apart).then_some(start..end)
 }
 
-/// Returns a cut with the rests of its first and last sentences, if these are few words.
+/// Returns a cut with the remainder of its first and last sentence, unless the remainder has many
+/// words.
 fn with_sentence(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Option<Range<usize>> {
     let is_end = |c: char, next: Option<char>| {
         matches!(c, '\n' | '\r') || is_of(ENDS, c) && !is_within_word(c, next)
@@ -200,15 +200,15 @@ fn with_sentence(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Optio
     let (mut start, before) = backward(&text[..cut.start], within.start, spare, is_end)?;
     let (end, _) = forward(&text[..within.end], cut.end, spare - before, is_end)?;
     if text[..start].ends_with(|c| is_of(ENDS, c)) {
-        // Its closing quotation marks belong to the sentence before.
+        // Closing quotation marks belong to the previous sentence.
         let before = &text[start..cut.start];
         start += before.len() - before.trim_start_matches(is_closing).len();
     }
     Some(start..end)
 }
 
-/// Goes back from the end of a text to the last character that `is_end`; returns the place after
-/// it and the number of words from there, unless there are more than `most`.
+/// Goes back from the end of a text to the last character that `is_end`. Returns the place after
+/// the character and the number of words from there, or `None` after more than `most` words.
 fn backward(
     text: &str,
     low: usize,
@@ -229,8 +229,8 @@ fn backward(
     Some((low, words.count))
 }
 
-/// Goes on from a place of a text to the first character that `is_end`; returns its place and the
-/// number of words before it, unless there are more than `most`.
+/// Goes on from a place of a text to the first character that `is_end`. Returns the character's
+/// place and the number of words before it, or `None` after more than `most` words.
 fn forward(
     text: &str,
     start: usize,
@@ -269,14 +269,14 @@ fn is_within_word(mark: char, next: Option<char>) -> bool {
     mark.is_ascii() && (next.is_alphanumeric() || mark == '-' && !is_white_space(next))
 }
 
-/// The text on both sides of a cut, as its marks are taken in.
+/// A cut that grows mark by mark, with the text around it.
 struct Sides<'a> {
     text: &'a str,
     within: Range<usize>,
     cut: Range<usize>,
-    /// The brackets and quotation marks that are open at the end of the passage.
+    /// Marks that the passage opens and does not close.
     unclosed: Vec<char>,
-    /// Those closed in it and opened before it.
+    /// Marks that the passage closes and does not open.
     unopened: Vec<char>,
 }
 
@@ -296,8 +296,8 @@ fn with_marks(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Range<us
     }
 }
 
-/// Returns the marks of a passage that are closed and not opened in it, and those that are opened
-/// and not closed. Marks that are apostrophes or signs as well are not counted.
+/// Returns the unopened and the unclosed marks of a passage. Marks that double as apostrophes or
+/// signs do not count.
 fn unmatched(passage: &str) -> (Vec<char>, Vec<char>) {
     let (mut unopened, mut unclosed): (Vec<char>, Vec<char>) = (Vec::new(), Vec::new());
     let directed = || PAIRS.iter().filter(|(open, close)| open != close);
@@ -321,7 +321,7 @@ fn unmatched(passage: &str) -> (Vec<char>, Vec<char>) {
 }
 
 impl Sides<'_> {
-    /// Returns the cut with one more mark on one side, or on both.
+    /// Returns the cut with one more mark on either side, or with a pair of marks around it.
     fn wider(&mut self) -> Option<Range<usize>> {
         let left = &self.text[self.within.start..self.cut.start];
         let right = &self.text[self.cut.end..self.within.end];
@@ -383,7 +383,7 @@ fn with_blanks(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Range<u
     let without_blank = cut.start - blank.len()..cut.end;
     let without_next = cut.start..cut.end + next_blank.len();
     let mut follows = after.chars();
-    // The text begins and ends as it did.
+    // A cut at the beginning or end of the text leaves no blanks there.
     let Some(last) = before.chars().next_back() else { return without_next };
     let Some(first) = follows.next() else { return without_blank };
     if next_blank.is_empty() {
@@ -396,7 +396,7 @@ fn with_blanks(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Range<u
     let lines = |blank: &str| blank.matches('\n').count();
     match lines(next_blank) {
         0 => without_next,
-        // A line begins with its own indentation.
+        // The next line keeps its own indentation.
         next if next >= lines(blank) => without_blank,
         _ => without_next,
     }

@@ -1,7 +1,7 @@
-//! Series of documents.
+//! Reads which documents belong to the same series.
 //!
-//! The documents of a series have the same value of a field of `meta`, or the same fields in their
-//! ids by a pattern: a newspaper, an author, a repository.
+//! A series is a group of documents with the same value of a field of `meta`, or with the same
+//! fields in their ids by a pattern, such as a newspaper, an author or a repository.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,19 +16,19 @@ use cento_api::error::{Error, Result};
 use cento_text::field_date::field_of;
 use cento_text::runtime::Stop;
 
-/// The series of every document of some snapshots, by number.
+/// The series of each document of one or two snapshots.
 #[derive(Debug)]
 pub struct Series {
     within: bool,
-    /// For each snapshot, by the number of the document; 0 if the document has no such field.
+    /// For each snapshot the series by document number, 0 for documents without the field.
     codes: Vec<Vec<u32>>,
     without_field: u64,
-    /// What all documents have in common, or none has with another, if no pair is kept for that.
+    /// Why no pair is possible, if all documents are in one series or each has its own.
     unpaired: Option<String>,
 }
 
 impl Series {
-    /// Reads the field of the scope of all documents; `None` if pairs are kept everywhere.
+    /// Reads the series of the scope, or `None` if the scope keeps pairs everywhere.
     ///
     /// # Errors
     /// When no document has the field, which is then misspelled or elsewhere, or a segment is
@@ -64,7 +64,7 @@ impl Series {
                     false => {
                         let meta = snapshot.meta(address)?;
                         let value = key.of_meta(&meta);
-                        // Needed only for the error that no document has the field.
+                        // The names are needed only for the error that no document has the field.
                         if value.is_none() && values.is_empty() && fields.len() < FIELDS_MAX {
                             add_fields(&meta, "", &mut fields);
                         }
@@ -95,9 +95,9 @@ impl Series {
         Ok(Some(Series { within, codes, without_field, unpaired }))
     }
 
-    /// Refuses to look for pairs where no two of all documents, this number of them, can be one:
-    /// all are of one series and pairs are kept across series, or each is of another and pairs are
-    /// kept within. The field or the pattern is another than was meant.
+    /// Refuses a search that cannot find a pair among this number of documents, because the scope
+    /// is across series and all documents are in one, or within series and each document has its
+    /// own. The caller probably meant another field or pattern.
     ///
     /// # Errors
     /// When there are at least two documents, and no pair is kept.
@@ -110,26 +110,26 @@ impl Series {
         Err(Error::argument(argument, format!("{what}, so there are no pairs to compare")))
     }
 
-    /// Returns the number of documents that do not have the field: they are in no series.
+    /// Returns the number of documents without the field. They are in no series.
     #[must_use]
     pub fn documents_without_field(&self) -> u64 {
         self.without_field
     }
 
-    /// Tells whether pairs are kept within a series, not across.
+    /// Tells whether pairs are kept within series, rather than across.
     #[must_use]
     pub(super) fn is_within(&self) -> bool {
         self.within
     }
 
-    /// Returns a number for the series of a document of the first (0) or last (1) snapshot; 0 if it
-    /// has no series.
+    /// Returns the code of the series of a document in the first (0) or last (1) snapshot. 0 means
+    /// that the document has no series.
     #[must_use]
     pub(super) fn code(&self, side: usize, number: u64) -> u32 {
         self.codes[side.min(self.codes.len() - 1)][number as usize]
     }
 
-    /// Counts the pairs of these documents of the first snapshot that are kept.
+    /// Counts the kept pairs among these documents of the first snapshot.
     pub(super) fn pair_count(&self, numbers: &[u64]) -> u64 {
         let mut sizes: HashMap<u32, u64> = HashMap::new();
         for &number in numbers {
@@ -140,7 +140,8 @@ impl Series {
         if self.within { within } else { pair_count(numbers.len() as u64) - within }
     }
 
-    /// Tells whether the pair of document `a` of the first snapshot and `b` of the last is kept.
+    /// Tells whether the pair of document `a` of the first snapshot and `b` of the last snapshot is
+    /// kept.
     #[must_use]
     pub fn keeps(&self, a: u64, b: u64) -> bool {
         let (first, last) = (&self.codes[0], &self.codes[self.codes.len() - 1]);
@@ -150,12 +151,12 @@ impl Series {
     }
 }
 
-/// Finds the passages that at least this share of the documents have, and at least five of them.
-/// Where pairs across groups are kept, the documents of a group count once: what an author has in
-/// twelve tries is no boilerplate. This number of threads read the texts.
+/// Finds the passages that at least this share of the documents have, and at least five documents.
+/// In a scope across groups, the documents of a group count as one, because text that an author
+/// repeats in twelve attempts is no boilerplate. `threads` threads read the texts.
 ///
 /// # Errors
-/// When no document has the field of the scope, the index stores no texts, or a file is damaged;
+/// When no document has the field of the scope, the index stores no texts, or a file is damaged.
 /// [`Error::Cancelled`] soon after `stop`.
 pub fn repeated_passages(
     snapshot: &Snapshot,
@@ -174,11 +175,11 @@ pub fn repeated_passages(
     snapshot.repeated_passages_of_groups(share, &group_of, threads, stop)
 }
 
-/// Finds the passages that at least this share of the documents of a group have, and at least five
-/// of them, for each group: what most pages of a site have is on few pages of a crawl.
+/// Finds, for each group, the passages that at least this share of its documents have, and at least
+/// five documents. The frame of a site is on most of its pages, but on few pages of a crawl.
 ///
 /// # Errors
-/// As [`repeated_passages`].
+/// The errors of [`repeated_passages`].
 pub fn repeated_passages_within(
     snapshot: &Snapshot,
     field: &str,
@@ -204,12 +205,12 @@ pub fn repeated_passages_within(
     Ok(RepeatedPassages::of_groups(groups))
 }
 
-/// Returns the number of pairs of this number of documents.
+/// Returns the number of pairs among `documents` documents.
 pub(super) fn pair_count(documents: u64) -> u64 {
     documents * documents.saturating_sub(1) / 2
 }
 
-/// What makes a group of documents: a field of `meta`, or a pattern of the ends of ids.
+/// What defines a group of documents: a field of `meta`, or a pattern for the ends of ids.
 #[derive(Debug, Clone)]
 pub(super) struct GroupKey {
     field: String,
@@ -223,29 +224,31 @@ impl GroupKey {
         Ok(GroupKey { field: field.to_owned(), pattern })
     }
 
-    /// Tells whether the ids decide, not a field.
+    /// Tells whether ids decide, rather than a field.
     pub fn is_of_ids(&self) -> bool {
         self.pattern.is_some()
     }
 
-    /// Returns the field or the pattern.
+    /// Returns the field or the pattern, as written in the options.
     pub fn name(&self) -> &str {
         &self.field
     }
 
-    /// Returns what the documents of a group have in common, by its id, if that decides.
+    /// Returns the value that the documents of a group share, if ids decide and `id` fits the
+    /// pattern.
     pub fn of_id(&self, id: &str) -> Option<String> {
         let fields = self.pattern.as_ref()?.of_end(id)?;
         Some(serde_json::to_string(&fields).unwrap_or_default())
     }
 
-    /// Returns what the documents of a group have in common, by its meta object.
+    /// Returns the value that the documents of a group share, by meta object. `null` counts as
+    /// missing.
     pub fn of_meta(&self, meta: &Map<String, Value>) -> Option<String> {
         field_of(meta, &self.field).filter(|value| !value.is_null()).map(Value::to_string)
     }
 
-    /// Makes the error that no document has the field, of these, or that no id is like the pattern,
-    /// such as the one of these fields.
+    /// Makes the error that no document has the field, which lists `fields`, or that no id fits the
+    /// pattern, which shows the first of `fields` as an example of an id.
     pub fn unknown(&self, argument: &'static str, fields: &BTreeSet<String>) -> Error {
         match self.pattern {
             Some(_) => unfit(&self.field, fields.first()),
@@ -254,11 +257,11 @@ impl GroupKey {
     }
 }
 
-/// The maximum number of fields to collect, and to show, when one is unknown.
+/// The maximum number of field names to collect when a field is unknown, and the number to show.
 pub(super) const FIELDS_MAX: usize = 1000;
 const FIELDS_SHOWN: usize = 20;
 
-/// Adds the names of the fields of `meta`, those of the members of objects with dots.
+/// Adds the names of the fields of `meta`, with dots before the members of objects.
 pub(super) fn add_fields(meta: &Map<String, Value>, before: &str, fields: &mut BTreeSet<String>) {
     for (name, value) in meta {
         match value {
@@ -268,7 +271,7 @@ pub(super) fn add_fields(meta: &Map<String, Value>, before: &str, fields: &mut B
     }
 }
 
-/// Describes a value of a field, or the values of the fields of a pattern, as they are kept.
+/// Describes the value of a field, or the values of the fields of a pattern, as read from `codes`.
 fn described(field: &str, value: &str) -> String {
     let shown = |name: &str, value: &Value| match value {
         Value::String(text) => format!("`{name}` is {text}"),
@@ -289,7 +292,8 @@ fn unfit(pattern: &str, id: Option<&String>) -> Error {
     Error::argument("series", format!("no id ends as the pattern `{pattern}` asks{example}"))
 }
 
-/// Makes the error for a field, named by `argument`, that no document has.
+/// Makes the error for a field that no document has. `argument` is the option with the field's
+/// name.
 pub(super) fn unknown(argument: &'static str, field: &str, fields: &BTreeSet<String>) -> Error {
     let shown: Vec<_> =
         fields.iter().take(FIELDS_SHOWN).map(|field| format!("`{field}`")).collect();
@@ -338,7 +342,7 @@ mod tests {
         check(&[serde_json::json!({}), serde_json::json!({})], "no document has any `meta`");
         let many: Map<String, Value> = (10..40).map(|n| (format!("f{n}"), n.into())).collect();
         check(&[many.into()], "`f29` and 10 more");
-        // It is as if the value were missing.
+        // `null` counts as a missing field.
         check(&[serde_json::json!({"sereis": null})], "`sereis`");
     }
 
@@ -405,7 +409,7 @@ mod tests {
         let (snapshot, scope) = (snapshot(&metas), Scope::Across("series".into()));
         let series = Series::read(&scope, &[&snapshot]).unwrap().unwrap();
         assert_eq!(series.documents_without_field(), 2);
-        // An index without documents has no pairs, and nothing is misspelled.
+        // An index without documents has no pairs, and no field is misspelled.
         let empty = self::snapshot(&[]);
         assert!(Series::read(&scope, &[&empty]).unwrap().is_some());
     }
@@ -428,7 +432,8 @@ mod tests {
             for (at, &a) in numbers.iter().enumerate() {
                 for &b in &numbers[at + 1..] {
                     let [one, other] = [a, b].map(|number| codes[number as usize]);
-                    // A document without a series is in none, not in one with others of its kind.
+                    // A document without a series is in none, rather than in a series of documents
+                    // without the field.
                     let is_kept = (one != 0 && one == other) == is_within;
                     prop_assert_eq!(series.keeps(a, b), is_kept);
                     kept += u64::from(is_kept);

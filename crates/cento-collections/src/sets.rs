@@ -1,15 +1,14 @@
-//! Disjoint sets of numbers, which are united until they are the connected parts of a graph.
+//! Disjoint sets of numbers, united to find the connected parts of a graph.
 
-/// The sets of the numbers from 0 on, each alone at first.
+/// Sets of the numbers from 0 on, each number alone at first.
 pub(super) struct Sets(Vec<usize>);
 
 impl Sets {
-    /// Makes a set of each of `count` numbers.
     pub fn new(count: usize) -> Sets {
         Sets((0..count).collect())
     }
 
-    /// Returns the number that represents the set of this one: the least. It halves paths.
+    /// Returns the smallest number of a set, which represents the set. Halves the paths on the way.
     pub fn of(&mut self, mut number: usize) -> usize {
         let above = &mut self.0;
         while above[number] != number {
@@ -19,7 +18,7 @@ impl Sets {
         number
     }
 
-    /// Unites the sets of two numbers; returns whether they were apart.
+    /// Unites the sets of two numbers. Returns whether they were apart.
     pub fn unite(&mut self, one: usize, other: usize) -> bool {
         let (one, other) = (self.of(one), self.of(other));
         self.0[one.max(other)] = one.min(other);

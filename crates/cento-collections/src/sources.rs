@@ -1,14 +1,15 @@
-//! Where is the text of new documents from?
+//! Finds out where the text of new documents comes from.
 //!
-//! Each new document is searched for by itself, among the known documents and among the other new
-//! ones: those that together have most of its fingerprints (a cover) are compared with it,
-//! text by text. So the answer does not depend on the pairs that a list has room for. What the
-//! passages of known and of new documents both have counts as known.
+//! Each new document is searched for by itself, among known documents and among the new documents.
+//! The documents that together have most of its fingerprints (a cover) are compared by text. So the
+//! answer does not depend on how many pairs a list has room for. Text in passages of both known and
+//! new documents counts as known.
 //!
-//! Any two programs share short passages, and those of many programs have nearly all of an honest
-//! one. Passages that chance explains do not count, so the sum over many documents is no more than
-//! that over few. A cover leaves out documents that add little to those before them, so of programs
-//! those are compared that share the rarest fingerprints.
+//! Any two programs share short passages, and the short passages of many programs cover nearly all
+//! of an honest program. Passages explained by chance do not count, so a large number of sources
+//! finds no more than a small number. A cover leaves out documents that add little to their
+//! predecessors, so a program is compared with the programs that share its rarest fingerprints
+//! instead.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -27,27 +28,26 @@ use cento_text::compare::Passages;
 use cento_text::runtime::ordered::in_order;
 use cento_text::text::Tokens;
 
-/// The documents that share passages with one.
+/// Documents that share passages with one document.
 #[derive(Debug, Default)]
 struct Reused {
     sources: Vec<SourceRanges>,
-    /// Whether some comparison was cut short.
+    /// Whether a comparison was cut short, so that sources may be missing.
     is_cut: bool,
 }
 
 impl Pairs {
-    /// Counts what each document of `new` has from where. The searcher has these documents first,
-    /// as those of a [union](Snapshot::union), then the known ones; the passages of `listed`, pairs
-    /// of these documents, count too. The thresholds, the rank and the limit of the options do not
-    /// matter, but for `min_passage`, which says what a passage is. Returns nothing for an index
-    /// that stores no texts.
+    /// Counts where the text of each document of `new` comes from. The searcher must have these
+    /// documents first, as in a [union](Snapshot::union), and then the known documents. Passages of
+    /// the `listed` pairs count too. Thresholds, rank and limit of the options have no effect,
+    /// except `min_passage`, the minimum length of a passage. Returns nothing for an index that
+    /// stores no texts.
     ///
-    /// A search ends when [`Query::PATIENCE`] documents in a row have no passage, and after
-    /// [`Query::CANDIDATES`], which is reported:
-    /// [`Sources::complete`].
+    /// A search ends after [`Query::PATIENCE`] documents in a row without a passage, and after
+    /// [`Query::CANDIDATES`] documents, which [`Sources::complete`] reports.
     ///
     /// # Errors
-    /// When no document has the field of the scope, or a file is damaged;
+    /// When no document has the field of the scope, or a file is damaged.
     /// [`Error::Cancelled`](cento::Error::Cancelled) soon after the search was stopped.
     pub fn sources(self, new: &Snapshot, listed: &[SymmetricPair]) -> Result<Vec<Sources>> {
         let (mut join, _) = self.into_parts()?;
@@ -84,9 +84,10 @@ impl Pairs {
     }
 }
 
-/// Returns what the passages of pairs have of the first document of each, which is new, by ids.
+/// Returns, by id, the ranges of new documents that are matched words in passages of listed pairs.
 ///
-/// What the second one has is not known from them: their matched words are those of the first.
+/// Only the first document of a pair gets ranges, because the matched words of a passage are known
+/// for the first document only.
 fn reused_in(pairs: &[SymmetricPair]) -> BTreeMap<&str, Reused> {
     let mut all: BTreeMap<&str, Reused> = BTreeMap::new();
     for SymmetricPair { pair, .. } in pairs {
@@ -106,16 +107,15 @@ fn reused_in(pairs: &[SymmetricPair]) -> BTreeMap<&str, Reused> {
     all
 }
 
-/// The search for the sources of new documents.
 struct SourceSearch<'a> {
     join: &'a Join,
     numbering: Numbering,
-    /// The known documents, and the new ones. Both have the addresses of all.
+    /// Searchers over the known and over the new documents. Both use addresses of the union.
     searchers: [Searcher; 2],
     series: Option<Series>,
-    /// The documents of each series, by its code.
+    /// The documents of each series, by code.
     of_series: HashMap<u32, Vec<DocAddress>>,
-    /// The documents that are the first of a listed pair, by the id of the second.
+    /// By the id of the second document of each listed pair, the first documents.
     firsts: HashMap<&'a str, Vec<DocAddress>>,
     is_of_programs: bool,
 }
@@ -146,7 +146,7 @@ impl<'a> SourceSearch<'a> {
         Ok(SourceSearch { join, numbering, searchers, series, of_series, firsts, is_of_programs })
     }
 
-    /// Returns the documents that are in no pair with the one at `address`.
+    /// Returns the documents that may not be in a pair with the document at `address`.
     fn hidden(&self, address: DocAddress) -> Vec<DocAddress> {
         let Some(series) = &self.series else { return vec![address] };
         let code = series.code(0, self.numbering.number(address));
@@ -175,7 +175,7 @@ impl<'a> SourceSearch<'a> {
         Ok(SourcedDocument { name, places, boilerplate, sources, complete: !is_cut })
     }
 
-    /// Finds what the document at `address` has in common with others, and with these new ones.
+    /// Finds the text that the document at `address` shares with its candidates, and with `news`.
     fn reused(&self, address: DocAddress, text: &str, news: &[DocAddress]) -> Result<Reused> {
         let Join { options, stop, .. } = self.join;
         let tokens_min = options.min_passage.unwrap_or(0);
@@ -206,9 +206,9 @@ impl<'a> SourceSearch<'a> {
         Ok(reused)
     }
 
-    /// Returns the documents to compare with the one at `address`, the most promising first; of
-    /// prose the known ones and the new ones apart. One more than are compared tells whether there
-    /// are more.
+    /// Returns the documents to compare with the document at `address`, the most promising first.
+    /// For prose, known and new documents are separate lists. A list has one document more than is
+    /// compared, which tells whether there are more.
     fn candidates(&self, address: DocAddress, text: &str) -> Result<Vec<Vec<DocAddress>>> {
         let hidden = self.hidden(address);
         if self.is_of_programs {
@@ -223,8 +223,9 @@ impl<'a> SourceSearch<'a> {
         self.searchers.iter().map(covering).collect()
     }
 
-    /// Returns the documents that share most fingerprints with the one at `address`, by their
-    /// weights, best first, of equals the one stored first; one more than are compared.
+    /// Returns the documents that share the greatest weight of fingerprints with the document at
+    /// `address`, greatest first, then in stored order. The list has one document more than is
+    /// compared.
     fn sharing_most(&self, address: DocAddress, hidden: &[DocAddress]) -> Result<Vec<DocAddress>> {
         let Join { searcher, options, stop, .. } = self.join;
         let hidden: HashSet<DocAddress> = hidden.iter().copied().collect();
@@ -238,7 +239,7 @@ impl<'a> SourceSearch<'a> {
         Ok(found.into_iter().map(|(one, _)| one.address).collect())
     }
 
-    /// Adds the matched words of the passages with another document.
+    /// Adds the matched words of the passages with document `other`.
     fn add(&self, reused: &mut Reused, other: DocAddress, passages: &Passages) -> Result<()> {
         reused.is_cut |= !passages.complete;
         let found = passages.found.iter().filter(|passage| passage.unit == Unit::Bytes);
@@ -304,7 +305,7 @@ mod tests {
         };
         let all = [[120, 0, 80, 40], [80, 0, 0, 80], [80, 0, 40, 40]];
         assert_eq!(counts(&PairOptions::default()), all);
-        // The list would lack all of these pairs.
+        // The list of pairs has room for one pair, and would lack these.
         assert_eq!(counts(&PairOptions::default().min_similarity(1.0).limit(1usize)), all);
         let across = PairOptions::default().group_by("author".to_owned());
         assert_eq!(counts(&across), [[120, 80, 40, 0], [80, 40, 0, 40], [80, 0, 40, 40]]);
@@ -316,7 +317,7 @@ mod tests {
 
     #[test]
     fn own_words_within_a_passage_are_new_in_both_documents_of_a_listed_pair() {
-        // The whole passage was shared in the second document of a pair.
+        // The second document of a pair once counted the whole passage as shared.
         let edited = words(1, 60).replace("w1x20 ", "own ").replace("w1x40 ", "other ");
         for (first, second) in [(words(1, 60), edited.clone()), (edited, words(1, 60))] {
             let known = index(&[document("eve", words(2, 40))]);
@@ -334,7 +335,8 @@ mod tests {
 
     #[test]
     fn an_equal_program_has_all_of_it() {
-        // Breaks between paragraphs, which have no bytes, were new before a comment and at the end.
+        // Breaks between paragraphs, which have no bytes, once counted as new before a comment and
+        // at the end.
         let program: String = ["a", "b", "c"]
             .map(|name| {
                 format!(
@@ -350,7 +352,7 @@ mod tests {
 
     #[test]
     fn programs_that_share_a_line_each_are_no_sum() {
-        // Together the old programs had all of the new one.
+        // The old programs together once covered all of the new program.
         let lines = |numbers: &[u32]| -> String {
             let line = |n: &u32| {
                 let marks = ["+", "-", "*", "//", "%", "&", "|", "^"];
@@ -366,14 +368,14 @@ mod tests {
             |new: &[(String, String)]| sources(&index_by(code, new), &old, &PairOptions::default());
         let alone = of(&[document("new", lines(&[0, 1, 2, 3, 4, 5]))]);
         assert!(alone[0].known * 3 < alone[0].tokens, "{alone:?}");
-        // A copy within the class is shared.
+        // A copy within the class counts as shared.
         let class = of(&[document("ann", copy.clone()), document("bob", copy)]);
         assert_eq!(class[0].shared, class[0].tokens, "{class:?}");
     }
 
     #[test]
     fn a_search_that_is_cut_short_is_not_complete() {
-        // Each known document is a word of the new one, and a passage.
+        // Each known document is one word of the new document, and a passage.
         let known = |count: u32| {
             let words = (0..count).map(|n| document(&format!("k{n}"), format!("w1x{n}")));
             index(&words.collect::<Vec<_>>())
@@ -381,7 +383,7 @@ mod tests {
         let most = Query::CANDIDATES as u32;
         let new = index(&[document("new", words(1, most + 9))]);
         let check = |count: u32, is_complete: bool| {
-            // One word is chance; here it is a passage.
+            // One word is chance, so the option makes a passage of it.
             let options = PairOptions::default().max_expected(1e9);
             let found = sources(&new, &known(count), &options);
             assert_eq!((found[0].known, found[0].complete), (count.min(most), is_complete));

@@ -1,4 +1,4 @@
-//! The thresholds for pairs of documents.
+//! Thresholds for pairs of documents.
 
 use cento::search::{Thresholds, WeightedOverlap, least_weight};
 use cento_api::overlap::Overlap;
@@ -15,17 +15,17 @@ pub(super) trait PairThresholds {
     /// Tells whether the weights of the shared fingerprints meet the thresholds.
     fn meets_weighted(&self, weighted: WeightedOverlap) -> bool;
 
-    /// Returns the share of its own weight that a document needs to find the others of its pairs.
+    /// Returns the share of its own weight that a document must share to find its partners.
     ///
-    /// A pair that meets the thresholds is found from at least one of its documents. That is the
-    /// smaller one if a containment is requested, the lighter one if a weighted containment is.
-    /// They need not be the same, so if both are requested, only the former decides which document
-    /// finds a pair. Each resemblance is at most either containment of its kind, and may decide in
-    /// any case.
+    /// At least one document finds a pair that meets the thresholds: the smaller document if a
+    /// containment is requested, the lighter document if a weighted containment is. The smaller
+    /// document need not be the lighter one, so if both containments are requested, only the
+    /// unweighted containment decides which document finds the pair. A resemblance never exceeds
+    /// the containment of either document, so a minimum resemblance is safe in any case.
     fn weight_share_min(&self) -> f64;
 
-    /// Tells whether a document of this size, whose weight is the query's weight, finds the other,
-    /// with this number of fingerprints in common.
+    /// Tells whether a document of size `own`, whose weight is the weight of the query, finds a
+    /// partner with this number of shared fingerprints.
     fn finds(
         &self,
         sampling: Sampling,
@@ -34,10 +34,10 @@ pub(super) trait PairThresholds {
         weights: Option<WeightedOverlap>,
     ) -> bool;
 
-    /// Returns the least overlap that a document of this size needs to find the others of its
-    /// pairs: enough for its own resemblance or containment.
+    /// Returns the minimum overlap for a document of this size to find its partners: enough for the
+    /// requested resemblance or containment of this document.
     ///
-    /// A pair that meets the thresholds is found from at least one of its documents.
+    /// At least one document of a pair that meets the thresholds finds the pair.
     fn overlap_min(&self, sampling: Sampling, own: Size) -> u32;
 }
 

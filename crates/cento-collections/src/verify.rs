@@ -1,8 +1,8 @@
-//! The similarity of the texts of two documents, as exactly as the available data allow.
+//! Computes the similarity of two texts as exactly as the available data allow.
 //!
-//! Where both texts can be read, their runs are compared, and the similarity is exact. It is also
-//! exact, without reading, where the fingerprints of both are all of their runs. Otherwise it is
-//! estimated from their signatures, or is that of their sketches.
+//! If both texts can be read, their runs are compared, and the similarity is exact. It is exact
+//! without reading if the fingerprints of both texts are all of their runs. Otherwise the
+//! similarity is estimated from signatures, or computed from sketches.
 
 use std::sync::Arc;
 
@@ -19,22 +19,22 @@ use cento_text::sampling::{Sampling, Size};
 use cento_text::scheme::Estimator;
 use cento_text::text::written::shared_words;
 
-/// A program is a duplicate of another only if at least this share of the names, numbers and texts
-/// in quotes of the one with fewer of them is in both: a reader calls a program with other words no
-/// duplicate, and tables of other numbers have the same code.
+/// The minimum share of names, numbers and quoted strings that a duplicate program has in common,
+/// by the program with fewer of them. A reader does not call a program with other words a
+/// duplicate, and tables of different numbers have the same code.
 pub(super) const OWN_WORDS_OF_DUPLICATE: f64 = 0.5;
 
-/// Tells whether at least this share of the words of the program with fewer of them is in both, and
-/// neither is too short to tell.
+/// Tells whether two programs share this share of words, by the program with fewer words, and
+/// neither program is too short.
 pub(super) fn share_words(a: &ProgramWords, b: &ProgramWords, least: f64) -> bool {
     a.tokens.min(b.tokens) >= PROGRAM_TOKENS_MIN && shared_words(&a.own, &b.own) >= least
 }
 
-/// Refuses to decide about documents that would be compared without some of their words: those of
-/// an index whose analyzer leaves words out, where the texts are not at hand.
+/// Refuses to decide about documents whose comparison would omit some of their words. This happens
+/// if the analyzer of the index omits words and the texts are not at hand.
 ///
 /// # Errors
-/// If it would.
+/// [`Reason::NoTexts`], if the comparison would omit words.
 pub(super) fn check_all_words(searcher: &Searcher, are_at_hand: bool) -> Result<()> {
     let (config, path) = (searcher.snapshot().config(), searcher.snapshot().index().path());
     let analyzer = &config.analyzer;
@@ -55,17 +55,16 @@ pub(super) fn check_all_words(searcher: &Searcher, are_at_hand: bool) -> Result<
     Err(Error::index(path, Reason::NoTexts, what))
 }
 
-/// A document that is compared with others.
+/// A document that is compared with documents of an index.
 pub(super) struct Own<'a> {
     source: Source<'a>,
-    /// Its distinct fingerprints, ascending.
     keys: &'a [u64],
     pub size: Size,
-    /// The runs of its text, once they are needed.
+    /// The runs of the text, read when first needed.
     runs: Option<Arc<RunSet>>,
 }
 
-/// The source of the text and the signature of a document.
+/// Where the text and the signature of a document come from.
 enum Source<'a> {
     Stored { searcher: &'a Searcher, address: DocAddress, runs: Option<&'a StoredRuns<'a>> },
     Signed { signed: &'a SignedDocument, maker: Option<&'a RunMaker> },
@@ -75,7 +74,7 @@ impl<'a> Own<'a> {
     /// Creates a stored document with these keys.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the document cannot be read.
     pub fn stored(
         (searcher, address): (&'a Searcher, DocAddress),
         keys: &'a [u64],
@@ -87,7 +86,7 @@ impl<'a> Own<'a> {
         Ok(Own { source, keys, size, runs: None })
     }
 
-    /// Creates a document at hand with these keys.
+    /// Creates a document that is not in an index yet, with these keys.
     pub fn signed(
         signed: &'a SignedDocument,
         keys: &'a [u64],
@@ -99,15 +98,14 @@ impl<'a> Own<'a> {
         Own { source: Source::Signed { signed, maker }, keys, size, runs: None }
     }
 
-    /// Returns its distinct fingerprints, ascending.
     pub fn keys(&self) -> &'a [u64] {
         self.keys
     }
 
-    /// Returns the runs of its text; `None` if it has no text.
+    /// Returns the runs of the text, or `None` if there is no text.
     ///
     /// # Errors
-    /// When the text cannot be read; [`Error::Cancelled`](cento::Error::Cancelled) soon after
+    /// When the text cannot be read. [`Error::Cancelled`](cento::Error::Cancelled) soon after
     /// `stop`.
     pub fn runs(&mut self, stop: &Stop) -> Result<Option<Arc<RunSet>>> {
         if self.runs.is_none() {
@@ -124,18 +122,18 @@ impl<'a> Own<'a> {
         Ok(self.runs.clone())
     }
 
-    /// Returns the runs of its text if they have been needed.
+    /// Returns the runs of the text if they were ever needed.
     pub fn made_runs(self) -> Option<Arc<RunSet>> {
         self.runs
     }
 
-    /// Tells whether the words of this program and another, of these runs, are evidence that one is
-    /// a version of the other: at least this share of the names, numbers and texts in quotes of the
-    /// program with fewer of them is in both, and neither is too short to tell. Fingerprints and
-    /// runs lack these words. `None` if a text is not at hand.
+    /// Tells whether the words of two programs are evidence that one is a version of the other: at
+    /// least the share `least` of the names, numbers and quoted strings in the program with fewer
+    /// of them is common, and neither program is too short. Fingerprints and runs lack these words.
+    /// `None` if a text is not at hand.
     ///
     /// # Errors
-    /// As [`runs`](Self::runs).
+    /// The errors of [`runs`](Self::runs).
     pub fn shares_words(
         &mut self,
         other: Option<&RunSet>,
@@ -147,19 +145,19 @@ impl<'a> Own<'a> {
         Ok(own.program().zip(other.program()).map(|(a, b)| share_words(a, b, least)))
     }
 
-    /// Tells whether its text is known to repeat itself.
+    /// Tells whether the text is known to repeat itself.
     ///
     /// # Errors
-    /// As [`runs`](Self::runs).
+    /// The errors of [`runs`](Self::runs).
     pub fn repeats_itself(&mut self, stop: &Stop) -> Result<bool> {
         Ok(self.runs(stop)?.is_some_and(|runs| runs.repeats_itself()))
     }
 
-    /// Returns its similarity with a text of these runs, each counted as often as both have it, if
-    /// it repeats itself; `None` also if a text is not at hand.
+    /// Returns the similarity with a text of these runs, counting repeated runs as often as both
+    /// texts have them. `None` if this text does not repeat itself, or if a text is not at hand.
     ///
     /// # Errors
-    /// As [`runs`](Self::runs).
+    /// The errors of [`runs`](Self::runs).
     pub fn counting_repeats(
         &mut self,
         other: Option<&RunSet>,
@@ -172,12 +170,12 @@ impl<'a> Own<'a> {
             .map(Similarity::exact))
     }
 
-    /// Takes the runs of its text, if they are known.
+    /// Supplies the runs of the text, if known already.
     pub fn with_runs(self, runs: Option<Arc<RunSet>>) -> Own<'a> {
         Own { runs, ..self }
     }
 
-    /// Begins to estimate its similarity with documents of `searched`.
+    /// Begins to estimate the similarity with documents of `searched`.
     fn estimates<'b>(&self, searched: &'b Searcher, stop: &'b Stop) -> Result<Option<Estimates<'b>>>
     where
         'a: 'b,
@@ -197,11 +195,11 @@ impl<'a> Own<'a> {
     }
 }
 
-/// Compares documents with those of one index.
+/// Compares documents with the documents of one index.
 pub(super) struct Verifier<'a> {
     searched: &'a Searcher,
     sampling: Sampling,
-    /// The runs of the documents of the index, if texts decide.
+    /// Reads the runs of the documents in the index, if texts decide.
     runs: Option<StoredRuns<'a>>,
 }
 
@@ -212,59 +210,58 @@ impl<'a> Verifier<'a> {
         Verifier { searched, sampling, runs }
     }
 
-    /// Returns the searcher over the index.
     pub fn searched(&self) -> &'a Searcher {
         self.searched
     }
 
-    /// Returns the relation of shared fingerprints to texts here.
+    /// Returns how shared fingerprints relate to the similarity of texts in this index.
     pub fn sampling(&self) -> Sampling {
         self.sampling
     }
 
-    /// Returns the reader of the runs of the index's texts, if texts decide.
+    /// Returns the reader of the runs in the index, if texts decide.
     pub fn runs(&self) -> Option<&StoredRuns<'a>> {
         self.runs.as_ref()
     }
 
-    /// Begins to compare a document with others.
+    /// Begins to compare one document with documents of the index.
     pub fn begin(&self) -> Verification<'_> {
         Verification { verifier: self, estimates: None }
     }
 }
 
-/// Compares one document with those of an index.
+/// Compares one document with documents of an index.
 pub(super) struct Verification<'a> {
     verifier: &'a Verifier<'a>,
-    /// Set once a similarity has been estimated.
+    /// Set once a similarity had to be estimated.
     estimates: Option<Estimates<'a>>,
 }
 
 impl<'a> Verification<'a> {
-    /// Returns the size of a document that shares fingerprints.
+    /// Returns the size of a neighbor.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the document cannot be read.
     pub fn size(&self, found: Neighbour) -> Result<Size> {
         let Verifier { searched, sampling, .. } = self.verifier;
         searched.size_by(*sampling, found.address, found.fingerprints)
     }
 
-    /// Returns the runs of a document; `None` if its text is not at hand.
+    /// Returns the runs of a document, or `None` if its text is not at hand.
     ///
     /// # Errors
-    /// As [`with`](Self::with).
+    /// The errors of [`with`](Self::with).
     pub fn runs(&self, address: DocAddress, stop: &Stop) -> Result<Option<Arc<RunSet>>> {
         self.verifier.runs.as_ref().map(|runs| runs.of(address, stop)).transpose()
     }
 
     /// Tells whether the document at this address, which is similar to `own`, may be a version of
-    /// it: programs that share fewer words than `least`, a share, are not, and short ones resemble
-    /// each other by chance. Of programs without texts, the size of the other decides; that of
-    /// `own` was checked before.
+    /// it. Programs need the share `least` of common words, and short programs resemble each other
+    /// by chance. Without the texts of programs, the length of the document at this address
+    /// decides. The caller has checked the length of `own`.
     ///
     /// # Errors
-    /// As [`with`](Self::with).
+    /// The errors of [`with`](Self::with).
     pub fn is_evident(
         &self,
         own: &mut Own<'_>,
@@ -282,10 +279,10 @@ impl<'a> Verification<'a> {
         }
     }
 
-    /// Returns the similarity of `own`, the first, and the document found, whose size is `size`.
+    /// Returns the similarity of `own` (the first document) and a neighbor of size `size`.
     ///
     /// # Errors
-    /// When a document cannot be read; [`Error::Cancelled`](cento::Error::Cancelled) soon after
+    /// When a document cannot be read. [`Error::Cancelled`](cento::Error::Cancelled) soon after
     /// `stop`.
     pub fn with<'b>(
         &mut self,
@@ -316,17 +313,18 @@ impl<'a> Verification<'a> {
     }
 }
 
-/// Tells whether the fingerprints of two texts are all of their runs, and nothing else.
+/// Tells whether the fingerprints of two texts are all of their runs, and nothing but runs.
 pub(super) fn is_exact(sampling: Sampling, a: Size, b: Size) -> bool {
     match sampling {
-        // Among those of short texts are single tokens, which are the same in any order.
+        // Fingerprints of short texts include single tokens, which are equal whatever the order of
+        // tokens.
         Sampling::Runs(estimator) => !estimator.has_tokens() && a.is_all && b.is_all,
         _ => false,
     }
 }
 
-/// Estimates the similarity of texts whose signatures are at hand, or returns that of their
-/// sketches.
+/// Returns the similarity of texts whose signatures are at hand: an estimate, or the similarity of
+/// the sketches if the scheme has no estimator.
 pub(super) fn of_signatures(
     estimator: Option<Estimator>,
     overlap: Overlap,

@@ -1,8 +1,8 @@
-//! Weighted overlap of two documents.
+//! Weighs the overlap of two documents.
 //!
-//! The weights of fingerprints are those of a query: by the live documents of the index that is
-//! searched. So the numbers of a pair are those of a hit. The weight of a document is computed
-//! once.
+//! Fingerprints weigh as much as in a query: by the live documents of the searched index. So the
+//! numbers of a pair equal the numbers of a hit. The weight of a document is computed once and
+//! kept.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,9 +12,8 @@ use cento::search::{Neighbour, Searcher, Weigh, WeightedOverlap};
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
 
-/// Finds the documents that share at least `overlap_min` of the keys, and, if fingerprints are
-/// weighed, `share_min` of their weight: as [`Weights::neighbours`], or as [`Searcher::neighbours`]
-/// without weights.
+/// Finds the documents that share at least `overlap_min` of the keys and, with weights, at least
+/// `share_min` of their weight. See [`Weights::neighbours`] and [`Searcher::neighbours`].
 pub(super) fn candidates(
     (searched, weights): (&Searcher, Option<&Weights<'_>>),
     keys: &[u64],
@@ -31,13 +30,12 @@ pub(super) fn candidates(
     Ok(found.into_iter().map(|(found, weights)| (found, Some(weights))).collect())
 }
 
-/// The weights of the documents of an index.
 pub(super) struct Weights<'a> {
     searcher: &'a Searcher,
     weigh: Weigh,
     numbering: Numbering,
-    /// By number; 0 until it is known, because every document that shares a fingerprint has a
-    /// weight.
+    /// Weights by document number. 0 means not computed yet, because a document that shares a
+    /// fingerprint never weighs 0.
     known: Vec<AtomicU64>,
 }
 
@@ -53,8 +51,8 @@ impl<'a> Weights<'a> {
     }
 
     /// Returns the documents that share at least `overlap_min` of the keys and `share_min` of their
-    /// weight, otherwise as [`Searcher::neighbours`], with the weight of the shared keys. Their own
-    /// weight is 0 until [`complete`](Self::complete) fills it in.
+    /// weight, with the weight of the shared keys. Otherwise like [`Searcher::neighbours`]. The
+    /// weight of the found document is 0 until [`complete`](Self::complete) fills it in.
     pub(super) fn neighbours(
         &self,
         keys: &[u64],
@@ -84,7 +82,7 @@ impl<'a> Weights<'a> {
         let mut in_document = known.load(Ordering::Relaxed);
         if in_document == 0 {
             in_document = self.searcher.weight_of(address, self.weigh, None, stop)?;
-            // Another thread may have computed the same weight meanwhile.
+            // Another thread may have computed the same weight, so storing it twice is harmless.
             known.store(in_document, Ordering::Relaxed);
         }
         Ok(WeightedOverlap { in_document, ..weighted })

@@ -1,15 +1,15 @@
 //! Pushing an index to an object store, and pulling it from there.
 //!
-//! A store holds the files of commits, which never change, and one *manifest* per push, numbered
-//! from 1: the list of segments with the files that it names, in parts of 16 MiB with a digest
-//! each. A push puts the missing parts, and then the next manifest on the condition that the store
-//! has no manifest of that number: of several pushes made from one manifest, one succeeds, and the
-//! others fail with [`Error::Conflict`]. A pull takes a manifest, compares all bytes with their
-//! digests, and puts the list of segments into the directory last. Both can be cut off anywhere and
-//! repeated; parts that have arrived are not sent again.
+//! A store contains the files of commits, which never change, and one *manifest* per push.
+//! Manifests are numbered from 1 and list the segments with their files, in parts of 16 MiB with
+//! digests. A push puts the missing parts, and then the next manifest on the condition that the
+//! store has no manifest with the same number. If several pushes start from the same manifest, only
+//! one succeeds, and the others fail with [`Error::Conflict`]. A pull takes a manifest, compares
+//! all bytes with their digests, and puts the list of segments into the directory last. Pushes and
+//! pulls can be cut off anywhere and repeated. Parts that have arrived are not sent again.
 //!
-//! Old manifests are the history, until [`Remote::retain`] removes them, together with the files
-//! that no other manifest names. [`Remote::restore`] makes an old one the newest.
+//! Old manifests are the history, until [`Remote::retain`] removes them and the files that no other
+//! manifest lists. [`Remote::restore`] makes an old manifest the newest.
 //!
 //! The objects of a store, under its URL:
 //!
@@ -19,9 +19,9 @@
 //! | `manifests/NUMBER.json` | a manifest; the current one has the greatest number |
 //! | `data/SINCE-FILE-PART-DIGEST` | a part of a file, put by a push that was made from the manifest SINCE |
 //!
-//! A part is named after the manifest that its push was made from. If that manifest is not the
-//! current one any more, the push has succeeded or never will, so that unnamed parts of older
-//! manifests can be removed, even while others push.
+//! The name of a part contains the manifest that its push started from. Once that manifest is not
+//! the current one, the push has succeeded or never will. Unlisted parts of older manifests can
+//! therefore be removed even during other pushes.
 
 mod listing;
 mod manifest;
@@ -48,11 +48,11 @@ use store::Store;
 
 /// An index in an object store.
 ///
-/// `url` is a directory or, with the feature `cloud`, `s3://`, `gs://` or `az://`; `settings` are
-/// the options of the store. A transfer holds a few parts of 16 MiB in memory.
+/// `url` is a directory or, with the feature `cloud`, `s3://`, `gs://` or `az://`. `settings` are
+/// the options of the store. A transfer has a few parts of 16 MiB in memory.
 ///
 /// # Errors
-/// [`Error::Conflict`] if another push came first; other errors name the object or the file. Every
+/// [`Error::Conflict`] if another push came first. Other errors name the object or the file. Every
 /// method can be repeated after a failure.
 ///
 /// # Examples
@@ -83,21 +83,21 @@ impl std::fmt::Debug for Remote {
     }
 }
 
-/// The progress of a push or a pull, in bytes of parts that had to be looked at.
+/// The progress of a push or a pull, in bytes of the parts to transfer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Done.
+    /// Bytes of the parts that are finished.
     pub done: u64,
-    /// In all.
+    /// Bytes of all parts.
     pub total: u64,
 }
 
-/// The progress callback of a push or a pull, and the flag that stops it.
+/// The progress callback of a push or a pull, and the flag that stops the transfer.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
     /// Called as parts arrive.
     pub progress: &'a dyn Fn(Progress),
-    /// Ends the work with [`Error::Cancelled`] soon after it has been set.
+    /// Ends the work with [`Error::Cancelled`] soon after the flag is set.
     pub stop: &'a Stop,
 }
 
@@ -111,17 +111,17 @@ impl std::fmt::Debug for Watch<'_> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Pushed {
-    /// The number of the manifest that the index is now.
+    /// The number of the manifest that now equals the index.
     pub manifest: u64,
-    /// Whether the push made it; otherwise the store had this commit already.
+    /// Whether the push made the manifest. Otherwise the store already had the commit.
     pub is_new: bool,
-    /// Live documents.
+    /// The number of live documents.
     pub documents: u64,
-    /// Files that the previous manifest did not name.
+    /// The number of files that the previous manifest does not list.
     pub files: usize,
-    /// Bytes that were sent.
+    /// The number of bytes that were sent.
     pub bytes: u64,
-    /// Bytes of the new files that an earlier push had sent before it was cut off.
+    /// Bytes of new files that an earlier, interrupted push had already sent.
     pub found: u64,
 }
 
@@ -129,21 +129,21 @@ pub struct Pushed {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Pulled {
-    /// The number of the manifest.
+    /// The number of the pulled manifest.
     pub manifest: u64,
-    /// Whether the pull changed the index; otherwise it was this manifest already.
+    /// Whether the pull changed the index. Otherwise the index already equaled the manifest.
     pub is_new: bool,
-    /// Live documents.
+    /// The number of live documents.
     pub documents: u64,
-    /// Files that were missing.
+    /// The number of files that were missing.
     pub files: usize,
-    /// Bytes that were received.
+    /// The number of bytes that were received.
     pub bytes: u64,
-    /// Bytes of these files that an earlier pull had received before it was cut off.
+    /// Bytes of missing files that an earlier, interrupted pull had already received.
     pub found: u64,
-    /// Files that were present, or linked from another directory.
+    /// The number of files that were present, or linked from another directory.
     pub kept: usize,
-    /// Watches of the index that was pushed, which are in no store.
+    /// The number of watches of the pushed index. No store contains watches.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub watches: u64,
 }
@@ -157,11 +157,11 @@ fn is_zero(number: &u64) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HistoryEntry {
-    /// Its number.
+    /// The number, from 1.
     pub manifest: u64,
-    /// Whether it is the one that a pull takes.
+    /// Whether a pull takes this manifest by default.
     pub is_current: bool,
-    /// Its content.
+    /// The commit, or the damage.
     #[serde(flatten)]
     pub content: Content,
 }
@@ -181,9 +181,9 @@ impl HistoryEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Content {
-    /// A commit.
+    /// A readable manifest, as its commit.
     Commit(ListedCommit),
-    /// Unreadable.
+    /// A manifest that cannot be read.
     Damaged {
         /// The damage, with the name of the object.
         damaged: String,
@@ -194,18 +194,19 @@ pub enum Content {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListedCommit {
-    /// The number of the manifest that it is a restored copy of.
+    /// The number of the manifest that was restored, if the commit is a copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restored: Option<u64>,
-    /// The time of its creation, by the clock of the machine that pushed it (RFC 3339).
+    /// The time of creation, by the clock of the machine that pushed the commit (RFC 3339).
     pub created: String,
-    /// Live documents.
+    /// The number of live documents.
     pub documents: u64,
-    /// Segments.
+    /// The number of segments.
     pub segments: usize,
-    /// Bytes of its files.
+    /// The size of all files in bytes.
     pub bytes: u64,
-    /// Bytes of files that the previous readable manifest in the list does not name.
+    /// The size of the files that the previous readable manifest in the list does not list, in
+    /// bytes.
     pub new_bytes: u64,
 }
 
@@ -213,16 +214,15 @@ pub struct ListedCommit {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Retained {
-    /// Manifests that stay.
+    /// The number of manifests that stay.
     pub manifests: usize,
-    /// Manifests that were removed.
+    /// The number of removed manifests.
     pub removed_manifests: usize,
-    /// Parts of files that were removed.
+    /// The number of removed parts of files.
     pub removed_parts: usize,
-    /// Their bytes.
+    /// The size of the removed parts in bytes.
     pub removed_bytes: u64,
-    /// Manifests that stay and cannot be read. The files that they name are unknown, so no part was
-    /// removed.
+    /// The kept manifests that cannot be read. Their files are unknown, so no part was removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<u64>,
 }
@@ -230,8 +230,8 @@ pub struct Retained {
 impl Remote {
     /// Connects to the object store at `url`: `s3://BUCKET/PATH`, `gs://BUCKET/PATH`,
     /// `az://CONTAINER/PATH` (feature `cloud`), `file:///PATH`, or the path of a directory.
-    /// `settings` are names and values as in the environment, such as `AWS_ACCESS_KEY_ID`; other
-    /// names are ignored. It reads nothing yet.
+    /// `settings` are names and values as in the environment, such as `AWS_ACCESS_KEY_ID`. Other
+    /// names are ignored. Reads nothing yet.
     ///
     /// # Errors
     /// When the URL cannot be used, or a setting is missing.
@@ -239,7 +239,7 @@ impl Remote {
         Ok(Remote { store: Store::open(url, settings)? })
     }
 
-    /// Uses any store; `url` is its name in messages.
+    /// Uses any store. `url` is its name in messages.
     ///
     /// # Errors
     /// When threads cannot be started.
@@ -248,13 +248,13 @@ impl Remote {
         Ok(Remote { store: Store::over(store, url)? })
     }
 
-    /// Returns its URL.
+    /// Returns the URL of the store.
     #[must_use]
     pub fn url(&self) -> &str {
         self.store.url()
     }
 
-    /// Returns the number of the current manifest; 0 before the first push.
+    /// Returns the number of the current manifest, or 0 before the first push.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -262,11 +262,11 @@ impl Remote {
         self.store.block(self.store.current())
     }
 
-    /// Returns the total size of the files of a manifest and of another one, in bytes; files of
-    /// both count once. The other one may be gone or damaged.
+    /// Returns the total size in bytes of the files of a manifest and of the manifest `beside`.
+    /// Files in both count once. The manifest `beside` may be removed or damaged.
     ///
     /// # Errors
-    /// When there is no such manifest, or the store cannot be read.
+    /// When the manifest does not exist, or the store cannot be read.
     pub fn bytes(&self, manifest: u64, beside: Option<u64>) -> Result<u64> {
         self.store.block(async {
             let manifest = self.store.manifest(manifest).await?;
@@ -282,7 +282,7 @@ impl Remote {
         })
     }
 
-    /// Returns all manifests, oldest first. Those that are damaged, or of another version, are
+    /// Returns all manifests, oldest first. A manifest that is damaged or has another version is
     /// listed with the reason.
     ///
     /// # Errors
@@ -321,13 +321,13 @@ impl Remote {
         })
     }
 
-    /// Makes an old manifest the newest, as if its commit had been pushed again; returns its new
-    /// number. Only a manifest is sent. The current one may be damaged.
+    /// Makes an old manifest the newest, as if its commit had been pushed again. Returns the new
+    /// number. Only a manifest is sent. The current manifest may be damaged.
     ///
     /// # Errors
-    /// When there is no such manifest, it is damaged, or it is removed meanwhile; without `force`,
-    /// when documents would come back that were withdrawn since; [`Error::Conflict`] after a push
-    /// by another process meanwhile.
+    /// When the manifest does not exist, is damaged, or is removed meanwhile. Without `force`, when
+    /// documents would come back that have been withdrawn since. [`Error::Conflict`] if another
+    /// process pushes meanwhile.
     pub fn restore(&self, manifest: u64, force: bool) -> Result<u64> {
         self.store.block(async {
             self.store.check_conditions(false).await?;
@@ -345,8 +345,8 @@ impl Remote {
             };
             let next = old.restored_after(current);
             self.store.put_manifest(&next, number).await?;
-            // If a retention removed the old manifest before the new one existed, it may remove its
-            // files.
+            // If a retention removed the old manifest before the new one existed, the retention may
+            // also remove the files.
             if let Err(error) = self.store.manifest(manifest).await {
                 self.store.remove_manifest(next.number).await?;
                 return Err(error);
@@ -356,17 +356,17 @@ impl Remote {
     }
 }
 
-/// Returns whether a manifest exists and this version cannot read it; otherwise the store failed.
+/// Returns whether a manifest exists but this version cannot read it. Otherwise the store failed.
 fn is_unreadable(error: &Error) -> bool {
     matches!(error.reason(), Reason::Damaged | Reason::OtherVersion)
 }
 
-/// Converts a duration to the unit of an object store's times.
+/// Converts a duration to microseconds, the unit of times in an object store.
 fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Returns the error of a push after another one.
+/// Returns the error of a push that another push has outrun.
 fn outrun(url: &str, base: u64, current: u64) -> Error {
     match base {
         0 => Error::conflict(

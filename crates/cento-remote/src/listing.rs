@@ -1,8 +1,8 @@
 //! Bounded reading of lists of objects.
 //!
-//! A store answers page by page, and each page refers to the next one. A broken store, or a proxy
+//! A store answers page by page, and each page refers to the next page. A broken store, or a proxy
 //! before it, may repeat the same page without end, send new pages without end, or stop sending.
-//! Such a list is refused by name.
+//! Such a list is refused with the reason.
 
 use std::time::Duration;
 
@@ -16,16 +16,16 @@ pub struct Bounds {
     /// The maximum number of objects.
     pub objects_max: u64,
     /// The maximum time until the next object. The clients of cloud stores limit the duration of
-    /// each request, and the number of retries: a page takes three minutes at most.
+    /// each request, and the number of retries, so a page takes three minutes at most.
     pub patience: Duration,
 }
 
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Manifests: one a minute for two years.
+/// Enough for a push a minute for two years.
 pub const MANIFESTS: Bounds = Bounds { objects_max: 1 << 20, patience: PATIENCE };
 
-/// Parts of files, of some petabytes.
+/// Enough for some petabytes of files.
 pub const PARTS: Bounds = Bounds { objects_max: 1 << 28, patience: PATIENCE };
 
 /// Waits for `work`, but no longer than `time`.
@@ -33,12 +33,12 @@ async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(time, work).await.ok()
 }
 
-/// The fault of a list.
+/// The reason why a list cannot be read to its end.
 #[derive(Debug)]
 pub enum Fault {
-    /// It could not be read.
+    /// The store returned an error.
     Store(object_store::Error),
-    /// It has no end, with the reason as a clause.
+    /// The list has no end, with the reason as a clause.
     Endless(String),
 }
 
@@ -47,8 +47,8 @@ pub struct Listing {
     objects: BoxStream<'static, object_store::Result<ObjectMeta>>,
     bounds: Bounds,
     seen: u64,
-    /// The object that was read when `seen` was last a power of two. A list that begins again
-    /// passes it (Brent's algorithm); in any other no object occurs twice.
+    /// The object that was read when `seen` was last a power of two. A list that repeats itself
+    /// passes that object again (Brent's algorithm), and in any other list no object occurs twice.
     mark: Option<Path>,
 }
 
@@ -60,7 +60,7 @@ impl Listing {
         Listing { objects, bounds, seen: 0, mark: None }
     }
 
-    /// Returns the next object; `None` at the end.
+    /// Returns the next object, or `None` at the end.
     pub async fn next(&mut self) -> Result<Option<ObjectMeta>, Fault> {
         let Bounds { objects_max, patience } = self.bounds;
         let next = within(patience, self.objects.next()).await;
@@ -104,7 +104,7 @@ mod tests {
         })
     }
 
-    /// Reads a list of objects with these numbers; returns how many there were, or the fault.
+    /// Reads a list of objects with these numbers. Returns the number of objects, or the fault.
     fn read(
         numbers: impl Iterator<Item = u64> + Send + 'static,
         ends: bool,
@@ -139,7 +139,7 @@ mod tests {
         };
         refused(read(0..10_001, true), "more than 10000 objects");
         refused(read(0.., true), "more than 10000 objects");
-        // The same page again and again, from the start or after others.
+        // The same page again and again, from the start or after other pages.
         for (first, page) in [(0, 1), (0, 3), (5, 1000), (1000, 7)] {
             let pages = (0..first).chain((0..u64::MAX).map(move |at| first + at % page));
             refused(read(pages, true), " again after ");

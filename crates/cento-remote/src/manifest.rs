@@ -1,8 +1,8 @@
 //! Manifests: the record of one push.
 //!
-//! A manifest is JSON that ends with a digest of all bytes before it. It comes from outside: names,
-//! lengths and numbers are trusted only as far as they agree with the list of segments, which has a
-//! checksum of its own and names nothing outside of a directory.
+//! A manifest is JSON that ends with a digest of all preceding bytes. It comes from outside, so
+//! names, lengths and numbers must agree with the list of segments, which has its own checksum and
+//! names nothing outside of a directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -15,21 +15,21 @@ use xxhash_rust::xxh3::xxh3_128;
 use cento::index::FileList;
 use cento::{Corruption, Error, Reason, Result};
 
-/// The version of the layout.
+/// The version of the layout, for `cento_manifest`.
 const FORMAT: u32 = 1;
 
 /// The directory of the parts of files.
 pub const PARTS: &str = "data";
 
-/// The maximum size of a manifest: the parts of some 30 TB.
+/// The maximum size of a manifest, enough for the parts of some 30 TB.
 pub const MANIFEST_BYTES_MAX: u64 = 64 << 20;
 
-/// A part larger than any that cento writes is refused: it is held in memory.
+/// The maximum size of a part, because a part is in memory. cento writes smaller parts.
 const PART_BYTES_MAX: u64 = 64 << 20;
 
 const DIGEST_MEMBER: &[u8] = b",\"xxh3\":\"";
 
-/// An XXH3-128; in JSON 32 hexadecimal digits.
+/// An XXH3-128 digest. In JSON, 32 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PartDigest(u128);
@@ -63,29 +63,29 @@ impl TryFrom<String> for PartDigest {
     }
 }
 
-/// A file of a manifest.
+/// A file in a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredFile {
-    /// Its length.
+    /// The length of the file in bytes.
     pub bytes: u64,
-    /// The number of the manifest that the push of this file was made from.
+    /// The number of the manifest that the push of this file started from.
     pub since: u64,
-    /// The length of all parts but the last.
+    /// The length in bytes of all parts but the last.
     pub part_bytes: u64,
-    /// The digests of its parts.
+    /// The digests of the parts, in order.
     pub parts: Vec<PartDigest>,
 }
 
 /// A part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// The file.
+    /// The name of the file.
     pub name: String,
-    /// Its range in the file.
+    /// The range of bytes in the file.
     pub range: Range<u64>,
-    /// The digest of its bytes.
+    /// The digest of the part's bytes.
     pub digest: PartDigest,
-    /// Its object.
+    /// The path of the object.
     pub path: Path,
 }
 
@@ -95,7 +95,7 @@ impl StoredFile {
         StoredFile { bytes, since, part_bytes, parts: Vec::new() }
     }
 
-    /// Returns the ranges of its parts.
+    /// Returns the ranges of the parts.
     pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> + use<> {
         let (bytes, part_bytes) = (self.bytes, self.part_bytes);
         (0..bytes.div_ceil(part_bytes))
@@ -120,19 +120,19 @@ impl StoredFile {
     }
 }
 
-/// Returns the number of the manifest that the push of this part was made from; `None` if the path
-/// is not that of a part.
+/// Returns the number of the manifest that the push of this part started from. `None` if the path
+/// is not the path of a part.
 pub fn since_of(path: &Path) -> Option<u64> {
     let (since, _) = path.as_ref().strip_prefix(PARTS)?.strip_prefix('/')?.split_once('-')?;
     if since.len() == 20 { since.parse().ok() } else { None }
 }
 
-/// The manifest before the next one.
+/// The manifest before the next manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Base {
-    /// Its number; 0 before the first manifest.
+    /// The number, or 0 before the first manifest.
     pub number: u64,
-    /// Its id; `None` before the first manifest, or if the manifest is damaged.
+    /// The id. `None` before the first manifest, or if the manifest is damaged.
     pub id: Option<PartDigest>,
 }
 
@@ -145,25 +145,25 @@ impl From<&Manifest> for Base {
 /// The last object of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
-    /// Its number; one more than that of the manifest that it was made from.
+    /// The number, one more than the number of the manifest that the push started from.
     pub number: u64,
-    /// An id, different from that of any other manifest of the same number.
+    /// A random id, which differs from the ids of other manifests with the same number.
     pub id: PartDigest,
-    /// The id of the manifest that it was made from; `None` if that could not be read.
+    /// The id of the manifest that the push started from, or `None` if that manifest could not be
+    /// read.
     pub parent: Option<PartDigest>,
-    /// The manifest that it is a copy of.
+    /// The number of the manifest that was restored, if this manifest is a copy.
     pub restored: Option<u64>,
-    /// The time of its creation.
+    /// The time of creation, by the clock of the pushing machine.
     pub created: Timestamp,
-    /// The number of watches that the index had, which are in no store.
+    /// The number of watches of the index. No store contains watches.
     pub watches: u64,
     /// The list of segments.
     pub list: FileList,
-    /// The files in the list, and the frequency table.
+    /// The files in the list, and the frequency table, by name.
     pub files: BTreeMap<String, StoredFile>,
 }
 
-/// A manifest as it is written.
 #[derive(Serialize, Deserialize)]
 struct ManifestJson {
     cento_manifest: u32,
@@ -179,14 +179,14 @@ struct ManifestJson {
     files: Vec<(String, StoredFile)>,
 }
 
-/// The fields common to all versions of the layout.
+/// The fields that all versions of the layout have.
 #[derive(Deserialize)]
 struct Version {
     cento_manifest: u32,
 }
 
 impl Manifest {
-    /// Returns a manifest of these files, which comes after `base`.
+    /// Returns a manifest of these files, to follow `base`.
     pub fn after(base: Base, list: FileList, files: BTreeMap<String, StoredFile>) -> Manifest {
         Manifest {
             number: base.number + 1,
@@ -200,18 +200,18 @@ impl Manifest {
         }
     }
 
-    /// Returns a copy, which comes after `current`.
+    /// Returns a copy, to follow `current`.
     pub fn restored_after(&self, current: Base) -> Manifest {
         let copy = Manifest::after(current, self.list.clone(), self.files.clone());
         Manifest { restored: Some(self.number), watches: self.watches, ..copy }
     }
 
-    /// Returns the bytes of its files.
+    /// Returns the size of all files in bytes.
     pub fn bytes(&self) -> u64 {
         self.files.values().map(|file| file.bytes).sum()
     }
 
-    /// Returns the bytes of its files that `other` does not name.
+    /// Returns the size in bytes of the files that `other` does not list.
     pub fn bytes_beside(&self, other: Option<&Manifest>) -> u64 {
         let is_known = |name: &str, file: &StoredFile| {
             other.is_some_and(|other| other.files.get(name) == Some(file))
@@ -220,13 +220,13 @@ impl Manifest {
         new.map(|(_, file)| file.bytes).sum()
     }
 
-    /// Returns the objects of all its parts.
+    /// Returns the objects of all parts.
     pub fn paths(&self) -> BTreeSet<Path> {
         let parts = self.files.iter().flat_map(|(name, file)| file.parts(name));
         parts.map(|part| part.path).collect()
     }
 
-    /// Returns the manifest as it is stored.
+    /// Returns the manifest as stored, with the digest at its end.
     pub fn to_bytes(&self) -> Vec<u8> {
         let written = ManifestJson {
             cento_manifest: FORMAT,
@@ -250,8 +250,8 @@ impl Manifest {
     /// Reads the manifest with this number.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when it is damaged, or no push can have written it; [`Error::Index`] when
-    /// it is of another version. `name` is its name in the message.
+    /// [`Error::Corrupt`] when the manifest is damaged, or no push can have written it.
+    /// [`Error::Index`] for another version. `name` is the manifest's name in messages.
     pub fn parse(name: &str, number: u64, bytes: &[u8]) -> Result<Manifest> {
         let damage = |what: String| Error::from(Corruption::new(name, "manifest", 0, what));
         let at = bytes.len().checked_sub(DIGEST_MEMBER.len() + 34);
@@ -267,8 +267,8 @@ impl Manifest {
             return Err(damage("it does not match its digest".into()));
         }
         let version: Version = serde_json::from_slice(&json).map_err(|e| damage(e.to_string()))?;
-        // A manifest that is whole and of another version is not damaged: it must not be replaced
-        // as if it were.
+        // A valid manifest of another version is not damaged, and must not be replaced as if it
+        // were.
         if version.cento_manifest != FORMAT {
             let what = format!(
                 "it is a manifest of version {}, but this version of cento reads {FORMAT}",
@@ -303,7 +303,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Compares the files with the list of segments; returns any difference as a clause.
+    /// Compares the files with the list of segments. Returns any difference as a clause.
     fn check(&self) -> std::result::Result<(), String> {
         let table = self.list.table();
         let listed = self.list.files().map(|file| (file.name, Some(file.bytes)));
@@ -341,7 +341,7 @@ pub mod tests {
 
     use cento::index::{Config, Index, WriterOptions};
 
-    /// Returns the list of an index of one document.
+    /// Returns the list of segments of an index with a single document.
     pub fn list() -> FileList {
         let index = Index::in_memory(Config::new("winnow", "words", true).unwrap()).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();

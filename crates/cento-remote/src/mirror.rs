@@ -1,8 +1,8 @@
 //! The local copy of a follower.
 //!
 //! A mirror is a directory with a copy of the served manifest, under its number, and for a moment
-//! the next one beside it. Files of both are links, so that only new files are fetched and take
-//! space. A copy never changes: open files in it stay as they are.
+//! also the next manifest. Common files are links, so that only new files are fetched and take
+//! space. A copy never changes, so its open files remain valid.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use cento::{Error, Index, Reason, Result};
 /// The file that marks a mirror, and is locked.
 const LOCK: &str = ".mirror.lock";
 
-/// A directory of copies of manifests, for one process.
+/// A directory of copies of manifests, for a single process.
 #[derive(Debug)]
 pub struct Mirror {
     remote: Remote,
@@ -31,16 +31,17 @@ pub struct Mirror {
 struct StoreState {
     /// The number of the manifest and the time of its creation, by the clock of the store.
     manifest: Option<(u64, i64)>,
-    /// Whether the store has another manifest of this number, or has never had it.
+    /// Whether the store has a different manifest with this number, or never had one.
     is_foreign: bool,
 }
 
 impl Mirror {
-    /// Takes the directory `dir`, which is created if it does not exist, for copies of the
-    /// manifests in `remote`. Their files take at most `bytes_max` bytes.
+    /// Takes the directory `dir`, which is created if needed, for copies of the manifests in
+    /// `remote`. The files take at most `bytes_max` bytes.
     ///
     /// # Errors
-    /// [`Error::Locked`] when another process has it; when it contains anything else.
+    /// [`Error::Locked`] when another process has the directory. Also when it contains anything
+    /// else.
     pub fn begin(remote: Remote, dir: &Path, bytes_max: u64) -> Result<Mirror> {
         std::fs::create_dir_all(dir).map_err(|e| Error::io("create", dir, e))?;
         let entries = std::fs::read_dir(dir).map_err(|e| Error::io("read", dir, e))?;
@@ -92,8 +93,9 @@ impl Mirror {
     }
 
     /// Returns the number of the store's current manifest, 0 without one, and whether the manifest
-    /// `served` belongs to another history: the store was emptied, or started again. For a manifest
-    /// that a retention has removed this is unknown, and the previous answer stays.
+    /// `served` belongs to a different history, because the store was emptied or started again. If
+    /// a retention has removed `served`, the history is unknown, and the previous answer is
+    /// repeated.
     ///
     /// # Errors
     /// When the store or the copy cannot be read.
@@ -108,7 +110,8 @@ impl Mirror {
             *known = StoreState { manifest: None, is_foreign: true };
         } else if dated.is_some() && known.manifest != dated {
             let manifest = match store.block(store.manifest_if_there(served)) {
-                // The damaged manifest is no evidence of the history, and a later one may be whole.
+                // A damaged manifest is no evidence of the history, and a later manifest may be
+                // valid.
                 Err(Error::Corrupt(_)) => None,
                 manifest => manifest?,
             };
@@ -133,12 +136,12 @@ impl Mirror {
         numbers.filter(|(_, path)| Index::exists(path)).max()
     }
 
-    /// Fetches a manifest, if the copy is not complete yet; files in the copy of `beside` are
+    /// Fetches a manifest, unless the copy is complete already. Files in the copy of `beside` are
     /// linked.
     ///
     /// # Errors
-    /// [`Error::Memory`] when it does not fit beside that one into the allowed size; otherwise the
-    /// errors of [`Remote::pull`].
+    /// [`Error::Memory`] when the manifest does not fit into the allowed size together with
+    /// `beside`. Otherwise the errors of [`Remote::pull`].
     pub fn fetch(&self, manifest: u64, beside: Option<u64>, watch: Watch<'_>) -> Result<PathBuf> {
         let bytes = self.remote.bytes(manifest, beside)?;
         if bytes > self.bytes_max {
@@ -159,13 +162,14 @@ impl Mirror {
         Ok(path)
     }
 
-    /// Removes all copies but that of `manifest`. Open files stay readable.
+    /// Removes all copies except the copy of `manifest`. Open files stay readable.
     pub fn keep_only(&self, manifest: u64) {
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return };
         for entry in entries.flatten() {
             let number = number_of(&entry.file_name().to_string_lossy());
             if number.is_some_and(|number| number != manifest) {
-                // A half-removed copy must not pass for a complete one.
+                // Without its list of segments, a half-removed copy cannot pass for a complete
+                // copy.
                 let _ = std::fs::remove_file(entry.path().join("meta.json"));
                 if let Err(error) = std::fs::remove_dir_all(entry.path()) {
                     log::warn!("cannot remove {}: {error}", entry.path().display());

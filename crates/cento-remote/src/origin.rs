@@ -1,12 +1,12 @@
 //! The manifest that an index was made from.
 //!
-//! A small file beside the list of segments names the manifest, and its store, that the index was
-//! pulled as, or pushed as last. Number and id identify the manifest, wherever its store has been
-//! moved or copied to. A digest of the list shows whether it has changed since. Before a push puts
-//! a manifest, a second file names that manifest: if the push is cut off then, the next one finds
-//! out whether the manifest was put, though the index has changed meanwhile. Pushes and pulls of
-//! one directory take turns, so that none of them overwrites files that another one has just
-//! written here.
+//! A small file beside the list of segments records the manifest that the index was last pulled
+//! from or pushed as, and its store. Number and id identify the manifest, even if the store is
+//! moved or copied. A digest of the list shows whether the index has changed since. Before a push
+//! puts a manifest, a second file records that manifest. If the push is then cut off, the next push
+//! finds out whether the manifest was put, even if the index has changed meanwhile. Pushes and
+//! pulls of the same directory take turns, so that none overwrites files that another has just
+//! written.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -21,7 +21,7 @@ use cento::index::FileList;
 use cento::runtime::replace;
 use cento::{Error, Result};
 
-/// Hidden, like other files that belong to a directory and are not part of the index.
+/// Hidden, like other files that belong to a directory but not to the index.
 const FILE: &str = ".remote.json";
 /// The hidden file for the manifest that a push is about to put.
 const NEXT: &str = ".remote.next.json";
@@ -30,7 +30,7 @@ const LOCK: &str = ".remote.lock";
 /// The time between two attempts at a lock that another process holds.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The lock of the only push or pull of an index in a directory, held as long as it lives.
+/// The lock for pushing or pulling the index in a directory, until it is dropped.
 #[derive(Debug)]
 pub struct Turn(#[expect(dead_code, reason = "it is locked until it is dropped")] File);
 
@@ -38,7 +38,7 @@ impl Turn {
     /// Waits until no other process pushes the index in `dir` or pulls into it.
     ///
     /// # Errors
-    /// When the lock cannot be taken; [`Error::Cancelled`] soon after `stop` has been set.
+    /// When the lock cannot be taken. [`Error::Cancelled`] soon after `stop` is set.
     pub fn wait(dir: &Path, stop: &Stop) -> Result<Turn> {
         let path = dir.join(LOCK);
         let failed = |e| Error::io("lock", &path, e);
@@ -67,7 +67,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Returns the origin of an index which is this manifest of the store at `url`.
+    /// Returns the origin of an index that equals this manifest of the store at `url`.
     pub fn of(url: &str, manifest: &Manifest) -> Origin {
         Origin {
             url: url.to_owned(),
@@ -77,8 +77,8 @@ impl Origin {
         }
     }
 
-    /// Returns what an index becomes with the first push into the store at `url`, before its
-    /// manifest is known.
+    /// Returns the origin of an index before its first push into the store at `url`, whose manifest
+    /// is not known yet.
     pub fn first(url: &str, list: &FileList) -> Origin {
         let (url, id) = (url.to_owned(), PartDigest::of(&[]));
         Origin { url, manifest: 1, id, list: PartDigest::of(list.as_bytes()) }
@@ -93,7 +93,7 @@ impl Origin {
         Ok(next.is_some_and(|next| next.number_at(url) == Some(1)))
     }
 
-    /// Returns the origin of the index in `dir`; `None` if it came from no store.
+    /// Returns the origin of the index in `dir`, or `None` if the index came from no store.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -110,8 +110,8 @@ impl Origin {
         Ok(serde_json::from_slice(&bytes).ok())
     }
 
-    /// Returns the origin of the index in `dir` after settling a push that was cut off: if its
-    /// manifest is in the store, the index was made from that.
+    /// Settles a push that was cut off, and returns the origin of the index in `dir`: if the
+    /// manifest of that push is in the store, the index was made from it.
     ///
     /// # Errors
     /// When a file cannot be read or written, or the store cannot be read.
@@ -119,8 +119,8 @@ impl Origin {
         if let Some(next) = Origin::read_from(&dir.join(NEXT))? {
             match store.manifest_if_there(next.manifest).await {
                 Ok(Some(manifest)) if next.is(&manifest) => next.write(dir)?,
-                // The owner of the manifest is unknown: the index counts as made from the manifest
-                // before.
+                // It is unknown who owns the manifest, so the index counts as made from the
+                // previous manifest.
                 Ok(_) | Err(Error::Corrupt(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -128,19 +128,19 @@ impl Origin {
         Origin::read(dir)
     }
 
-    /// Writes it into `dir`.
+    /// Writes the origin into `dir`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub fn write(&self, dir: &Path) -> Result<()> {
         self.write_to(&dir.join(FILE))?;
         Origin::forget_next(dir)
     }
 
-    /// Writes into `dir` that the index there is about to become this.
+    /// Records in `dir` the origin that the index is about to get.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub fn write_next(&self, dir: &Path) -> Result<()> {
         self.write_to(&dir.join(NEXT))
     }
@@ -151,7 +151,7 @@ impl Origin {
     }
 
     /// Removes the record of the manifest that a push was about to put, because the index in `dir`
-    /// becomes another one.
+    /// is replaced.
     ///
     /// # Errors
     /// When the file cannot be removed.
@@ -168,7 +168,7 @@ impl Origin {
         (self.url == url).then_some(self.manifest)
     }
 
-    /// Returns the number of the manifest, if this store has it, wherever the store was, or the
+    /// Returns the number of the manifest, if this store has it, even at a new address, or if the
     /// store at this address had it.
     ///
     /// # Errors
@@ -181,12 +181,12 @@ impl Origin {
         }
     }
 
-    /// Returns whether the origin is this manifest, in its store or in a copy of that.
+    /// Returns whether this manifest is the origin, in its store or in a copy of the store.
     pub fn is(&self, manifest: &Manifest) -> bool {
         self.manifest == manifest.number && self.id == manifest.id
     }
 
-    /// Returns whether the index is as it was pulled or pushed.
+    /// Returns whether the index is unchanged since it was pulled or pushed.
     pub fn is_unchanged(&self, list: &[u8]) -> bool {
         self.list == PartDigest::of(list)
     }

@@ -5,15 +5,15 @@ use std::path::{Component, Path, PathBuf};
 
 use cento::{Error, Reason, Result};
 
-/// The reason for refusing a URL that is not that of a store.
+/// The reason for refusing a URL that does not name a store.
 pub const URL: Reason<'static> = Reason::InvalidArgument { argument: Some("url") };
 
-/// Returns the directory that `url` names, absolute and without `..`; `None` if it names no
-/// directory. It need not exist.
+/// Returns the directory that `url` names, absolute and without `..`. The directory need not exist.
+/// `None` if `url` names no directory.
 ///
 /// # Errors
-/// When it is a `file:` URL of another machine, or not of an absolute path; when the directory
-/// cannot be looked up.
+/// When a `file:` URL names another machine, or a relative path. When the directory cannot be
+/// looked up.
 pub fn directory(url: &str) -> Result<Option<PathBuf>> {
     let Some(rest) = url.strip_prefix("file:") else {
         return match url.contains("://") {
@@ -32,7 +32,7 @@ pub fn directory(url: &str) -> Result<Option<PathBuf>> {
 /// Refuses the URL of a store in the directory of the index that is pushed there.
 ///
 /// # Errors
-/// When it is that directory, or one below; when it cannot be looked up.
+/// When the store is in that directory or below, or cannot be looked up.
 pub fn check_outside(url: &str, index: &Path) -> Result<()> {
     let index = resolved(index)?;
     if directory(url)?.is_some_and(|store| store.starts_with(&index)) {
@@ -44,7 +44,7 @@ pub fn check_outside(url: &str, index: &Path) -> Result<()> {
 
 /// Returns the target of this path: its existing part without links and `..`, then the rest.
 ///
-/// `a/..` is not always the parent of `a`, which may be a link, so the system resolves it.
+/// The system resolves `a/..`, which is not the parent of `a` if `a` is a link.
 fn resolved(path: &Path) -> Result<PathBuf> {
     let absolute = std::path::absolute(path).map_err(|e| Error::io("find", path, e))?;
     let mut found = PathBuf::new();

@@ -1,10 +1,10 @@
 //! Pulling a manifest into a directory.
 //!
-//! Parts arrive in hidden files, several at a time, and each is compared with its digest. A file
-//! with all its parts is synced and gets its name; the list of segments comes last. Nothing is
-//! fetched before the pull is known to be allowed: the parts may have texts that were
-//! withdrawn. After an interruption, a repeated pull compares the parts that have arrived with the
-//! digests again, and keeps them; a check of the index names them, and its next writer removes
+//! Parts arrive in hidden files, several at a time, and are compared with their digests. A file
+//! with all its parts is synced and gets its name, and the list of segments comes last. Nothing is
+//! fetched before the pull is known to be allowed, because the parts may contain withdrawn texts.
+//! After an interruption, a repeated pull compares the existing parts with the digests again, and
+//! keeps them. A check of the index reports such parts, and the next writer of the index removes
 //! them.
 
 use std::collections::BTreeMap;
@@ -26,17 +26,16 @@ use cento::{ConflictKind, Error, LockWait, Reason, Result};
 /// Options for pulling an index.
 #[derive(Debug, Clone)]
 pub struct PullOptions {
-    /// The number of the manifest to take; the current one if not given.
+    /// The number of the manifest to take, or `None` for the current manifest.
     pub manifest: Option<u64>,
-    /// Replace an index in the directory with changes that are in no manifest, which are lost, and
+    /// Overwrite an index in the directory even if its changes are in no manifest and are lost, and
     /// take a manifest that does not refuse documents that were withdrawn since.
     pub force: bool,
     /// The maximum number of parts in transfer at a time.
     pub parallel: usize,
     /// The time to wait for another process that writes to the directory.
     pub lock_wait: LockWait,
-    /// The directory of another pulled index, whose files are linked or copied if they are
-    /// identical.
+    /// The directory of another pulled index, whose identical files are linked or copied.
     pub reuse: Option<PathBuf>,
 }
 
@@ -59,20 +58,20 @@ struct Receiving<'a> {
 }
 
 impl Remote {
-    /// Makes the index in `dir` a manifest of the store; creates the directory if it does not
-    /// exist.
+    /// Makes the index in `dir` equal to a manifest of the store. Creates the directory if it does
+    /// not exist.
     ///
-    /// Existing files stay, and are not read. Readers of the index see the commit before or this
+    /// Existing files stay, and are not read. Readers of the index see the old commit or the new
     /// one. Can be repeated after any failure. Waits while another process pushes the index in
     /// `dir`.
     ///
     /// # Errors
-    /// When there is no such manifest, or an object is missing or damaged ([`Error::Corrupt`]);
-    /// when `dir` has an index with changes that are in no manifest, or it or the current manifest
-    /// refuses documents that this one does not; when `dir` is being written
-    /// ([`Error::Locked`]), or contains files that do not belong to an index;
-    /// [`Error::Conflict`] when the manifest is removed meanwhile. The index in `dir` is then as
-    /// before. [`Error::Cancelled`].
+    /// When the manifest does not exist, or an object is missing or damaged ([`Error::Corrupt`]).
+    /// When the index in `dir` has changes that are in no manifest, or when that index or the
+    /// current manifest refuses documents that this manifest does not refuse. When `dir` is being
+    /// written ([`Error::Locked`]), or contains files that do not belong to an index.
+    /// [`Error::Conflict`] when the manifest is removed meanwhile. In all these cases the index in
+    /// `dir` is unchanged. [`Error::Cancelled`].
     pub fn pull(&self, dir: &Path, options: &PullOptions, watch: Watch<'_>) -> Result<Pulled> {
         // Nothing is created in `dir` for a store without an index.
         let manifest = self.store.block(async {
@@ -128,7 +127,7 @@ impl Remote {
         Ok(pulled)
     }
 
-    /// Returns the error of a pull, or a conflict if the manifest has been removed meanwhile,
+    /// Returns the error of a pull, or a conflict if the manifest has been removed meanwhile
     /// together with the missing object.
     fn unless_removed(&self, manifest: u64, error: Error) -> Error {
         if !matches!(error, Error::Corrupt(_)) {
@@ -146,7 +145,7 @@ impl Remote {
         }
     }
 
-    /// Returns the files of the manifest that are not in the directory.
+    /// Returns the files of the manifest that are missing in the directory.
     fn missing<'a>(
         &self,
         receiver: &Receiver,
@@ -172,7 +171,7 @@ impl Remote {
                 );
                 return Err(Error::index(dir, Reason::Unsuitable, what));
             }
-            // Files named in the list stay in their place, where readers look for them.
+            // Files in the list stay in place, because readers look for them there.
             let is_there = current.is_some() && is_whole(&path, name, file, wanted);
             let link = |elsewhere: &Elsewhere| {
                 let from = elsewhere.dir.join(name);
@@ -184,7 +183,7 @@ impl Remote {
                 pulled.kept += 1;
                 continue;
             }
-            // The file of a pull that was cut off, or of a writer: it is compared part by part.
+            // The file of an interrupted pull, or of a writer, is compared part by part.
             if path.exists() {
                 let hidden = receiver.unfinished(name);
                 std::fs::rename(&path, &hidden).map_err(|e| Error::io("rename", &path, e))?;
@@ -209,11 +208,10 @@ impl Elsewhere {
     }
 }
 
-/// The identity of a named file's content: that of a segment's file, or the digest of the frequency
-/// table.
+/// The identity of a file's content: a segment's file, or the digest of the frequency table.
 type Identity<'a> = (Option<ListedFile<'a>>, Option<&'a str>);
 
-/// Returns the identity of the file with this name in a list, if the list names it.
+/// Returns the identity of the file with this name, or `None` if the list lacks the file.
 fn identity<'a>(list: &'a FileList, name: &str) -> Option<Identity<'a>> {
     match list.file(name) {
         Some(listed) => Some((Some(listed), None)),
@@ -221,16 +219,16 @@ fn identity<'a>(list: &'a FileList, name: &str) -> Option<Identity<'a>> {
     }
 }
 
-/// Returns whether the file of an index at `path` can be taken for that of a manifest. A segment's
-/// file is not read: all its readers compare it with its checksum. The identity of a table does not
-/// cover all of its bytes.
+/// Returns whether the file of an index at `path` is as good as the manifest's file. A segment's
+/// file is not read, because all its readers compare its checksum. A table is read, because its
+/// identity does not cover all of its bytes.
 fn is_whole(path: &Path, name: &str, file: &StoredFile, identity: Option<Identity<'_>>) -> bool {
     let has_length = std::fs::metadata(path).is_ok_and(|found| found.len() == file.bytes);
     let is_table = matches!(identity, Some((None, _)));
     has_length && (!is_table || file.parts(name).iter().all(|part| holds(path, part)))
 }
 
-/// Links a file; returns whether that worked.
+/// Links a file. Returns whether that worked.
 fn link(from: &Path, to: &Path) -> bool {
     // An existing file may have any content.
     let _ = std::fs::remove_file(to);
@@ -256,7 +254,7 @@ fn check_unchanged(
 }
 
 impl Receiving<'_> {
-    /// Fetches all parts; completes each file with its last part.
+    /// Fetches all parts. Completes each file with its last part.
     async fn all(&self, files: &BTreeMap<&str, &StoredFile>, options: &PullOptions) -> Result<()> {
         let mut left: BTreeMap<&str, usize> = BTreeMap::new();
         for (name, file) in files {
@@ -284,19 +282,19 @@ impl Receiving<'_> {
         Ok(())
     }
 
-    /// Gives a file its name; only the directory is not synced yet.
+    /// Gives a file its name. Only the directory is not synced yet.
     fn complete(&self, name: &str, file: &StoredFile) -> Result<()> {
         let hidden = self.receiver.unfinished(name);
         let failed = |e| Error::io("write", &hidden, e);
         let opened = OpenOptions::new().write(true).open(&hidden).map_err(failed)?;
-        // The existing file may have been longer.
+        // An older hidden file may have been longer.
         opened.set_len(file.bytes).map_err(failed)?;
         opened.sync_all().map_err(failed)?;
         let path = self.receiver.path().join(name);
         std::fs::rename(&hidden, &path).map_err(|e| Error::io("rename", &hidden, e))
     }
 
-    /// Fetches a part, unless it has arrived already.
+    /// Fetches a part, unless the part has arrived already.
     async fn part(&self, part: &Part) -> Result<()> {
         if self.watch.stop.is_set() {
             return Err(Error::Cancelled);
@@ -317,7 +315,7 @@ impl Receiving<'_> {
     }
 }
 
-/// Returns whether a file holds this part already.
+/// Returns whether a file contains this part already.
 fn holds(path: &Path, part: &Part) -> bool {
     let read = || -> std::io::Result<Option<Vec<u8>>> {
         let mut file = File::open(path)?;

@@ -1,9 +1,9 @@
 //! Pushing a commit as a manifest.
 //!
-//! Files that the previous manifest names are in the store; the parts of the others are put,
-//! several at a time, each unless an object has its name, which contains its digest. The manifest
-//! comes last. An interruption leaves parts that no manifest names; a repeated push finds them, if
-//! it is made from the same manifest.
+//! The files that the previous manifest lists are already in the store. The parts of all other
+//! files are put, several at a time. A part whose name exists is skipped, because its name contains
+//! its digest. The manifest comes last. An interruption leaves parts that no manifest lists, and a
+//! repeated push finds them if it starts from the same manifest.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,8 +27,8 @@ pub struct PushOptions {
     pub parallel: usize,
     /// The length of a part in bytes, at most 64 MiB. All parts in transfer are in memory.
     pub part_bytes: u64,
-    /// The number of watches of the index: the manifest names it, so that who pulls learns that
-    /// they are missing.
+    /// The number of watches of the index. The manifest records the number, so that a pull can
+    /// report that the watches are missing.
     pub watches: u64,
 }
 
@@ -52,28 +52,27 @@ struct Sending<'a> {
 impl Remote {
     /// Puts the last commit of `index` into the store, as the next manifest.
     ///
-    /// The index must be made from the current manifest: pulled as it, or pushed as it before and
-    /// then changed. The first push needs an empty store, outside of the directory of the index.
-    /// Can be repeated after any failure, even if the index has changed meanwhile; parts that have
-    /// been sent are not sent again. A commit that is the current manifest already is not pushed
-    /// twice. If the current manifest is damaged and the index was made from it, all files are sent
-    /// and the next manifest is put. Waits while another process pushes this index or pulls into
-    /// its directory.
+    /// The index must be made from the current manifest: pulled from it, or pushed as it and then
+    /// changed. The first push needs an empty store, outside of the index's directory. Can be
+    /// repeated after any failure, even if the index has changed meanwhile. Parts in the store are
+    /// not sent again, and a commit that equals the current manifest is not pushed twice. If the
+    /// current manifest is damaged and the index was made from it, all files are sent and the next
+    /// manifest is put. Waits while another process pushes this index or pulls into its directory.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the store has another manifest than the one that the index was made
-    /// from: nothing is changed, and nothing of the index is lost; also when that one is damaged.
-    /// When the store has no conditional writes, or cannot be read or written; when a file of the
-    /// index is damaged. [`Error::Cancelled`].
+    /// [`Error::Conflict`] when the index was not made from the store's current manifest, even if
+    /// that manifest is damaged. Nothing is changed then, and the index loses nothing. When the
+    /// store has no conditional writes, or cannot be read or written. When a file of the index is
+    /// damaged. [`Error::Cancelled`].
     pub fn push(&self, index: &Index, options: &PushOptions, watch: Watch<'_>) -> Result<Pushed> {
         let _turn = Turn::wait(index.path(), watch.stop)?;
         let commit = index.open_commit()?;
-        // A commit in the store must not be lost here after a power cut.
+        // After a power cut, a commit in the store must not be lost here.
         let list = index.path().join("meta.json");
         replace::sync_name(&list).map_err(|e| Error::io("sync", &list, e))?;
         let (manifest, pushed) =
             self.store.block(push(&self.store, &commit, index.path(), options, watch))?;
-        // Should this fail, the next push finds out that the manifest was put.
+        // If this fails, the next push finds out that the manifest was put.
         Origin::of(self.store.url(), &manifest).write(index.path())?;
         Ok(pushed)
     }
@@ -102,8 +101,8 @@ async fn push(
                 if base != Some(number) {
                     return Err(unreadable(store.url(), base, number, &damage));
                 }
-                // The index was made from this manifest, so no other push's changes are lost with
-                // it. No part of it is trusted: all files are sent.
+                // The index was made from this manifest, so the damage loses no changes of another
+                // push. No part is trusted, and all files are sent.
                 log::warn!("{damage}; all files are sent again");
                 None
             }
@@ -139,8 +138,7 @@ async fn push(
     Ok((manifest, pushed))
 }
 
-/// Returns the error for a damaged current manifest, when the index was made from another one, or
-/// none.
+/// Returns the error for a damaged current manifest that the index was not made from.
 fn unreadable(url: &str, base: Option<u64>, number: u64, damage: &Corruption) -> Error {
     let made = match base {
         None => "this index was not made from it".to_owned(),
@@ -153,8 +151,8 @@ fn unreadable(url: &str, base: Option<u64>, number: u64, damage: &Corruption) ->
     Error::conflict(ConflictKind::UnreadableManifest, what)
 }
 
-/// Puts the files that the previous manifest, number `since`, does not have; returns all files. It
-/// puts all of them if that manifest cannot be read.
+/// Puts the files that the previous manifest, number `since`, lacks. Puts all files if that
+/// manifest cannot be read. Returns all files.
 async fn send(
     store: &Store,
     commit: &OpenCommit,
@@ -170,13 +168,13 @@ async fn send(
         None => new.push((name.to_owned(), StoredFile::new(bytes, since, options.part_bytes))),
     };
     for file in commit.list().files() {
-        // The name of a list of deleted documents can be used again, with other content.
+        // The name of a list of deleted documents can be used again, with different content.
         let is_same = before.is_some_and(|before| before.list.file(file.name) == Some(file));
         let known = before.filter(|_| is_same).and_then(|before| before.files.get(file.name));
         add(file.name, file.bytes, known);
     }
     if let Some(name) = commit.list().table() {
-        // Written once, before the first commit.
+        // The table is written only once, before the first commit.
         let known = before.and_then(|before| before.files.get(name));
         add(name, commit.table().len() as u64, known);
     }
@@ -196,7 +194,7 @@ async fn send(
     let sending = &sending;
     let digests: Vec<(usize, PartDigest)> = stream::iter(parts)
         .map(|(at, name, file, number, range)| async move {
-            // Damage that all pulls would notice later is refused here.
+            // Refuses damage that every pull would notice later.
             if number == 0 && commit.list().file(name).is_some() {
                 commit.verify(name)?;
             }
@@ -215,7 +213,7 @@ async fn send(
 }
 
 impl Sending<'_> {
-    /// Puts a part, unless the store has it.
+    /// Puts a part, unless the store has the part.
     async fn part(
         &self,
         name: &str,
@@ -254,8 +252,8 @@ impl Sending<'_> {
             self.sent.fetch_add(len, Ordering::Relaxed);
             return Ok(());
         }
-        // The name determines the content; an object that the store has kept only in part is
-        // replaced.
+        // The name determines the content, but the store may have kept only a part of the object.
+        // Such an object is replaced.
         if self.store.length(path).await? == Some(len) {
             self.found.fetch_add(len, Ordering::Relaxed);
             return Ok(());

@@ -1,9 +1,9 @@
 //! Removing old manifests, and the objects that no manifest names.
 //!
-//! Manifests go first, then parts that no manifest names. Both stay for some time: a pull of an old
-//! manifest may be in progress. Ages are by the clock of the store: a wrong clock on this machine
-//! removes nothing. The time of the last push would do for a store that is pushed
-//! to again and again, but the commit before the last one would never be old.
+//! Manifests go first, then parts that no manifest lists. Both stay for some time, because a pull
+//! of an old manifest may be in progress. Ages are measured by the clock of the store, so a wrong
+//! clock on this machine removes nothing. The time of the last push would not do as "now": the
+//! commit before the last push would never be old.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,15 +17,15 @@ use crate::store::Store;
 use crate::{Remote, Retained, is_unreadable, micros};
 use cento::Result;
 
-/// The manifests to keep. The current one is always kept.
+/// Which manifests to keep. The current manifest is always kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retention {
     /// The number of newest manifests to keep.
     pub keep: usize,
-    /// Keep manifests younger than this.
+    /// Keep manifests that were current within this time.
     pub keep_for: Duration,
-    /// An object that was needed within this time is not removed; no pull of a manifest may take
-    /// longer after another push.
+    /// The minimum time since an object was last needed before it may be removed. After another
+    /// push, no pull of an older manifest may take longer.
     pub keep_min_age: Duration,
 }
 
@@ -37,10 +37,10 @@ impl Default for Retention {
 }
 
 impl Remote {
-    /// Removes manifests that are not to be kept, and parts of files that no other manifest names.
+    /// Removes old manifests, and parts of files that no other manifest lists.
     ///
-    /// Others may push and pull meanwhile. If cut off, it leaves parts for the next time. While a
-    /// kept manifest is damaged, no part is removed.
+    /// Other processes may push and pull meanwhile. An interruption leaves parts for the next time.
+    /// While a kept manifest is damaged, no part is removed.
     ///
     /// # Errors
     /// When there is no index, or the store cannot be read or written.
@@ -60,13 +60,13 @@ async fn retain(store: &Store, retention: &Retention) -> Result<Retained> {
     let newest = manifests.len().saturating_sub(retention.keep.max(1));
     let mut retained = Retained::default();
     for (&(number, _), &(_, replaced)) in manifests.iter().zip(&manifests[1..]).take(newest) {
-        // Until it was replaced, a pull may have begun with it.
+        // A pull may have begun with a manifest until it was replaced.
         if replaced <= oldest {
             retained.removed_manifests += usize::from(store.remove_manifest(number).await?);
         }
     }
-    // Read after the removals: a restored copy of a removed manifest is among these, or is
-    // withdrawn.
+    // Read after the removals, so that a restored copy of a removed manifest is included, or its
+    // restore fails.
     let Named { paths, manifests, damaged } = Named::read(store).await?;
     (retained.manifests, retained.damaged) = (manifests, damaged);
     if !retained.damaged.is_empty() {
@@ -88,18 +88,17 @@ async fn retain(store: &Store, retention: &Retention) -> Result<Retained> {
     Ok(retained)
 }
 
-/// Returns whether no push will name this part any more: one that was made from the current
-/// manifest, or a later one, may still succeed.
+/// Returns whether no push can still list this part. A push that started from the current manifest
+/// or a later one may still succeed.
 fn is_over(part: &ObjectMeta, current: u64) -> bool {
     since_of(&part.location).is_some_and(|since| since < current)
 }
 
-/// The parts that the manifests of a store name.
+/// The parts that the manifests of a store list.
 struct Named {
     paths: BTreeSet<Path>,
-    /// The number of manifests.
     manifests: usize,
-    /// The manifests that cannot be read, so that their parts are unknown.
+    /// The manifests that cannot be read, whose parts are unknown.
     damaged: Vec<u64>,
 }
 
@@ -119,15 +118,15 @@ impl Named {
     }
 }
 
-/// Returns the number of parts that no manifest names, and no push will: those of pushes that were
-/// cut off, and of manifests whose removal was.
+/// Returns the number of parts that no manifest lists and no push will list: parts of pushes or
+/// retentions that were cut off.
 ///
 /// # Errors
 /// When the store cannot be read.
 pub async fn unnamed_parts(store: &Store) -> Result<u64> {
     let Some(&current) = store.manifests().await?.last() else { return Ok(0) };
-    // In this order: a push meanwhile makes no part look unnamed, because it was made from the
-    // current manifest or a later one.
+    // Reads the current number first, so that a push meanwhile makes no part look unlisted: such a
+    // push started from this manifest or a later one.
     let named = Named::read(store).await?;
     let mut unnamed = 0;
     let count = async |part: ObjectMeta| {

@@ -1,8 +1,8 @@
 //! Access to the objects of a store.
 //!
 //! This is the only module that calls the object stores, and the border between blocking and
-//! asynchronous code: all code above it is `async` and runs inside [`Store::block`], where a thread
-//! of the caller waits.
+//! asynchronous code: all code above is `async` and runs inside [`Store::block`], where a thread of
+//! the caller waits.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -25,25 +25,25 @@ use cento::{Corruption, Error, Reason, Result};
 
 /// The object that marks a repository.
 const LAYOUT: &str = "cento.json";
-/// Hidden: the rest of a cut-off question does not make a store look full.
+/// Hidden, so that an interrupted call of [`Store::now`] does not make a store look full.
 const CLOCK: &str = ".now";
 const LAYOUT_BYTES: &[u8] = b"{\"cento_repository\":1}\n";
 
-/// The maximum number of attempts at a request that may have failed by chance; the clients of cloud
-/// stores retry by themselves too.
+/// The maximum number of attempts at a request that may have failed by chance. The clients of cloud
+/// stores also retry.
 pub const TRIES: u32 = 3;
 
-/// The first pause between attempts; later ones are longer.
+/// The first pause between attempts. Later pauses are longer.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// An object store with a repository, or room for one.
+/// An object store with a repository, or room for a repository.
 pub struct Store {
     objects: Arc<dyn ObjectStore>,
     url: String,
     runtime: tokio::runtime::Runtime,
 }
 
-/// Converts the reason of an object store to an error of cento.
+/// Returns the error for a store that cannot be used.
 fn refused(url: &str, reason: Reason<'static>, what: impl Into<String>) -> Error {
     Error::index(url, reason, what)
 }
@@ -53,11 +53,11 @@ impl Store {
         let Some(path) = place::directory(url)? else {
             return Store::over(cloud(url, settings)?, url);
         };
-        // Below the root, so that nothing is created before something is put.
+        // The prefix is below the root, so that nothing is created before the first object.
         let prefix = Path::from_absolute_path(&path);
         let prefix = prefix.map_err(|e| refused(url, URL, e.to_string()))?;
         let files = LocalFileSystem::new().with_fsync(true);
-        // One name for every spelling: an index remembers the store that it came from.
+        // One name for every spelling, because an index remembers its store by name.
         let url = path.display().to_string();
         Store::over(Arc::new(PrefixStore::new(files, prefix)), &url)
     }
@@ -76,7 +76,7 @@ impl Store {
         &self.url
     }
 
-    /// Waits for `work`.
+    /// Runs `work` to its end on the caller's thread.
     pub fn block<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
     }
@@ -91,7 +91,7 @@ impl Store {
         format!("{}/{path}", self.url)
     }
 
-    /// Refuses a store that holds no repository, or one of another version.
+    /// Refuses a store without a repository, or with a repository of another version.
     pub async fn check_layout(&self) -> Result<()> {
         match self.get_if_there(&Path::from(LAYOUT), LAYOUT_BYTES.len() as u64).await? {
             Some(bytes) if bytes == LAYOUT_BYTES => Ok(()),
@@ -104,8 +104,8 @@ impl Store {
         }
     }
 
-    /// Refuses a store that overwrites objects despite the request not to: of two simultaneous
-    /// pushes it would lose one. `create` marks a store that has no repository yet.
+    /// Refuses a store that overwrites objects despite the condition: it would lose one of two
+    /// simultaneous pushes. `create` marks the store as a repository first.
     pub async fn check_conditions(&self, create: bool) -> Result<()> {
         let path = Path::from(LAYOUT);
         let put = || self.put_new(&path, Bytes::from_static(LAYOUT_BYTES));
@@ -115,7 +115,7 @@ impl Store {
             self.check_layout().await?;
             return Ok(());
         }
-        // The bytes are identical: nothing is lost if the store does overwrite.
+        // The bytes are identical, so nothing is lost if the store does overwrite.
         if put().await? {
             let what = "the store overwrites objects although it is asked not to (`If-None-Match: \
                         *`), so that of two pushes at a time one would be lost; use a store with \
@@ -125,8 +125,8 @@ impl Store {
         Ok(())
     }
 
-    /// Refuses a store without a manifest that is not empty; with `has_begun` its parts of files
-    /// are those of a push that was cut off.
+    /// Refuses a store without a manifest that is not empty. With `has_begun`, parts of files are
+    /// allowed, because an interrupted push left them.
     pub async fn check_empty(&self, has_begun: bool) -> Result<()> {
         if self.length(&Path::from(LAYOUT)).await?.is_some() {
             self.check_layout().await?;
@@ -137,7 +137,7 @@ impl Store {
             let what = match first.as_ref().map_or("", |first| first.as_ref()) {
                 LAYOUT => return Ok(()),
                 PARTS if has_begun => return Ok(()),
-                // As in the directory of an index.
+                // Hidden names are allowed, as in the directory of an index.
                 hidden if hidden.starts_with('.') => return Ok(()),
                 PARTS => format!(
                     "it has parts of an index, such as {path}, and no manifest: its manifests are \
@@ -150,7 +150,7 @@ impl Store {
         self.for_each_below(&Path::default(), listing::PARTS, found).await
     }
 
-    /// Puts an object unless one of its name exists; returns whether it was put.
+    /// Puts an object unless its name exists. Returns whether the object was put.
     pub async fn put_new(&self, path: &Path, bytes: Bytes) -> Result<bool> {
         let put = self.objects.put_opts(path, bytes.into(), PutMode::Create.into()).await;
         match put {
@@ -169,14 +169,14 @@ impl Store {
         }
     }
 
-    /// Puts an object, replacing another.
+    /// Puts an object, and replaces an existing object.
     pub async fn put_over(&self, path: &Path, bytes: Bytes) -> Result<()> {
         let put = self.objects.put(path, bytes.into()).await;
         put.map(drop).map_err(|e| self.failed("put", path, e))
     }
 
-    /// Fetches a part and compares it with its digest; tries again if it differs, which may be the
-    /// network's fault.
+    /// Fetches a part and compares the part with its digest. Tries again if they differ, because
+    /// the network may be at fault.
     pub async fn part(&self, part: &Part) -> Result<Bytes> {
         let mut tries = 0;
         loop {
@@ -204,7 +204,7 @@ impl Store {
         Ok(bytes)
     }
 
-    /// Returns the length of an object; `None` if it is missing.
+    /// Returns the length of an object, or `None` if the object is missing.
     pub async fn length(&self, path: &Path) -> Result<Option<u64>> {
         match self.objects.head(path).await {
             Ok(meta) => Ok(Some(meta.size)),
@@ -213,7 +213,7 @@ impl Store {
         }
     }
 
-    /// Reads an object of at most this length; `None` if it is missing.
+    /// Reads an object of at most this length, or returns `None` if the object is missing.
     pub async fn get_if_there(&self, path: &Path, bytes_max: u64) -> Result<Option<Bytes>> {
         let found = match self.objects.get(path).await {
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
@@ -252,7 +252,7 @@ impl Store {
         }
     }
 
-    /// Removes an object; returns whether it existed.
+    /// Removes an object. Returns whether the object existed.
     pub async fn remove(&self, path: &Path) -> Result<bool> {
         match self.objects.delete(path).await {
             Ok(()) => Ok(true),
@@ -261,8 +261,8 @@ impl Store {
         }
     }
 
-    /// Returns the time by the clock of the store, in microseconds since 1970: that of an object
-    /// which is put for this and removed.
+    /// Returns the time by the clock of the store, in microseconds since 1970: the time of an
+    /// object that is put and removed for this purpose.
     pub async fn now(&self) -> Result<i64> {
         let path = Path::from(CLOCK);
         let mut tries = 0;
@@ -274,7 +274,7 @@ impl Store {
                     self.remove(&path).await?;
                     return Ok(found.last_modified.timestamp_micros());
                 }
-                // Another process looked at the same time, and removed it.
+                // Another process asked at the same time, and removed the object.
                 Err(object_store::Error::NotFound { .. }) if tries < TRIES => pause(tries).await,
                 Err(error) => return Err(self.failed("read", &path, error)),
             }
@@ -301,13 +301,13 @@ impl Store {
         Ok(self.dated_manifests().await?.into_iter().map(|(number, _)| number).collect())
     }
 
-    /// Returns the number of the current manifest; 0 for a store without a manifest.
+    /// Returns the number of the current manifest, or 0 for a store without a manifest.
     pub async fn current(&self) -> Result<u64> {
         Ok(self.manifests().await?.last().copied().unwrap_or(0))
     }
 
-    /// Reads the manifest with this number; 0 is refused as the number of a store without a
-    /// manifest, or of none.
+    /// Reads the manifest with this number. The number 0 is refused with a message for a store
+    /// without a manifest.
     pub async fn manifest(&self, number: u64) -> Result<Manifest> {
         if number == 0 {
             self.check_layout().await?;
@@ -325,7 +325,8 @@ impl Store {
         })
     }
 
-    /// Reads the manifest with this number; `None` if it is missing, or has been removed.
+    /// Reads the manifest with this number, or returns `None` if the manifest is missing or
+    /// removed.
     pub async fn manifest_if_there(&self, number: u64) -> Result<Option<Manifest>> {
         let path = manifest_path(number);
         let Some(bytes) = self.get_if_there(&path, MANIFEST_BYTES_MAX).await? else {
@@ -334,16 +335,16 @@ impl Store {
         Manifest::parse(&self.name(&path), number, &bytes).map(Some)
     }
 
-    /// Removes a manifest; returns whether it existed.
+    /// Removes a manifest. Returns whether the manifest existed.
     pub async fn remove_manifest(&self, number: u64) -> Result<bool> {
         self.remove(&manifest_path(number)).await
     }
 
-    /// Puts a manifest that was made from the one with the number `base`, unless another was made
-    /// from it before.
+    /// Puts a manifest that was made from manifest `base`, unless an earlier manifest was made from
+    /// `base`.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if another was.
+    /// [`Error::Conflict`] if there is an earlier manifest.
     pub async fn put_manifest(&self, manifest: &Manifest, base: u64) -> Result<()> {
         let path = manifest_path(manifest.number);
         let bytes = Bytes::from(manifest.to_bytes());
@@ -361,8 +362,8 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
-        // Retention may have removed the first manifest with this number: then there are later
-        // ones, which were not made from this one.
+        // Retention may have removed an earlier manifest with this number. Then there are later
+        // manifests, which were not made from this manifest.
         let later = self.manifests().await?.into_iter().any(|number| number > manifest.number);
         if later {
             let next = self.manifest_if_there(manifest.number + 1).await?;
@@ -384,7 +385,7 @@ fn manifest_path(number: u64) -> Path {
     Path::from(format!("manifests/{number:020}.json"))
 }
 
-/// Returns the number of the manifest at `path`; `None` if it is another object.
+/// Returns the number of the manifest at `path`, or `None` for any other object.
 fn number_of(path: &Path) -> Option<u64> {
     let digits = path.filename()?.strip_suffix(".json")?;
     let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -400,7 +401,7 @@ fn cloud(
     url: &str,
     settings: impl IntoIterator<Item = (String, String)>,
 ) -> Result<Arc<dyn ObjectStore>> {
-    // `reqwest` is built without a crypto provider: install the one that is built in already.
+    // `reqwest` is built without a crypto provider, so the built-in provider is installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let parsed = reqwest::Url::parse(url).map_err(|e| refused(url, URL, e.to_string()))?;
     if !matches!(parsed.scheme(), "s3" | "s3a" | "gs" | "az" | "azure" | "adl" | "abfs" | "abfss") {

@@ -1,7 +1,7 @@
 //! Does a manifest bring documents back that were withdrawn since?
 //!
-//! The list of segments names the file with the withdrawals, so an old list refuses fewer documents
-//! and may have those that the later withdrawals removed.
+//! The list of segments names the file with the withdrawals. An old list therefore refuses fewer
+//! documents, and may contain documents that later withdrawals removed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,10 +18,10 @@ use cento::{Corruption, Error, Reason, Result};
 /// The number of manifests that are read at a time.
 const PARALLEL: usize = 8;
 
-/// Refuses a manifest that lacks withdrawals of the current one.
+/// Refuses a manifest that lacks withdrawals of the current manifest.
 ///
 /// # Errors
-/// The withdrawals, by the ids of their documents; when they cannot be read.
+/// The missing withdrawals, by the ids of their documents. When the withdrawals cannot be read.
 pub async fn check_manifest(store: &Store, current: &Manifest, other: &Manifest) -> Result<()> {
     if current.list.withdrawals() == other.list.withdrawals() {
         return Ok(());
@@ -30,8 +30,8 @@ pub async fn check_manifest(store: &Store, current: &Manifest, other: &Manifest)
     check(Path::new(store.url()), &own, &others, other.number)
 }
 
-/// Refuses to replace an index in a directory by a manifest that lacks withdrawals of it. Of the
-/// manifest only its withdrawals are fetched: its other files may have the withdrawn texts.
+/// Refuses to replace an index in a directory by a manifest that lacks its withdrawals. Fetches
+/// only the manifest's withdrawals, because its other files may contain the withdrawn texts.
 ///
 /// # Errors
 /// As [`check_manifest`].
@@ -49,9 +49,9 @@ pub async fn check_directory(
 }
 
 impl Remote {
-    /// Returns the numbers of the manifests that lack withdrawals of the current one, ascending:
-    /// they may have the withdrawn texts until [`Remote::retain`] removes them. One that cannot be
-    /// read is among them.
+    /// Returns the numbers of the manifests that lack withdrawals of the current manifest,
+    /// ascending. They may contain the withdrawn texts until [`Remote::retain`] removes them.
+    /// Unreadable manifests are included.
     ///
     /// # Errors
     /// When there is no index, or the store or the current manifest cannot be read.
@@ -59,8 +59,8 @@ impl Remote {
         self.store.block(before_withdrawals(&self.store))
     }
 
-    /// Returns the number of parts of files that no manifest names, left by pushes that were cut
-    /// off. They may have withdrawn texts too, until [`Remote::retain`] removes them.
+    /// Returns the number of parts of files that no manifest lists, left by interrupted pushes.
+    /// They may also contain withdrawn texts, until [`Remote::retain`] removes them.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -77,7 +77,7 @@ async fn before_withdrawals(store: &Store) -> Result<Vec<u64>> {
     if own.is_empty() {
         return Ok(Vec::new());
     }
-    // Many manifests name one file of withdrawals.
+    // Many manifests share the same file of withdrawals.
     let mut known = BTreeMap::from([(current.list.withdrawals().map(str::to_owned), false)]);
     let mut found = Vec::new();
     let mut manifests = stream::iter(earlier)

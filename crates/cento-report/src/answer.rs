@@ -15,7 +15,8 @@ use crate::reuse::{Counting, Place, ReuseSource, Searched};
 
 impl Searched {
     /// Takes the answer to a search for `text`, with passages. `text_of` reads the text of a source
-    /// by its id, and returns `None` if it is not stored; `analyzer` is that of the index.
+    /// by its id, and returns `None` for a text that is not stored. `analyzer` is the analyzer of
+    /// the index.
     ///
     /// # Errors
     /// When a text cannot be read or analyzed.
@@ -27,7 +28,7 @@ impl Searched {
         analyzer: &Analyzer,
     ) -> Result<Searched> {
         let mut passages = answer.hits.iter().flat_map(|hit| hit.passages.iter().flatten());
-        // Without stored texts passages are ranges of tokens.
+        // Without stored texts, passages are ranges of tokens.
         let mut tokens = Tokens::default();
         if passages.any(|passage| passage.unit == Unit::Tokens) {
             analyzer.analyze(&text, &mut tokens, Stop::NEVER)?;
@@ -35,7 +36,7 @@ impl Searched {
         let mut sources = Vec::with_capacity(answer.hits.len());
         for hit in &answer.hits {
             let passages = hit.passages.as_deref().unwrap_or_default();
-            // A hit without a passage is counted, and its text is not needed.
+            // A hit without a passage is only counted, so its text is not read.
             let text = if passages.is_empty() { None } else { text_of(&hit.id)? };
             sources.push(found(hit, passages, text, &tokens));
         }
@@ -54,13 +55,13 @@ impl Searched {
 }
 
 impl Joined {
-    /// Takes pairs of an index with their similarities, and reads the texts to show, and the
-    /// passages if they are missing. A document of a union is named with its index. The last pairs
-    /// are left out if everything would take more than about `bytes_max` bytes of memory. The
-    /// documents have the groups of `scope`.
+    /// Takes pairs of an index with their similarities, and reads the texts to show, and missing
+    /// passages. A document of a union is named with its index. The last pairs are dropped if all
+    /// pairs would take more than about `bytes_max` bytes of memory. `scope` determines the groups
+    /// of documents.
     ///
     /// # Errors
-    /// When a text cannot be read; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
+    /// When a text cannot be read. [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
     pub fn read(
         mut pairs: Vec<(PairReport, f64)>,
         searcher: &Searcher,
@@ -123,17 +124,17 @@ impl ReportMemory {
         ReportMemory { left: Some(bytes_max) }
     }
 
-    /// Deducts the memory for the text of a document, and for its shown parts.
+    /// Deducts the memory of a document's text, and of the parts that are shown.
     pub fn take_text(&mut self, text: &str) {
         self.take(text.len().saturating_mul(TEXT_TIMES));
     }
 
-    /// Deducts the memory for the passages of a pair, in the report and as markup.
+    /// Deducts the memory of a pair's passages, in the report and as markup.
     pub fn take_passages(&mut self, pair: &PairReport) {
         self.take(pair.passages.as_ref().map_or(0, Vec::len).saturating_mul(PASSAGE_BYTES));
     }
 
-    /// Returns whether there was enough for all.
+    /// Returns whether the memory was enough so far.
     #[must_use]
     pub fn suffices(&self) -> bool {
         self.left.is_some()
@@ -144,7 +145,7 @@ impl ReportMemory {
     }
 }
 
-/// The number of copies of a document's text in memory while a report shows passages of it.
+/// The number of copies of a document's text in memory while a report shows its passages.
 pub const TEXT_TIMES: usize = 2;
 
 /// The memory for a passage without its text, in the report and as markup, in bytes.
@@ -173,7 +174,7 @@ mod tests {
 
     #[test]
     fn pairs_that_exceed_the_memory_are_left_out_of_a_report() {
-        // The texts and passages of all pairs were held, whatever their number.
+        // Once, the texts and passages of all pairs were in memory, whatever their number.
         let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
         let index = Index::in_memory(config).unwrap();
         let mut writer =

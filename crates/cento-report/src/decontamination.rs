@@ -18,11 +18,11 @@ pub struct DecontaminationReport {
     pub counts: DecontaminationCounts,
     /// The number of documents where a question occurs.
     pub contaminated_documents: u64,
-    /// The least share of a question.
+    /// The minimum share of a question in a document that contaminates it.
     pub min_share: f64,
     /// The strongest evidence of each benchmark.
     pub strongest: Vec<QuestionEntry>,
-    /// The questions that only lend common words to documents, those with most documents first.
+    /// The questions that only share common words with documents, in descending order of documents.
     pub common_phrases: Vec<QuestionEntry>,
     /// The inputs that were not read, with reasons.
     pub not_compared: Vec<NotCompared>,
@@ -32,22 +32,22 @@ pub struct DecontaminationReport {
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct QuestionEntry {
-    /// The counts and the evidence.
+    /// The counts, with the strongest evidence.
     #[serde(flatten)]
     pub counts: QuestionCounts,
-    /// The question.
+    /// The text of the question.
     pub text: String,
-    /// The answer, if there is one.
+    /// The answer, if the benchmark contains an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
 }
 
-/// The number of questions that are shown of a benchmark, and of those with common words.
+/// The number of questions that are shown per benchmark, and of questions with common words.
 const SHOWN_MAX: usize = 5;
 
 impl DecontaminationReport {
-    /// Chooses the evidence to show: of each benchmark the questions with the greatest shares, and
-    /// of equal ones the longest.
+    /// Chooses the evidence to show: the questions of each benchmark with the greatest shares,
+    /// longer questions first among equal shares.
     #[must_use]
     pub fn new(
         run: Run,

@@ -4,23 +4,23 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-/// Passages with more words are not compared word by word: in the worst case, the number of steps
-/// is the product of both numbers.
+/// The maximum number of words of a passage that is compared word by word: in the worst case, the
+/// number of steps is the product of both numbers of words.
 const WORDS_MAX: usize = 10_000;
 
-/// Maximum number of steps of all comparisons of a report together, in the worst case of each.
+/// Maximum number of steps of all comparisons of a report together, by their worst cases.
 const STEPS_MAX: u64 = 1 << 30;
 
-/// The words that only one of two passages has: bytes of each, ascending and disjoint.
+/// The words that only one of two passages has, as bytes of the passage: ascending and disjoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// Of the first passage.
+    /// Words of the first passage that the second lacks.
     pub left: Vec<Range<usize>>,
-    /// Of the second passage.
+    /// Words of the second passage that the first lacks.
     pub right: Vec<Range<usize>>,
 }
 
-/// Compares passages, as many as its steps allow.
+/// Compares passages until its steps are used up.
 #[derive(Debug)]
 pub struct Comparer {
     steps: u64,
@@ -34,8 +34,8 @@ impl Default for Comparer {
 
 impl Comparer {
     /// Finds the words that only one of two passages has at its place. Case, punctuation and layout
-    /// make no difference. Returns `None` if the passages are too long, or no steps are left: steps
-    /// are counted instead of time, so that equal input gives equal reports.
+    /// make no difference. Returns `None` if the passages are too long, or too few steps are left.
+    /// The limit counts steps and not time, so that equal input gives equal reports.
     pub fn compare(&mut self, left: &str, right: &str) -> Option<Difference> {
         let (a, b) = (words(left), words(right));
         if a.len() > WORDS_MAX || b.len() > WORDS_MAX {
@@ -62,8 +62,8 @@ fn joined(words: &[Range<usize>]) -> Option<Range<usize>> {
     Some(words.first()?.start..words.last()?.end)
 }
 
-/// Returns the places of the words: runs of letters and digits; in scripts without spaces, single
-/// letters.
+/// Returns the places of the words: runs of letters and digits, or single letters in scripts
+/// without spaces.
 fn words(text: &str) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     let mut is_open = false;
@@ -82,8 +82,8 @@ fn words(text: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// Returns whether this is a combining mark of the common blocks, which belongs to the letter
-/// before it.
+/// Returns whether a character is a combining mark of the common blocks, which belongs to the
+/// preceding letter.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{900}'..='\u{dff}')
 }

@@ -9,26 +9,26 @@ use cento_collections::families::{Carrier, DateRelation, Family};
 use crate::rows::{Delimiter, Rows};
 use crate::run::Run;
 
-/// The families of a collection, or those of one document.
+/// The families of a collection, or of a single document.
 #[derive(Debug, Clone, Serialize)]
 pub struct FamiliesReport {
     /// The origin of the numbers.
     pub run: Run,
-    /// The number of families, those that are not shown too.
+    /// The number of families, including families that are not shown.
     pub total: u64,
-    /// The pairs of documents whose passages were compared.
+    /// The number of pairs of documents whose passages were compared.
     pub pairs: u64,
-    /// Those whose search for passages was cut short.
+    /// The number of these pairs whose search for passages was cut short.
     pub cut_pairs: u64,
-    /// Documents without a date, if dates decide.
+    /// The number of documents without a date, if dates decide the order.
     pub undated: u64,
-    /// What the limit of document frequency hides; nothing if it hides nothing.
+    /// What the limit of document frequency hides, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// The sources of one document, if the report is about one.
+    /// The sources of the document, if the report is about a single document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strip: Option<Strip>,
-    /// The families, those of most documents first.
+    /// The families, in descending order of documents.
     pub families: Vec<Family>,
 }
 
@@ -50,7 +50,7 @@ impl FamiliesReport {
     }
 }
 
-/// A carrier, as a row of a table: with its family, whose text is in the row of the first.
+/// A carrier with its family, as a row of a table. Only the family's first row has the text.
 #[derive(Debug, Clone, Serialize)]
 pub struct CarrierRow<'a> {
     family: u64,
@@ -110,45 +110,46 @@ impl<'a> CarrierRow<'a> {
     }
 }
 
-/// A document by the sources of its parts.
+/// A document, cut into parts by their sources.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Strip {
     /// The id of the document.
     pub id: String,
-    /// The bytes of its text.
+    /// The size of the text in bytes.
     pub size: usize,
-    /// The parts that other documents carry too, in the order of the text. They do not overlap:
-    /// where passages do, the part has the one whose first carrier is the earliest.
+    /// The parts that other documents also carry, in the order of the text. Where passages overlap,
+    /// the part belongs to the passage whose first carrier is the earliest, so parts do not
+    /// overlap.
     pub parts: Vec<StripPart>,
 }
 
 /// A part of a document that other documents carry.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StripPart {
-    /// Its first byte.
+    /// The first byte.
     pub start: u32,
-    /// The byte after its last one.
+    /// One past the last byte.
     pub end: u32,
     /// The number of the family.
     pub family: u64,
-    /// The other carrier that is its source: the first that is known to be earlier; or else the
-    /// first whose date does not tell; else the first of the later ones, and the part is the
-    /// document's own.
+    /// The carrier that is the source: the first carrier that is known to be earlier, or else the
+    /// first carrier without a decisive date. If every carrier is later, the first of these, and
+    /// the part is the document's own.
     pub source: String,
-    /// Its date, if it has one.
+    /// The date of the source, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// How the date of the source relates to that of the document.
+    /// How the date of the source relates to the date of the document.
     pub relation: DateRelation,
 }
 
-/// A document that carries parts of another one: its id, its date, how that relates to the date of
-/// the other, and the bytes of the parts.
+/// A document that carries parts of another document: its id, its date, the relation of its date to
+/// the date of the other document, and the bytes of the parts.
 pub type StripSource<'a> = (&'a str, Option<&'a str>, DateRelation, u64);
 
 impl Strip {
-    /// Finds the sources of the parts of a document with this many bytes, from the families that
-    /// were requested for it: only its own places have no `relation`.
+    /// Finds the sources of the parts of a document of `size` bytes, given the families that were
+    /// requested for the document. A carrier without `relation` is a place of the document itself.
     #[must_use]
     pub fn new(id: &str, size: usize, families: &[Family]) -> Strip {
         // The earliest source decides, then the longer passage.
@@ -156,7 +157,7 @@ impl Strip {
         for family in families {
             let others = family.carriers.iter();
             let others = others.filter_map(|carrier| Some((carrier.relation?, carrier)));
-            // The first of those that relate to the document in the same way.
+            // The first of the carriers with the same relation to the document.
             let Some((relation, from)) = others.min_by_key(|&(relation, _)| relation) else {
                 continue;
             };
@@ -200,7 +201,7 @@ impl Strip {
         Strip { id: id.to_owned(), size, parts }
     }
 
-    /// Returns the sources, each with its bytes in the document, the greatest first.
+    /// Returns the sources, each with its bytes in the document, in descending order of bytes.
     #[must_use]
     pub fn sources(&self) -> Vec<StripSource<'_>> {
         let mut sources: Vec<StripSource<'_>> = Vec::new();
@@ -229,7 +230,7 @@ mod tests {
         let carriers: Vec<_> = carriers
             .iter()
             .map(|&(id, time, start, end)| {
-                // The document that families were requested for is of the time 5.
+                // The families were requested for the document of time 5.
                 let relation = match id {
                     "own" => None,
                     _ if time < 5.0 => Some("earlier"),

@@ -8,16 +8,16 @@ use serde::Serialize;
 use crate::number::decimals;
 use cento_collections::lineage::DirectionBy;
 
-/// Two documents, by their ids, and their similarity, 0 to 1, or another weight.
+/// The ids of two documents, and their similarity, 0 to 1, or another weight.
 pub type Edge<'a> = (&'a str, &'a str, f64);
 
-/// An edge, and the reason for its direction, if it has one.
+/// An edge, and the reason for its direction, if the edge has a direction.
 pub(crate) type Told<'a> = (Edge<'a>, Option<DirectionBy>);
 
-/// Documents, or groups of them, that pairs connect.
+/// Documents, or groups of documents, that pairs connect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cluster {
-    /// The number of the cluster: 1 for the largest.
+    /// The number of the cluster, from 1 for the largest.
     pub cluster: usize,
     /// The number of its members.
     pub size: usize,
@@ -25,8 +25,8 @@ pub struct Cluster {
     pub members: Vec<String>,
 }
 
-/// Returns the clusters of documents that pairs connect, the largest first; of equal size, by the
-/// first id.
+/// Returns the clusters of documents that pairs connect, the largest first. Clusters of equal size
+/// are in the order of their first ids.
 pub fn clusters<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Cluster> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut parents: Vec<usize> = Vec::new();
@@ -67,7 +67,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Returns its name in GraphML.
+    /// Returns the name of the direction in GraphML.
     pub fn name(self) -> &'static str {
         match self {
             Direction::None => "undirected",
@@ -77,7 +77,7 @@ impl Direction {
 }
 
 /// Returns pairs with their similarities, and the reasons for their direction, as a graph in the
-/// language of Graphviz. It keeps the documents of a cluster together.
+/// language of Graphviz. Documents of a cluster stay together.
 pub fn dot(direction: Direction, edges: &[Told<'_>]) -> String {
     let (kind, edge) = match direction {
         Direction::None => ("graph", "--"),
@@ -90,7 +90,8 @@ pub fn dot(direction: Direction, edges: &[Told<'_>]) -> String {
         let _ = writeln!(text, "    subgraph cluster_{cluster} {{ {ids}; }}");
     }
     for ((a, b, similarity), by) in edges {
-        // Lengths tell a direction, but not for certain; the order of addition tells none.
+        // Lengths suggest a direction, but not for certain. The order of addition suggests no
+        // direction.
         let style = match by {
             None | Some(DirectionBy::Date) => "",
             Some(DirectionBy::Length) => ", style=dashed",

@@ -1,4 +1,4 @@
-//! Groups of documents in clusters, such as the tries of an author.
+//! Groups of documents in clusters, such as the attempts of an author.
 
 use std::collections::HashMap;
 
@@ -14,18 +14,18 @@ use crate::graph::{Cluster, clusters};
 /// A group of documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// What tells it from other groups: the JSON of its fields.
+    /// Distinguishes the group from other groups: the JSON of its fields.
     pub key: String,
-    /// The values of these fields.
+    /// The values of the fields.
     pub name: String,
 }
 
 impl Group {
-    /// Returns the group of a document, of the index if it is named; `None` if the scope does not
-    /// keep pairs of different groups alone, or the document is in none.
+    /// Returns the group of a document, in the index `index` if given. `None` if the scope does not
+    /// keep pairs of different groups only, or if the document is in no group.
     ///
     /// # Errors
-    /// When there is no such document, or it cannot be read.
+    /// When the document does not exist, or cannot be read.
     pub fn of(
         scope: &Scope,
         snapshot: &Snapshot,
@@ -58,14 +58,13 @@ impl Group {
 /// The members of clusters: documents, or groups of documents.
 #[derive(Debug, Default)]
 pub struct Members {
-    /// The names of the members by their keys.
     names: HashMap<String, String>,
-    /// The keys of the members that pairs connect.
+    /// For each pair, the keys of its members.
     edges: Vec<(String, String)>,
 }
 
 impl Members {
-    /// Adds a pair of documents, each with its name and its group, if it has one.
+    /// Adds a pair of documents, each with its name and its group, if any.
     pub fn connect(&mut self, sides: [(&str, Option<&Group>); 2]) {
         let [a, b] = sides.map(|(name, group)| {
             let (key, name) = Members::key(name, group);
@@ -75,8 +74,9 @@ impl Members {
         self.edges.push((a, b));
     }
 
-    /// Returns the key and the name of the member that a document belongs to. A group is not a
-    /// document of the same name, nor another group whose name is written the same.
+    /// Returns the key and the name of the member that a document belongs to. The keys of a group
+    /// and of a document differ even if their names are equal, and so do the keys of groups with
+    /// equal names.
     fn key<'a>(name: &'a str, group: Option<&'a Group>) -> (String, &'a str) {
         match group {
             Some(Group { key, name }) => (format!("group {key}"), name),
@@ -84,8 +84,8 @@ impl Members {
         }
     }
 
-    /// Returns the clusters of members, by their names, and the number of the cluster of each. The
-    /// cluster of the pair that was added first comes first.
+    /// Returns the clusters of members, by their names, and the number of each member's cluster.
+    /// Clusters are in the order of their first pairs.
     #[must_use]
     pub fn clusters(mut self) -> (Vec<Cluster>, Membership) {
         let by_key = clusters(self.edges.iter().map(|(a, b)| (&**a, &**b)));
@@ -126,7 +126,7 @@ pub struct Membership {
 }
 
 impl Membership {
-    /// Returns the number of the cluster of a document; 0 if it is in none.
+    /// Returns the number of a document's cluster, or 0 if the document is in no cluster.
     #[must_use]
     pub fn of(&self, name: &str, group: Option<&Group>) -> usize {
         self.numbers.get(&Members::key(name, group).0).copied().unwrap_or_default()

@@ -2,11 +2,12 @@
 //!
 //! A search of [`cento`] gives numbers and places. A report says how much of a document is reused
 //! ([`ReuseReport`]), which documents of a collection resemble each other ([`PairsReport`]), which
-//! carry a passage ([`FamiliesReport`]), which are versions of others ([`LineageReport`]), which
-//! questions of benchmarks a corpus contains ([`DecontaminationReport`]), or which setting finds
-//! copies best ([`TuningReport`]): first as a model, which is computed here and
-//! becomes JSON by serde, then as one self-contained HTML file and as csv. This crate knows neither
-//! files nor the time: the caller supplies the date of a report.
+//! documents carry a passage ([`FamiliesReport`]), which documents are versions of others
+//! ([`LineageReport`]), which questions of benchmarks a corpus contains
+//! ([`DecontaminationReport`]), or which setting finds copies best ([`TuningReport`]). A report is
+//! first a model, which this crate computes and serde turns into JSON, then a self-contained HTML
+//! file, and csv. This crate knows neither files nor the time: the caller supplies the date of a
+//! report.
 
 mod answer;
 mod decontamination;

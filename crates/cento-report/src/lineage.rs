@@ -13,11 +13,11 @@ use crate::run::Run;
 pub struct LineageReport {
     /// The origin of the numbers.
     pub run: Run,
-    /// The number of trees, those that are not shown too.
+    /// The number of trees, including trees that are not shown.
     pub trees: u64,
-    /// The documents that have an ancestor.
+    /// The number of documents with an ancestor.
     pub versions: u64,
-    /// Those of them with a later date than the ancestor.
+    /// The number of these documents with a later date than the ancestor.
     pub dated: u64,
     /// The documents of the trees, each after its ancestor.
     pub documents: Vec<Descent>,

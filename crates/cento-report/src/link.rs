@@ -3,7 +3,7 @@
 /// Returns `id` if it is an address of http or https that can become a link unchanged.
 ///
 /// Everything else stays text: other schemes could run scripts, and an address with a user name
-/// shows another host than the one it leads to.
+/// looks like the address of a different host.
 #[must_use]
 pub fn link(id: &str) -> Option<&str> {
     let rest = strip_scheme(id, "https://").or_else(|| strip_scheme(id, "http://"))?;
@@ -11,7 +11,7 @@ pub fn link(id: &str) -> Option<&str> {
     let (host, path) = rest.split_at(end);
     let of_host = |b: u8| b.is_ascii_alphanumeric() || b"-._:[]".contains(&b);
     let is_host = host.bytes().all(of_host) && host.bytes().any(|b| b.is_ascii_alphanumeric());
-    // Characters that every address escapes, and letters that look like others.
+    // Excludes characters that every address escapes, and letters that look like other letters.
     let of_path = |b: u8| b.is_ascii_graphic() && !b"\"'<>\\^`{|}".contains(&b);
     (is_host && path.bytes().all(of_path)).then_some(id)
 }

@@ -1,7 +1,7 @@
 //! Networks of documents for Gephi, Cytoscape, NetworkX and Graphviz.
 //!
 //! Nodes are documents with the number of their cluster, edges are pairs with their similarity.
-//! GraphML (<http://graphml.graphdrawing.org>) is XML; the language of Graphviz is DOT.
+//! GraphML (<http://graphml.graphdrawing.org>) is XML. The language of Graphviz is DOT.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,20 +15,20 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 use crate::graph::{Direction, Edge, Told, clusters, dot};
 use crate::number::decimals;
 
-/// A form of networks.
+/// A file format of networks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
-    /// GraphML.
+    /// The XML format GraphML.
     GraphMl,
     /// The language of Graphviz.
     Dot,
 }
 
 impl Network {
-    /// Returns the form that the ending of a file names.
+    /// Returns the format that the ending of a file indicates.
     ///
     /// # Errors
-    /// [`Error::Input`](Error) if it names none.
+    /// [`Error::Input`](Error) for any other ending.
     pub fn of_file(path: &Path) -> Result<Network> {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         match ending.to_ascii_lowercase().as_str() {
@@ -42,7 +42,8 @@ impl Network {
         }
     }
 
-    /// Writes a network. Control characters of ids, which XML cannot hold, become spaces.
+    /// Writes a network. XML cannot represent control characters, so control characters in ids
+    /// become spaces.
     #[must_use]
     pub fn write(self, edges: &[Edge<'_>]) -> String {
         let edges: Vec<Told<'_>> = edges.iter().map(|&edge| (edge, None)).collect();
@@ -50,7 +51,8 @@ impl Network {
     }
 
     /// Writes a network whose edges lead from the first document to the second, each with the
-    /// reason for that direction. Few programs read networks where some edges have no direction.
+    /// reason for its direction. Every edge has a direction, because few programs read networks of
+    /// mixed edges.
     #[must_use]
     pub fn write_directed(self, edges: &[(Edge<'_>, DirectionBy)]) -> String {
         let edges: Vec<Told<'_>> = edges.iter().map(|&(edge, by)| (edge, Some(by))).collect();
@@ -65,8 +67,7 @@ impl Network {
     }
 }
 
-/// Returns the documents of a network with the numbers of their clusters, in the order of their
-/// ids.
+/// Returns the documents of a network with the numbers of their clusters, in the order of ids.
 fn nodes(edges: &[Told<'_>]) -> BTreeMap<String, usize> {
     let pairs = edges.iter().map(|&((a, b, _), _)| (a, b));
     let clusters = clusters(pairs).into_iter();
@@ -77,7 +78,7 @@ fn nodes(edges: &[Told<'_>]) -> BTreeMap<String, usize> {
 
 type Out = Writer<Vec<u8>>;
 
-/// The name of the attribute of edges that has the reason for their direction.
+/// The name of the edge attribute with the reason for the direction.
 const BY: &str = "direction_by";
 
 fn xml(write: impl FnOnce(&mut Out) -> io::Result<()>) -> String {
@@ -90,13 +91,12 @@ fn xml(write: impl FnOnce(&mut Out) -> io::Result<()>) -> String {
     text
 }
 
-/// Returns a text as XML can hold it.
+/// Replaces the characters that XML cannot represent.
 fn printable(text: &str) -> String {
     let is_none = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
     text.chars().map(|c| if is_none(c) { ' ' } else { c }).collect()
 }
 
-/// Returns the name of the reason for a direction, as JSON has it.
 fn reason(by: DirectionBy) -> &'static str {
     match by {
         DirectionBy::Date => "date",
@@ -168,7 +168,7 @@ mod tests {
     const EDGES: [Edge<'static>; 3] =
         [("b", "a", 0.25), ("a", "c<&\">\u{1}", 1.0), ("x", "y", 0.5)];
 
-    /// The names of the elements of a text with the values of one attribute, or all of its text.
+    /// The values of an attribute of all elements with this name, or their texts.
     fn values(text: &str, element: &str, attribute: Option<&str>) -> Vec<String> {
         let (mut reader, mut found, mut is_in) = (Reader::from_str(text), Vec::new(), false);
         loop {

@@ -2,20 +2,20 @@
 
 pub use cento_api::number::{count, counted};
 
-/// Writes a similarity or a share, 0 to 1, with three decimals, rounded as all others are.
+/// Writes a similarity or a share, 0 to 1, with three decimals.
 #[must_use]
 pub fn similarity(share: f64) -> String {
     decimals(share, 3)
 }
 
-/// Writes a share in per cent with one decimal, rounded as all others are.
+/// Writes a share in per cent with one decimal.
 #[must_use]
 pub fn percent(share: f64) -> String {
     let thousandths = rounded(share, 1000);
     format!("{}.{} %", thousandths / 10, thousandths % 10)
 }
 
-/// Writes a similarity or a share, 0 to 1, with this number of decimals, rounded as all others are.
+/// Writes a similarity or a share, 0 to 1, with this number of decimals.
 #[must_use]
 pub fn decimals(share: f64, places: usize) -> String {
     if !(0.0..=1.0).contains(&share) {
@@ -27,9 +27,9 @@ pub fn decimals(share: f64, places: usize) -> String {
 }
 
 /// Rounds a share of 0 to 1 to parts of `whole`, half up. Only 1 becomes `whole`, and only 0
-/// becomes 0: a reader takes 1.000 for a copy, and 0.000 for nothing in common.
+/// becomes 0, because a reader takes 1.000 for a copy and 0.000 for nothing in common.
 ///
-/// All similarities and shares that are shown are rounded here; the pages round in the same way.
+/// Rounds all similarities and shares that are shown. The pages round in the same way.
 #[must_use]
 pub fn rounded(share: f64, whole: u64) -> u64 {
     if share <= 0.0 {
@@ -41,7 +41,7 @@ pub fn rounded(share: f64, whole: u64) -> u64 {
     ((share * whole as f64).round() as u64).clamp(1, whole - 1)
 }
 
-/// Writes how many of a list of `things` are shown, and the option that shows all; returns `None`
+/// Writes how many of a list of `things` are shown, and the option that shows all. Returns `None`
 /// if all are shown.
 #[must_use]
 pub fn shown_of(shown: u64, total: u64, things: &str, option: &str) -> Option<String> {
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!([0.996, 0.479, 0.001].map(|share| rounded(share, 100)), [99, 48, 1]);
         assert_eq!([percent(0.4796), percent(0.9999)], ["48.0 %", "99.9 %"]);
         assert_eq!([decimals(0.99999, 4), decimals(0.5, 2)], ["0.9999", "0.50"]);
-        // Other numbers are not clamped.
+        // Numbers outside of 0 to 1 are not clamped.
         assert_eq!([decimals(1.5, 1), decimals(-0.25, 2)], ["1.5", "-0.25"]);
     }
 

@@ -5,10 +5,10 @@ use cento::Unseen;
 use cento_collections::most_similar::NothingLeft;
 use serde::{Deserialize, Serialize};
 
-/// An input file or document that was not compared, or read only in part, with the reason.
+/// An input file or document that was not compared, or only in part, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotCompared {
-    /// Its name, in an archive after that of the archive.
+    /// The name, in an archive after the name of the archive.
     pub name: String,
     /// The reason, as a clause.
     pub reason: String,
@@ -41,7 +41,8 @@ impl NotCompared {
         NotCompared { name: name.into(), reason: reason.into() }
     }
 
-    /// Replaces the names by numbers, in the order of the reasons, which reveals no name.
+    /// Replaces the names by numbers, in the order of the reasons, so that the order reveals no
+    /// name.
     pub(crate) fn numbered(list: Vec<NotCompared>) -> Vec<NotCompared> {
         let mut reasons: Vec<String> = list.into_iter().map(NotCompared::unnamed).collect();
         reasons.sort_unstable();
@@ -49,8 +50,8 @@ impl NotCompared {
         (1..).zip(reasons).map(named).collect()
     }
 
-    /// Returns the reason without the name: reasons name columns, and seldom the file, by its path
-    /// or the end of that.
+    /// Returns the reason without the file name. A reason sometimes contains the path of the file,
+    /// or its end.
     fn unnamed(self) -> String {
         let mut reason = self.reason;
         let mut name = self.name.as_str();
@@ -62,8 +63,8 @@ impl NotCompared {
     }
 }
 
-/// Returns a reason with `it` in place of a name, where it is not a part of a longer word: a
-/// document may be called `ann`, and a file cannot be read.
+/// Replaces a name by `it`, except within a longer word: a document may be called `ann`, and
+/// "cannot" must stay.
 fn replaced(reason: &str, name: &str) -> String {
     let mut replaced = String::with_capacity(reason.len());
     let mut rest = reason;
@@ -91,7 +92,7 @@ mod tests {
     #[test]
     fn a_name_within_a_word_of_the_reason_stays_and_each_other_one_is_replaced() {
         let shown = |name: &str, reason: &str| NotCompared::new(name, reason).unnamed();
-        // It was "citot be opened".
+        // The result was "citot be opened".
         assert_eq!(shown("hw/ann", "it cannot be opened"), "it cannot be opened");
         assert_eq!(shown("e", "there is nothing to compare"), "there is nothing to compare");
         assert_eq!(

@@ -23,39 +23,40 @@ use crate::run::Run;
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct PairsReport {
-    /// How it was made.
+    /// The origin of the numbers.
     pub run: Run,
     /// The number of documents that were compared.
     pub compared: u64,
     /// The definition of the similarities, for the reader.
     pub measure: String,
-    /// All pairs by similarity, also those that do not meet the thresholds, if they were counted.
+    /// All pairs by similarity, including pairs below the thresholds, if they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
     /// The documents of the pairs, by their numbers from 1.
     pub documents: Vec<Member>,
-    /// The pairs, best first.
+    /// The shown pairs, best first.
     pub pairs: Vec<PairEntry>,
     /// The number of all pairs that meet the thresholds.
     pub total: u64,
-    /// Whether there are more pairs than are shown.
+    /// Whether some pairs are not shown.
     pub more: bool,
     /// The inputs that were not compared, or only in part.
     pub not_compared: Vec<NotCompared>,
-    /// The inputs that a reader does not see completely, each with the unseen part.
+    /// The inputs with parts that a reader does not see, with a description of these parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<NotCompared>,
     /// The number of documents that lack the field for choosing pairs.
     #[serde(skip_serializing_if = "is_zero")]
     pub documents_without_field: u64,
-    /// The number of pairs of a new document and one of an index that were compared by their
-    /// fingerprints alone, because others resemble the new document more.
+    /// The number of pairs of a new document and an indexed document that were compared by
+    /// fingerprints alone, because other documents resemble the new document more.
     #[serde(skip_serializing_if = "is_zero")]
     pub estimated_pairs: u64,
-    /// The documents that pairs connect; groups of documents, if pairs are of different groups. In
-    /// an anonymous report groups have numbers.
+    /// The documents that pairs connect, or groups of documents if pairs are of different groups.
+    /// In an anonymous report groups have numbers.
     pub clusters: Vec<Cluster>,
-    /// What each new document has from where, if documents are compared with known ones.
+    /// Where the text of each new document came from, if new documents are compared with known
+    /// ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Sources>,
     #[serde(skip)]
@@ -66,56 +67,56 @@ pub struct PairsReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Member {
-    /// Its number, by its first pair.
+    /// The number, in the order of first pairs.
     pub number: usize,
-    /// Its id, or its number if names are left out.
+    /// The id, or the number in a report without names.
     pub name: String,
-    /// Its address, if the id is one of http or https.
+    /// The address, if the id is an address of http or https.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// Its tokens.
+    /// The number of tokens.
     pub tokens: u32,
-    /// Its group, if pairs are of documents of different groups.
+    /// The name of the group, if pairs are of documents of different groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// The number of its cluster.
+    /// The number of the cluster.
     pub cluster: usize,
-    /// The parts of its text that are specified boilerplate, in bytes: ascending and disjoint.
+    /// The parts of the text that are specified boilerplate, in bytes: ascending and disjoint.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<(u32, u32)>,
     #[serde(skip)]
     pub(crate) text: Option<PartedText>,
-    /// What tells its group from others.
+    /// Distinguishes the group from other groups.
     #[serde(skip)]
     pub(crate) group_key: Option<String>,
 }
 
-/// A pair.
+/// Two documents with their similarity and passages.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PairEntry {
     /// The number of the first document.
     pub a: usize,
-    /// The number of the other document.
+    /// The number of the second document.
     pub b: usize,
     /// The similarity of the documents, 0 to 1.
     pub similarity: f64,
-    /// The similarity of their texts, by runs of words.
+    /// The similarity of the texts, by runs of words.
     #[serde(flatten)]
     pub texts: Similarity,
-    /// Distinct fingerprints in common.
+    /// The number of distinct common fingerprints.
     pub overlap: u32,
     /// How much two programs suggest that one was copied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// Whether one of them is a program too short for meaningful numbers.
+    /// Whether one document is a program too short for meaningful numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub too_short: Option<bool>,
-    /// The passages in common; `source` is in the other.
+    /// The common passages. `document` is in document a, `source` in document b.
     pub passages: Vec<Place>,
-    /// Whether these are all.
+    /// Whether the passages are complete.
     pub complete: bool,
-    /// Whether it joins the documents in a cluster.
+    /// Whether the pair joins its documents in a cluster.
     #[serde(skip)]
     pub(crate) is_edge: bool,
 }
@@ -128,7 +129,7 @@ impl Member {
 }
 
 impl PairEntry {
-    /// Tells whether one of them is a program too short for meaningful numbers.
+    /// Tells whether one document is a program too short for meaningful numbers.
     pub(crate) fn is_too_short(&self) -> bool {
         self.too_short == Some(true)
     }
@@ -138,44 +139,44 @@ impl PairEntry {
 pub const SYMMETRIC_MEASURE: &str =
     "twice the text in common, as a share of the text of both together";
 
-/// Pairs that were found, and the known data of their documents.
+/// Found pairs, and the known data of their documents.
 #[derive(Debug, Clone, Default)]
 pub struct Joined {
     /// The number of documents that were compared.
     pub compared: u64,
     /// The definition of the similarities, for the reader.
     pub measure: String,
-    /// All pairs by similarity, if they are known.
+    /// All pairs by similarity, if they were counted.
     pub histogram: Option<Histogram>,
     /// The pairs, best first, with their similarities.
     pub pairs: Vec<(PairReport, f64)>,
-    /// The number of all pairs that meet the thresholds; these are the best of them.
+    /// The number of all pairs that meet the thresholds. `pairs` has the best of them.
     pub total: u64,
-    /// The option that shows more of them, such as `--limit`; empty if there is no such option.
+    /// The option that shows more pairs, such as `--limit`. Empty if there is no such option.
     pub limit_option: &'static str,
     /// The inputs that were not compared.
     pub not_compared: Vec<NotCompared>,
-    /// The inputs that a reader does not see completely.
+    /// The inputs with parts that a reader does not see.
     pub warnings: Vec<NotCompared>,
     /// The number of documents that lack the field for choosing pairs.
     pub documents_without_field: u64,
     /// The number of pairs that were compared by their fingerprints alone.
     pub estimated_pairs: u64,
-    /// The texts of their documents, as far as they are known.
+    /// The texts of the documents, as far as known, by name.
     pub texts: HashMap<String, PartedText>,
-    /// The parts of these texts that are specified boilerplate, in bytes, if there are any.
+    /// For each text, the parts that are specified boilerplate, in bytes.
     pub boilerplate: HashMap<String, Vec<(u32, u32)>>,
-    /// What each new document has from where, if documents are compared with known ones.
+    /// Where the text of each new document came from, if new documents are compared with known
+    /// ones.
     pub sources: Vec<Sources>,
     /// The groups of documents, if pairs are of documents of different groups.
     pub groups: HashMap<String, Group>,
 }
 
 impl PairsReport {
-    /// Makes a report of pairs. `anonymous` replaces the names of documents by numbers, which
-    /// follow the similarity of pairs, then the numbers of words, and so reveal nothing about the
-    /// names; those of groups likewise, those of parts by their places, and those of other inputs
-    /// by their number.
+    /// Makes a report of pairs. `anonymous` replaces names by numbers that reveal nothing about the
+    /// names. The numbers of documents and groups follow the similarity of pairs, then the numbers
+    /// of words. The numbers of parts follow their places, and other inputs are numbered too.
     #[must_use]
     pub fn new(run: Run, joined: Joined, anonymous: bool) -> PairsReport {
         let Joined { compared, measure, histogram, pairs, mut texts, mut boilerplate, .. } = joined;
@@ -265,8 +266,8 @@ impl PairsReport {
         }
     }
 
-    /// Returns the pairs with a program that is too short to tell, or those without, each with its
-    /// number.
+    /// Returns the pairs with a program that is too short to tell, or the other pairs, each with
+    /// its number.
     pub(crate) fn numbered(&self, too_short: bool) -> impl Iterator<Item = (usize, &PairEntry)> {
         (1..).zip(&self.pairs).filter(move |(_, pair)| pair.is_too_short() == too_short)
     }
@@ -276,14 +277,14 @@ impl PairsReport {
     }
 }
 
-/// Names a document, with its index if it has one, as the documents of several indexes do.
+/// Names a document, with its index if the documents come from several indexes.
 #[must_use]
 pub fn named(id: &str, index: Option<&str>) -> String {
     index.map_or(id.to_owned(), |index| format!("{id} in {index}"))
 }
 
-/// Replaces names by numbers: of documents in pairs by those that they have, of others by the next
-/// ones, in an order that does not depend on the names.
+/// Replaces names by numbers. Documents in pairs keep their numbers, and other documents get the
+/// next numbers in an order that does not depend on names.
 fn number_names(
     numbers: &HashMap<String, usize>,
     sources: &mut [Sources],
@@ -306,7 +307,7 @@ fn number_names(
     }
 }
 
-/// Returns the name of a document with a number, the next one if it lacks one.
+/// Returns the name of a document with its number, or else the next number.
 fn numbered(numbers: &mut HashMap<String, usize>, name: &str) -> String {
     let next = numbers.len() + 1;
     format!("Document {}", numbers.entry(name.to_owned()).or_insert(next))
@@ -323,7 +324,7 @@ fn entry(
         let text = documents[number - 1].text.as_deref();
         text.is_some_and(|text| text.get(start as usize..end as usize).is_some())
     };
-    // Its names are those of this report, which may lack the true ones.
+    // Uses the names in this report, because an anonymous report lacks the true names.
     let part = |number: usize, (start, _): (u32, u32)| {
         let text = documents[number - 1].text.as_ref()?;
         part_at(&text.parts, start).map(|part| part.name.clone())
@@ -392,7 +393,7 @@ pub(crate) mod tests {
 
     #[test]
     fn clusters_have_groups_once_where_they_are_known() {
-        // Each try of an author was a member of its own.
+        // Each attempt of an author was a separate member.
         let found = || {
             let pairs = [("ann/1", "bob/1", 0.9), ("ann/2", "bob/1", 0.5), ("zoe", "cas/1", 0.4)];
             let mut found = joined(pairs.map(|(a, b, x)| pair(a, b, x)).to_vec());
@@ -423,7 +424,7 @@ pub(crate) mod tests {
         assert!(["ann", "bob", "cas", "zoe"].iter().all(|name| !all.contains(name)), "{all}");
     }
 
-    /// Returns a document of nine tokens; an old document has five of them.
+    /// Returns a document of nine tokens. An old document has five of the tokens.
     fn sourced(name: &str) -> SourcedDocument {
         let (id, index) = ("old".into(), Some("2024".into()));
         SourcedDocument {

@@ -1,7 +1,7 @@
 //! JSON objects as rows of a Parquet file.
 //!
-//! A column has the name of its field, as in a table; a field that is absent is null. Rows are held
-//! until there are enough for a row group, so memory does not grow with the file.
+//! A column has the name of its field, as in a table. A missing field is null. Rows are collected
+//! for a row group, so memory does not grow with the file.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::rows::CellType;
 
-/// The bytes of text, and of cells, that make a row group.
+/// The size of text and cells that makes a row group, in bytes.
 const GROUP_BYTES: usize = 16 << 20;
 
 /// The estimated size of a cell without its text, in bytes.
@@ -31,7 +31,7 @@ pub struct ParquetRows<W: Write + Send> {
     columns: Vec<(&'static str, CellType)>,
     /// The rows of the next group.
     rows: Vec<Value>,
-    /// The estimated size of these rows.
+    /// The estimated size of `rows`.
     bytes: usize,
 }
 
@@ -67,7 +67,7 @@ impl<W: Write + Send> ParquetRows<W> {
         if self.bytes >= GROUP_BYTES { self.write_group().map_err(failed) } else { Ok(()) }
     }
 
-    /// Writes the rest and the end of the file; returns the output.
+    /// Writes the last rows and the end of the file. Returns the output.
     ///
     /// # Errors
     /// When the output cannot be written.
@@ -158,8 +158,8 @@ mod tests {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use serde_json::json;
 
-    /// Writes rows with a column of each type; returns the number of row groups, and the rows as
-    /// they are read.
+    /// Writes rows with a column of each type. Returns the number of row groups, and the rows as
+    /// read back.
     fn written(rows: &[Value]) -> (usize, Vec<String>) {
         let columns = vec![
             ("id", CellType::Text),

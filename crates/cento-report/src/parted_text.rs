@@ -1,4 +1,4 @@
-//! The texts of a report, with the parts that they were joined of.
+//! The texts of a report, with the parts that a text was joined from.
 
 use std::ops::{Deref, Range};
 
@@ -6,12 +6,12 @@ use cento::Part;
 use cento::index::StoredDocument;
 use cento_api::part::{part_at, part_range};
 
-/// A text and its parts, if it has any; it is used as its text.
+/// A text and its parts, if any. Dereferences to the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PartedText {
-    /// The text.
+    /// The whole text.
     pub text: String,
-    /// The parts of it, in their order.
+    /// The parts of the text, in order.
     pub parts: Vec<Part>,
 }
 
@@ -36,15 +36,15 @@ impl From<&str> for PartedText {
 }
 
 impl PartedText {
-    /// Returns the text of a document, if it is stored.
+    /// Returns the text of a document, if stored.
     #[must_use]
     pub fn of(document: StoredDocument) -> Option<PartedText> {
         let parts = document.parts;
         document.text.map(|text| PartedText { text, parts })
     }
 
-    /// Returns the name and the bytes of the part that has this range of the text; `None` if no
-    /// part has all of it.
+    /// Returns the name and the bytes of the part that contains this range of the text. `None` if
+    /// no part contains the whole range.
     pub(crate) fn part_of(&self, range: &Range<usize>) -> Option<(&str, Range<usize>)> {
         let start = u32::try_from(range.start).ok()?;
         let part = part_at(&self.parts, start)?;

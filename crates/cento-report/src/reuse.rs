@@ -17,13 +17,13 @@ use cento::compare::shares::{CountedText, Ranges, Share, cover};
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ReuseReport {
-    /// How it was made.
+    /// The origin of the numbers.
     pub run: Run,
     /// The documents, in the order of the searches.
     pub documents: Vec<DocumentReport>,
     /// The inputs that were not searched for, or only in part.
     pub not_compared: Vec<NotCompared>,
-    /// Warnings about the documents, for the reader, such as one about invisible characters.
+    /// Warnings about the documents, for the reader, for example about invisible characters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<NotCompared>,
 }
@@ -31,33 +31,33 @@ pub struct ReuseReport {
 /// A document before its shares are computed.
 #[derive(Debug, Clone)]
 pub struct Searched {
-    /// Its name for the reader.
+    /// The name for the reader.
     pub name: String,
-    /// Its text.
+    /// The whole text.
     pub text: PartedText,
-    /// The documents that it shares text with, best first.
+    /// The documents that share text with it, best first.
     pub sources: Vec<ReuseSource>,
     /// How the text is counted.
     pub counting: Counting,
-    /// Whether the search found further documents and left them out.
+    /// Whether the search dropped further documents.
     pub more: bool,
     /// Whether the search ran to its end.
     pub complete: bool,
 }
 
-/// How a text is counted.
+/// The unit of counting, and the parts of a text that do not count.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counting {
-    /// The bytes that are boilerplate, which do not count. The search knew them and found no
+    /// The bytes of boilerplate, which do not count. The search knew the boilerplate and found no
     /// passage there.
     pub boilerplate: Vec<(u32, u32)>,
-    /// For a program, the first byte of each token: tokens count, not characters, so comments do
-    /// not,
-    /// and a long string counts as much as a short one. `None` for prose.
+    /// For a program, the first byte of each token. In a program tokens count instead of
+    /// characters, so that comments do not count, and a long string counts as much as a short one.
+    /// `None` for prose.
     pub tokens: Option<Vec<u32>>,
-    /// The bytes of common spans of a trace, which are no reuse.
+    /// The bytes of common spans of a trace, which are not reused.
     pub common: Vec<(u32, u32)>,
-    /// The bytes that a trace counts as cited where sources have them: no reuse either.
+    /// The bytes that a trace counts as cited if sources have them, which are not reused either.
     pub cited: Vec<(u32, u32)>,
 }
 
@@ -65,79 +65,80 @@ pub struct Counting {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CountUnit {
-    /// Letters and digits; in a text without any, characters that are not white space.
+    /// Letters and digits, or all characters but white space in a text without letters and digits.
     #[default]
     Characters,
     /// Tokens of a program.
     Tokens,
 }
 
-/// A document that shares text with the one that was searched for.
+/// A document that shares text with the searched document.
 #[derive(Debug, Clone)]
 pub struct ReuseSource {
-    /// Its id.
+    /// The id in the index.
     pub id: String,
-    /// The caller's data about it.
+    /// The caller's data about the document.
     pub meta: Map<String, Value>,
-    /// Its text, if it is stored.
+    /// The text, if stored.
     pub text: Option<PartedText>,
     /// The passages in common.
     pub passages: Vec<Place>,
-    /// Whether these are all.
+    /// Whether the passages are complete.
     pub complete: bool,
 }
 
-/// A passage in common, in bytes.
+/// A common passage, in bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Place {
-    /// Its place in the document.
+    /// The place in the document.
     pub document: (u32, u32),
-    /// Its place in the source, if known.
+    /// The place in the source, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<(u32, u32)>,
-    /// Words of the document in it.
+    /// The number of words of the document in the passage.
     pub tokens: u32,
-    /// The words of these that the source has too, in this passage: edited words are not counted.
+    /// The number of these words that the source also has in the passage. Edited words do not
+    /// count.
     pub matched: u32,
-    /// The places of the matched words in the document, ascending and disjoint; empty if all are
-    /// matched.
+    /// The places of the matched words in the document, ascending and disjoint. Empty if all words
+    /// match.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matched_ranges: Vec<(u32, u32)>,
-    /// The similarity of both places, 0 to 1.
+    /// The similarity of the two places, 0 to 1.
     pub similarity: f64,
-    /// Whether letters were aligned instead of words: all of the passage is then matched.
+    /// Whether letters were aligned instead of words. The whole passage then matches.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub by_letters: bool,
-    /// The part of the document that has it, if the document has parts. Pages and lines are those
-    /// of the part.
+    /// The part of the document with the passage, if the document has parts. Pages and lines are
+    /// counted in the part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
-    /// The page of the document where it begins, counted from 1, if the document has pages.
+    /// The page of the document where the passage begins, from 1, if the document has pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
-    /// The line of the document where it begins, counted from 1, if the document has lines.
+    /// The line of the document where the passage begins, from 1, if the document has lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The part of the source that has it, if the source has parts.
+    /// The part of the source with the passage, if the source has parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_part: Option<String>,
-    /// The page of the source where it begins.
+    /// The page of the source where the passage begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_page: Option<u32>,
-    /// The line of the source where it begins.
+    /// The line of the source where the passage begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_line: Option<u32>,
-    /// Its place in the file that the document was extracted from, if known: in a web page.
+    /// The place in the file that the document was extracted from, if known: in a web page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// Its place in the file that the source was extracted from, if known.
+    /// The place in the file that the source was extracted from, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_origin: Option<Origin>,
 }
 
 impl Place {
-    /// Converts a passage of a search. `tokens` are those of the document as it was signed: if an
-    /// index keeps no texts, passages are ranges of these.
+    /// Converts a passage of a search. `tokens` are the tokens that were signed: if an index stores
+    /// no texts, passages are ranges of tokens.
     #[must_use]
     pub fn new(passage: &Passage, tokens: &Tokens) -> Place {
         let in_bytes;
@@ -168,13 +169,13 @@ impl Place {
         }
     }
 
-    /// Converts a passage of bytes of a comparison or a pair; `a` is the document, `b` the source.
+    /// Converts a passage of bytes of a comparison or a pair. `a` is the document, `b` the source.
     #[must_use]
     pub fn of_pair(passage: Passage) -> Place {
         Place::new(&passage, &Tokens::default())
     }
 
-    /// Returns the parts of the document that the source has too: these count as reused.
+    /// Returns the parts of the document that the source also has. These parts count as reused.
     #[must_use]
     pub fn matched_in_document(&self) -> &[(u32, u32)] {
         match self.matched_ranges.is_empty() || self.by_letters {
@@ -188,9 +189,9 @@ impl Place {
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct DocumentReport {
-    /// Its name for the reader.
+    /// The name for the reader.
     pub name: String,
-    /// The number of letters and digits, or tokens, that count: those that are not excluded.
+    /// The number of letters and digits, or tokens, that count, without excluded parts.
     pub size: u64,
     /// The unit of `size` and `excluded`: tokens of a program, otherwise characters.
     pub unit: CountUnit,
@@ -199,22 +200,23 @@ pub struct DocumentReport {
     pub reused: Share,
     /// The share in common spans, if the document was traced.
     pub common: Share,
-    /// The share that sources have, and that the document has in quotation marks or in its
-    /// bibliography, if it was traced.
+    /// The share that sources have and that is in quotation marks or the bibliography, if the
+    /// document was traced.
     pub cited: Share,
-    /// The share that no source has: 1 less the others, or 0 if nothing in the document counts.
+    /// The share that no source has: 1 less the other shares, or 0 if nothing in the document
+    /// counts.
     pub originality: Share,
-    /// The sources in cover order: the next one is always the one that adds most to those before
-    /// it.
+    /// The sources in cover order: the next source is always the source that adds most to the
+    /// sources before.
     pub sources: Vec<Source>,
     /// Hits of the search that are not sources, because none of their passages counts.
     pub without_passages: u64,
     /// The number of characters or tokens that do not count, by reason.
     pub excluded: Excluded,
-    /// Whether further documents share fingerprints with it and the search left them out, because
-    /// of its limit or because too many documents before them had no passage: they may be sources.
+    /// Whether further documents share fingerprints and may be sources. The search dropped them
+    /// because of its limit, or because too many documents before had no passage.
     pub more: bool,
-    /// Whether the search ran to its end; if not, sources may be missing.
+    /// Whether the search ran to its end. If not, sources may be missing.
     pub complete: bool,
     #[serde(skip)]
     pub(crate) text: PartedText,
@@ -227,9 +229,9 @@ pub struct DocumentReport {
 pub struct Excluded {
     /// In specified boilerplate.
     pub boilerplate: u64,
-    /// In quotations, if these are excluded.
+    /// In quotations, if quotations are excluded.
     pub quotations: u64,
-    /// In the bibliography, if it is excluded.
+    /// In the bibliography, if the bibliography is excluded.
     pub bibliography: u64,
 }
 
@@ -237,38 +239,38 @@ pub struct Excluded {
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Source {
-    /// Its place in cover order, from 1.
+    /// The place in cover order, from 1.
     pub number: usize,
-    /// Its id.
+    /// The id in the index.
     pub id: String,
-    /// Its address, if the id is one of http or https.
+    /// The address, if the id is an address of http or https.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// The caller's data about it.
+    /// The caller's data about the source.
     pub meta: Map<String, Value>,
-    /// The share of the document that this source has and none before it. These add up to `reused`.
+    /// The share of the document that this source adds to the sources before. The sum is `reused`.
     pub share_in_report: Share,
     /// The share of the document that this source has.
     pub share_in_text: Share,
     /// The passages in common, in the order of the document.
     pub passages: Vec<Place>,
-    /// Whether these are all.
+    /// Whether the passages are complete.
     pub complete: bool,
     #[serde(skip)]
     pub(crate) text: Option<PartedText>,
-    /// The places of its passages, in characters or tokens that count.
+    /// The places of the passages, in counted characters or tokens.
     #[serde(skip)]
     pub(crate) counted: Ranges,
 }
 
-/// A stretch of the text, within a part of it, that the same sources have.
+/// A stretch of the text, within a part, that the same sources have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stretch {
     pub range: Range<u32>,
-    /// The sources by their places in cover order, each with its first passage that has it.
+    /// The sources, by their places in cover order, each with its first passage at the stretch.
     pub sources: Vec<(u32, u32)>,
     pub is_excluded: bool,
-    /// Whether it is excluded as boilerplate.
+    /// Whether the reason for the exclusion is boilerplate.
     pub is_boilerplate: bool,
 }
 
@@ -285,15 +287,15 @@ impl ReuseReport {
 }
 
 impl DocumentReport {
-    /// Returns the shares of the headline in thousandths: the reused one, and the original one,
-    /// which is 1000 less the other shares as shown.
+    /// Returns the reused share and the original share of the headline, in thousandths. The
+    /// original share is 1000 less the other shares as shown, so that the shown numbers add up.
     pub(crate) fn reused_and_original(&self) -> (u64, u64) {
         let shares = [self.reused, self.common, self.cited].map(Share::thousandths);
         let others = shares.iter().sum::<u64>().min(1000);
         (shares[0], if self.size == 0 { 0 } else { 1000 - others })
     }
 
-    /// Computes the report of one document.
+    /// Computes the report of a document.
     ///
     /// # Errors
     /// When a passage is not in the text of its document or source.
@@ -377,7 +379,7 @@ fn in_cover_order(sources: Vec<ReuseSource>, ranges: Vec<Ranges>, of: u64) -> Ve
     ordered.collect()
 }
 
-/// Checks that passages are in their texts: they may come from a service.
+/// Checks that passages are in their texts, because passages may come from a service.
 fn check(name: &str, text: &str, found: &ReuseSource) -> Result<()> {
     let is_in = |text: &str, (start, end): (u32, u32)| {
         start <= end && text.get(start as usize..end as usize).is_some()
@@ -400,8 +402,8 @@ fn check(name: &str, text: &str, found: &ReuseSource) -> Result<()> {
     Ok(())
 }
 
-/// Finds the parts that do not count, and counts their characters or tokens; the last ones are
-/// those of boilerplate that is not cited.
+/// Finds the parts that do not count, and counts their characters or tokens. Returns the counts,
+/// all these parts, and the boilerplate that is not cited.
 fn exclude(
     text: &str,
     all: &CountedText,
@@ -413,7 +415,7 @@ fn exclude(
         false => Ranges::default(),
     };
     let mut cut = Ranges::default();
-    // A search has the cited parts among the boilerplate.
+    // A search counts the cited parts as boilerplate, so cited parts come first.
     let parts = [of(CitedPart::Quotations), of(CitedPart::Bibliography), boilerplate.clone()];
     let parts = parts.map(|ranges| {
         let own = ranges.without(&cut);
@@ -431,8 +433,8 @@ fn ranges(pairs: &[(u32, u32)]) -> Ranges {
     Ranges::new(pairs.iter().map(|&(start, end)| start..end).collect())
 }
 
-/// The passages that count, and their matched parts in characters that count, without those
-/// `apart`.
+/// Returns the passages that count, and their matched parts in counted characters, without the
+/// parts `apart`.
 fn with_counted(
     mut found: ReuseSource,
     counted: &CountedText,
@@ -450,14 +452,14 @@ fn with_counted(
     (found, ranges)
 }
 
-/// Cuts the text where the sources that have it change, and where a passage or a part begins.
+/// Cuts the text where its sources change, and where a passage or a part begins.
 fn stretches(
     text: &PartedText,
     sources: &[Source],
     cut: &Ranges,
     boilerplate: &Ranges,
 ) -> Vec<Stretch> {
-    // For each passage its beginning and its end: the place, whether it begins, the source, the
+    // For the beginning and the end of each passage: the place, whether it begins, the source, the
     // passage.
     let mut events: Vec<(u32, bool, u32, u32)> = Vec::new();
     for (source, of) in (0..).zip(sources) {

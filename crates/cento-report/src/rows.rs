@@ -1,8 +1,7 @@
 //! JSON objects as rows of csv or tsv.
 //!
 //! A column has the name of its field in JSON, with a point before each field of a nested object,
-//! so that a list has the same names in both forms. A list or an object within a row is JSON in its
-//! cell.
+//! so that a list has the same names in both forms. A cell with a list or an object contains JSON.
 
 use std::io::{self, Write};
 
@@ -11,10 +10,10 @@ use serde_json::Value;
 
 use crate::table::cell;
 
-/// The type of the cells of a column.
+/// The type of the cells in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellType {
-    /// A string; a list or an object is its JSON.
+    /// A string. The cell of a list or an object contains JSON.
     Text,
     /// A whole number of 64 bits.
     Integer,
@@ -24,7 +23,7 @@ pub enum CellType {
     Truth,
 }
 
-/// The separator of the cells of a row.
+/// The separator between the cells of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delimiter {
     /// Commas: csv (RFC 4180).
@@ -68,7 +67,7 @@ impl<W: Write> Rows<W> {
         Ok(rows)
     }
 
-    /// Continues a table whose output has the names of the columns already.
+    /// Continues a table whose output already contains the column names.
     pub fn continued(out: W, delimiter: Delimiter, columns: &'static [&'static str]) -> Rows<W> {
         let delimiter = match delimiter {
             Delimiter::Comma => b',',
@@ -79,7 +78,7 @@ impl<W: Write> Rows<W> {
     }
 
     /// Writes the fields of `object` that have columns. A text that a spreadsheet would take for a
-    /// formula gets a `'` before it; a field that is absent or null leaves its cell empty.
+    /// formula gets a `'` before it. A missing or null field leaves its cell empty.
     ///
     /// # Errors
     /// When the output cannot be written, or `object` has no form in JSON.

@@ -6,46 +6,47 @@ use cento::Analyzer;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The origin of the numbers of a report: its foot.
+/// The origin of the numbers of a report, shown at its foot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Run {
-    /// The title; `None` for the default.
+    /// The title, or `None` for the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The action, such as `search`.
     pub action: String,
     /// The options that affect the results, by name.
     pub parameters: BTreeMap<String, String>,
-    /// The index that was searched.
+    /// The searched index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexState>,
     /// Whether the documents are programs, which are shown line by line.
     #[serde(skip)]
     pub is_code: bool,
-    /// The date of the report as shown to the reader; the caller knows the time.
+    /// The date of the report as shown to the reader. The caller supplies it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// The version of cento.
     pub version: &'static str,
-    /// What a report without names has in place of the options that name inputs.
+    /// For each option that names inputs, the replacement in a report without names.
     #[serde(skip)]
     pub unnamed: BTreeMap<String, String>,
 }
 
-/// The state of an index.
+/// The state of a searched index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IndexState {
-    /// Its location: a directory, or the address of a service.
+    /// The location: a directory, or the address of a service.
     pub place: String,
-    /// The number of its commit, in decimal digits: many readers of JSON round large numbers.
+    /// The number of the commit, in decimal digits, because many readers of JSON round large
+    /// numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generation: Option<String>,
-    /// The number of its documents.
+    /// The number of documents.
     pub documents: u64,
 }
 
 impl Run {
-    /// Starts a run with its action.
+    /// Creates a run without options.
     #[must_use]
     pub fn new(action: impl Into<String>) -> Run {
         Run { action: action.into(), version: env!("CARGO_PKG_VERSION"), ..Run::default() }
@@ -57,7 +58,7 @@ impl Run {
         Run { is_code: analyzer.spec().name() == "code", ..self }
     }
 
-    /// Adds the options that differ from their defaults, by the names that programs know.
+    /// Adds the options that differ from their defaults, by the names that programs use.
     #[must_use]
     pub fn with_options<T: Serialize + Default>(self, options: &T) -> Run {
         let defaults = fields(&T::default());
@@ -72,14 +73,14 @@ impl Run {
         )
     }
 
-    /// Adds an option.
+    /// Adds an option, or replaces its value.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl ToString) -> Run {
         self.parameters.insert(name.into(), value.to_string());
         self
     }
 
-    /// Adds an option whose value names inputs, and what a report without names has in its place.
+    /// Adds an option whose value names inputs, and its replacement in a report without names.
     #[must_use]
     pub fn with_names(
         mut self,
@@ -92,7 +93,6 @@ impl Run {
         self.with(name, value)
     }
 
-    /// Leaves out the names of inputs.
     pub(crate) fn without_names(mut self) -> Run {
         self.parameters.extend(std::mem::take(&mut self.unnamed));
         if let Some(index) = &mut self.index {

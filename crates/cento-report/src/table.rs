@@ -25,8 +25,8 @@ const TOO_SHORT: &str = "too short to tell";
 const FORMULA: [char; 9] =
     ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\u{2212}'];
 
-/// Returns a cell with text from outside. A spreadsheet would run text that begins like a formula,
-/// also after white space and characters without a width, which it skips.
+/// Returns a cell with text from outside. A spreadsheet would run a text that begins like a
+/// formula, even after white space and zero-width characters, which it skips.
 pub(crate) fn cell(text: &str) -> String {
     let is_skipped = |c: char| {
         c.is_control()
@@ -44,7 +44,7 @@ fn share(share: f64) -> String {
     decimals(share, 4)
 }
 
-/// Two parts with passages in common; of a text without parts, the part has no name.
+/// Two parts with common passages. The part of a text without parts has no name.
 #[derive(Serialize)]
 struct PartPair<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,8 +55,8 @@ struct PartPair<'a> {
     tokens: u32,
 }
 
-/// Returns a cell with the parts that have these passages, those with most tokens first, as JSON;
-/// empty if the texts have no parts.
+/// Returns a cell with the parts of these passages as JSON, in descending order of tokens. Empty if
+/// the texts have no parts.
 fn parts(passages: &[Place]) -> String {
     let mut found = BTreeMap::<_, (u32, u32)>::new();
     for Place { part, source_part, tokens, .. } in passages {
@@ -78,7 +78,7 @@ fn parts(passages: &[Place]) -> String {
     }
 }
 
-/// Returns a row for an entry that is in no number: a name, and at its end a note.
+/// Returns a row for an entry without numbers: a name, and a note in the last column.
 fn noted(name: &str, note: String, columns: usize) -> Vec<String> {
     let mut row = vec![String::new(); columns];
     row[0] = cell(name);
@@ -91,8 +91,8 @@ fn not_compared(NotCompared { name, reason }: &NotCompared, columns: usize) -> V
 }
 
 impl TuningReport {
-    /// Writes the numbers as csv, one line a setting; then one for each input that was not used,
-    /// with the reason as its note.
+    /// Writes the numbers as csv: a line per setting, then a line per unused input with the reason
+    /// as its note.
     ///
     /// # Errors
     /// No error is known: the lines are written to memory.
@@ -137,8 +137,8 @@ impl TuningReport {
 }
 
 impl ReuseReport {
-    /// Writes the numbers as csv, one line a source, and one for a document without any; then one
-    /// for each input that was not searched for, with the reason as its note. An id that a
+    /// Writes the numbers as csv: a line per source, or one for a document without sources, then a
+    /// line per input that was not searched for, with the reason as its note. An id that a
     /// spreadsheet would take for a formula begins with `'`.
     ///
     /// # Errors
@@ -207,8 +207,8 @@ impl ReuseReport {
 }
 
 impl PairsReport {
-    /// Writes the numbers as csv, one line a pair; then one for each input that was not compared,
-    /// with the reason as its note, and one with the number of all pairs if the list was cut. A
+    /// Writes the numbers as csv: a line per pair, then a line per input that was not compared,
+    /// with the reason as its note, and a line with the number of all pairs if the list was cut. A
     /// name that a spreadsheet would take for a formula begins with `'`.
     ///
     /// # Errors
@@ -259,7 +259,7 @@ impl PairsReport {
 }
 
 impl DecontaminationReport {
-    /// Writes the numbers as csv, one line a benchmark; then one for each input that was not read,
+    /// Writes the numbers as csv: a line per benchmark, then a line per input that was not read,
     /// with the reason as its note. A name that a spreadsheet would take for a formula begins with
     /// `'`.
     ///
@@ -295,7 +295,7 @@ impl DecontaminationReport {
     }
 }
 
-/// Writes a table with these names of columns.
+/// Writes a table with these column names.
 fn table(head: &[&str], mut rows: impl Iterator<Item = Vec<String>>) -> Result<String> {
     let mut out = Writer::from_writer(Vec::new());
     let written =

@@ -1,7 +1,7 @@
 //! Text from outside, as a terminal can show it.
 //!
-//! A terminal obeys some of the characters that it gets: names of files, ids, addresses and
-//! passages come from outside, so programs write these characters as escapes.
+//! A terminal obeys some characters instead of showing them. Names of files, ids, addresses and
+//! passages come from outside, so programs write such characters as escapes.
 
 use std::borrow::Cow;
 use std::io;
@@ -15,8 +15,8 @@ pub fn is_obeyed(c: char) -> bool {
 }
 
 fn is_any_obeyed(text: &str) -> bool {
-    // Most lines are ASCII, and their bytes are checked many at a time: character by character took
-    // a tenth of the time of `pairs`.
+    // Most lines are ASCII, and their bytes are checked many at a time: checking each character
+    // took a tenth of the time of `pairs`.
     let is_plain = text.bytes().fold(true, |is_plain, byte| is_plain & matches!(byte, b' '..=b'~'));
     !is_plain && text.contains(is_obeyed)
 }
@@ -36,13 +36,13 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Writes JSON on one line. Characters that a terminal would obey are written as JSON escapes.
+/// Writes JSON on one line. Characters that a terminal would obey become JSON escapes.
 pub fn json(value: &impl Serialize) -> io::Result<String> {
     let json = serde_json::to_string(value).map_err(io::Error::other)?;
     if !is_any_obeyed(&json) {
         return Ok(json);
     }
-    // They are within strings: the syntax of JSON has no such characters.
+    // Only strings can contain such characters, because the syntax of JSON does not.
     let mut shown = String::with_capacity(json.len() + 16);
     for c in json.chars() {
         match is_obeyed(c) {

@@ -1,4 +1,4 @@
-//! A report on settings that were tried.
+//! A report on tried settings.
 
 use serde::Serialize;
 
@@ -7,12 +7,12 @@ use cento_collections::tune::TuneReport;
 use crate::omission::NotCompared;
 use crate::run::Run;
 
-/// The settings that were tried, and their findings.
+/// The tried settings, and their findings.
 #[derive(Debug, Clone, Serialize)]
 pub struct TuningReport {
     /// The origin of the numbers.
     pub run: Run,
-    /// The settings and the best one.
+    /// The settings, and which is best.
     #[serde(flatten)]
     pub tuning: TuneReport,
     /// The commands that use the best setting.

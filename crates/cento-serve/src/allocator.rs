@@ -1,11 +1,11 @@
-//! Limit on the freed memory that the allocator keeps.
+//! Limits how much freed memory the allocator keeps.
 
-/// Has the allocator return the free end of each of its areas to the system, if it is larger than
-/// [`KEPT_BYTES_MAX`], and every freed piece of at least that size immediately.
+/// Makes the allocator return freed memory to the system: the free end of an area if it is larger
+/// than [`KEPT_BYTES_MAX`], and every freed piece of at least this size.
 ///
-/// glibc has an area for each of many threads, and raises the limit to the largest piece that was
-/// ever freed, up to 64 MiB an area: after some large requests a service kept 500 MB unused. A
-/// limit that was set explicitly is not raised. Other allocators return memory by themselves.
+/// glibc has an area for each of many threads. By default it raises the limit to the largest piece
+/// ever freed, up to 64 MiB per area, so a service kept 500 MB unused after some large requests.
+/// glibc does not raise an explicit limit. Other allocators return memory without a call.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     for limit in [libc::M_TRIM_THRESHOLD, libc::M_MMAP_THRESHOLD] {
@@ -15,15 +15,14 @@ pub fn give_back() {
     }
 }
 
-/// A tenth of the memory of a search for passages; small pieces are freed and reused without the
-/// system.
+/// A tenth of the memory of a search for passages. Smaller pieces are reused by the allocator.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const KEPT_BYTES_MAX: libc::c_int = 1 << 20;
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "no crate makes this call")]
 fn set(limit: libc::c_int) -> bool {
-    // SAFETY: it takes two numbers, and takes the lock of the allocator itself.
+    // SAFETY: the call takes two numbers and locks the allocator itself.
     unsafe { libc::mallopt(limit, KEPT_BYTES_MAX) == 1 }
 }
 
@@ -41,7 +40,7 @@ mod tests {
         (pages.next().unwrap() - pages.next().unwrap()) * 4096
     }
 
-    /// Allocates a large piece, whose size raises a limit that was not set, and many smaller ones.
+    /// Allocates a large piece, which raises a default limit, and many smaller pieces.
     fn request() {
         drop(vec![1u8; 30 << 20]);
         let pieces: Vec<Vec<u8>> = (0..50).map(|_| vec![1; 512 << 10]).collect();

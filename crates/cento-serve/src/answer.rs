@@ -1,4 +1,4 @@
-//! Limit on the bytes of answers that slow clients have not taken yet.
+//! Limits the memory for answers to slow clients.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -11,10 +11,10 @@ use hyper::body::{Frame, SizeHint};
 use super::body::Gate;
 use cento::runtime::Permit;
 
-/// The number of bytes that a connection is given at a time; a shorter answer is given whole.
+/// The bytes passed to a connection at a time. Shorter answers need no reservation.
 const PART_BYTES: usize = 64 << 10;
 
-/// An answer that takes room until it has been given to the connection.
+/// An answer with its reserved room, which is returned after the last byte is sent.
 struct ReservedAnswer {
     rest: Bytes,
     _room: Permit,
@@ -44,13 +44,13 @@ impl HttpBody for ReservedAnswer {
     }
 }
 
-/// Returns the answer, with room from `gate` until it is sent, if there is room.
+/// Reserves room for a long answer until it is sent, or returns a failure if `gate` has no room.
 pub async fn hold(response: Response, gate: &Gate) -> Response {
     if response.body().size_hint().lower() <= PART_BYTES as u64 {
         return response;
     }
     let (head, body) = response.into_parts();
-    // It is in memory already.
+    // The body is in memory already, so `to_bytes` takes no more.
     let Ok(rest) = to_bytes(body, usize::MAX).await else {
         return super::failure::Failure::internal().into_response();
     };

@@ -1,4 +1,4 @@
-//! State that all requests share.
+//! The state shared by all requests.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,78 +26,76 @@ use cento::search::Searcher;
 use cento::{Error, Result};
 use cento_api::http::{AddResponse, Commit};
 
-/// The largest answer, that to a batch.
+/// The maximum size of an answer in bytes, which only a batch reaches.
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 
-/// The maximum time to read the rest of a request that is turned away.
+/// How long to read the remaining body of a refused request.
 const FORGET_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The maximum number of requests in progress, divided by this, may write in addition to them.
+/// The number of places of other requests for each separate place of a request that writes.
 const WRITE_SHARE: usize = 4;
 
-/// The state of a running service.
 pub struct App {
     pub settings: Settings,
     pub metrics: Arc<Metrics>,
     pub status: Arc<Status>,
     published: Arc<Published>,
-    /// The source of its commits.
+    /// Where new commits come from.
     pub source: Source,
-    /// The directory of indexes that clients may merge, if they may.
+    /// The directory of indexes for merges, if the operator allows merges.
     pub shards: Option<Arc<Shards>>,
     /// Whether the service listens on a loopback address only.
     pub is_loopback: bool,
-    /// Whether the service is to stop soon; it answers until `stopping` is set.
+    /// Whether the service will stop soon. Requests are answered until `stopping` is set.
     pub is_draining: AtomicBool,
     /// Set when the service stops.
     pub stopping: Stop,
-    /// Bytes of requests that search.
+    /// Bounds the bytes of requests that search.
     pub reads: Gate,
-    /// Bytes of requests that add documents.
+    /// Bounds the bytes of requests that add documents.
     pub writes: Gate,
-    /// Bytes of answers that have not been taken yet.
+    /// Bounds the bytes of answers until clients have taken the answers.
     pub answers: Gate,
-    /// The memory for processing the texts of requests, besides the texts themselves.
+    /// The memory for processing the texts of requests, in addition to the texts.
     pub memory: Arc<ByteBudget>,
-    /// Requests in progress, after their arrival; others are turned away. Quick searches need no
-    /// place.
+    /// Places of requests in progress, counted from the arrival of the whole request. Requests
+    /// without a place are turned away. Quick searches need no place.
     places: Semaphore,
-    /// Places of requests that write, so that searches, however many, turn none away.
+    /// Separate places for writes, which searches cannot crowd out.
     write_places: Semaphore,
-    /// Requests whose files are read, or whose documents are compared with each other.
+    /// Turns for requests with files, or with documents to compare.
     long_work: Arc<Turns>,
-    /// Requests about all documents.
+    /// Turns for requests about all documents of the index.
     pub collections: Arc<Turns>,
-    /// Searches that run; others wait.
+    /// Permits for running searches. Searches without a permit wait.
     pub running: Arc<Semaphore>,
     unsigned: Sender<Unsigned>,
     commands: Sender<Command>,
     /// The watches, if the service writes its index.
     pub matching: Option<Arc<Matching>>,
-    /// Places of requests that wait for events.
+    /// Places of requests waiting for events.
     pub waiting: Arc<Semaphore>,
 }
 
-/// The source of the commits of a service.
 pub enum Source {
-    /// From requests.
+    /// The service writes the index itself, on request.
     Own,
-    /// From an index that is written elsewhere.
+    /// The index is written elsewhere, and the service fetches its commits.
     Followed(Arc<Following>),
-    /// From other processes that write to the index.
+    /// Other processes write the index.
     ReadOnly,
-    /// From other processes that write to one of several indexes.
+    /// Other processes write the indexes, and the service searches several.
     Others,
 }
 
-/// The queues of the threads that write.
+/// The queues to the signing threads and to the writer.
 pub struct WriterChannels {
     pub unsigned: Sender<Unsigned>,
     pub commands: Sender<Command>,
     pub matching: Option<Arc<Matching>>,
 }
 
-/// Stops a search when its request is dropped.
+/// Stops a search when its request is dropped, which means that the client has gone.
 pub struct StopOnDrop(pub Stop);
 
 impl Drop for StopOnDrop {
@@ -107,7 +105,6 @@ impl Drop for StopOnDrop {
 }
 
 impl App {
-    /// Returns the state of a service that starts.
     pub fn new(
         settings: Settings,
         metrics: Arc<Metrics>,
@@ -117,13 +114,14 @@ impl App {
         (shards, memory): (Option<Shards>, Arc<ByteBudget>),
     ) -> App {
         let shards = shards.map(Arc::new);
-        // A body needs room for the texts made from it as well.
+        // The texts made from a body need room as well.
         let gate_bytes = (settings.memory_bytes / 8).max(settings.body_bytes_max);
         App {
             places: Semaphore::new(settings.requests_max),
             write_places: Semaphore::new((settings.requests_max / WRITE_SHARE).max(1)),
             long_work: Turns::new(LONG_WORK, settings.threads),
-            // Each takes half of the memory until it has found everything: two would have all.
+            // Two requests at a time would take all memory, because a request takes half until
+            // everything is found.
             collections: Turns::new(COLLECTIONS, 1),
             reads: Gate::new(gate_bytes),
             writes: Gate::new(gate_bytes),
@@ -146,21 +144,21 @@ impl App {
         }
     }
 
-    /// Returns the state of a service that accepts no writes.
+    /// Returns the state of a service without a writer.
     pub fn read_only(
         settings: Settings,
         metrics: Arc<Metrics>,
         status: Arc<Status>,
         current: (Arc<Published>, Source),
     ) -> App {
-        // Requests that write are refused before they could use these.
+        // Writes are refused before any use of these channels.
         let ways =
             WriterChannels { unsigned: bounded(0).0, commands: bounded(0).0, matching: None };
         let memory = ByteBudget::new(settings.memory_bytes);
         App::new(settings, metrics, status, current, ways, (None, memory))
     }
 
-    /// Returns the state of the followed index, if the service follows one.
+    /// Returns the progress of following, if the service follows an index.
     pub fn following(&self) -> Option<&Following> {
         match &self.source {
             Source::Followed(following) => Some(following),
@@ -168,13 +166,13 @@ impl App {
         }
     }
 
-    /// The searcher over the last commit.
+    /// Returns the searcher over the last commit.
     pub fn searcher(&self) -> Arc<Searcher> {
         self.published.current()
     }
 
-    /// Takes a place among the requests in progress. A request that is still arriving needs no
-    /// place: slow clients take none from others.
+    /// Takes a place among the requests in progress. Call this after the whole request has arrived,
+    /// so that slow clients take no places.
     pub fn place(&self) -> std::result::Result<SemaphorePermit<'_>, Failure> {
         self.places.try_acquire().map_err(|_| crowded())
     }
@@ -184,8 +182,8 @@ impl App {
         self.write_places.try_acquire().map_err(|_| crowded())
     }
 
-    /// Reads the body of a request that needs a place. If all places are taken, the request is
-    /// turned away before its body is held or looked at.
+    /// Reads the body of a request that needs a place. If no place is free, turns the request away
+    /// without keeping the body.
     pub async fn read_body(&self, request: Request) -> std::result::Result<Body, Failure> {
         self.body_for(&self.places, &self.reads, request).await
     }
@@ -195,7 +193,7 @@ impl App {
         self.body_for(&self.write_places, &self.writes, request).await
     }
 
-    /// Reads the body of a request that needs a place only if it is long.
+    /// Reads the body of a request that needs a place only if it is longer than `bytes_max`.
     pub async fn quick_body(
         &self,
         request: Request,
@@ -218,14 +216,14 @@ impl App {
         if places.available_permits() > 0 {
             return Body::read(request, gate, self.settings.body_bytes_max).await;
         }
-        // A client that is cut off while it sends does not read the reason.
+        // A client would not read the reason if it was cut off while sending.
         let forgotten = body::forget(request.into_body(), self.settings.body_bytes_max);
         let _ = tokio::time::timeout(FORGET_TIMEOUT, forgotten).await;
         Err(crowded())
     }
 
-    /// Does long work on a thread of its own, in turn with other clients; searches go first. `job`
-    /// waits for its turn before each part of it, such as a file.
+    /// Does long work on a separate thread, in turn with other clients. Searches go first. `job`
+    /// waits for its turn before each part of the work, such as a file.
     pub async fn in_turn<T: Send + 'static>(
         &self,
         client: Client,
@@ -237,7 +235,7 @@ impl App {
         let (metrics, computing) = (self.metrics.clone(), self.metrics.computing());
         let (tell, done) = oneshot::channel();
         let work = move || {
-            // Texts are extracted by a child process of this thread, which has its priority.
+            // Texts are extracted by a child process, which inherits the priority of this thread.
             priority::give_way();
             let result = Error::catch("long work", || job(is_unwanted, &mut turn));
             if matches!(result, Err(Error::Cancelled)) {
@@ -254,9 +252,9 @@ impl App {
         }
     }
 
-    /// Runs slow work on a thread of its own; the number of such threads is the number of searches
-    /// that run at a time. `job` checks its argument, which is set when the client has gone, every
-    /// few milliseconds, unless it ends sooner anyway.
+    /// Runs slow work on a separate thread, with as many threads as searches may run at a time.
+    /// `job` must check its argument every few milliseconds, unless it ends sooner. The argument is
+    /// set when the client has gone.
     pub async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(Stop) -> Result<T> + Send + 'static,
@@ -277,24 +275,23 @@ impl App {
         });
         match done.await {
             Ok(result) => result.map_err(Failure::from),
-            // The panic has been logged where it happened.
+            // The panic has been logged already.
             Err(_) => Err(Failure::internal()),
         }
     }
 
-    /// Waits until one more search may run.
+    /// Waits for a permit to search.
     pub async fn turn(&self) -> std::result::Result<OwnedSemaphorePermit, Failure> {
         self.running.clone().acquire_owned().await.map_err(|_| Failure::internal())
     }
 
-    /// Returns a permit for one more thread to search, and the count of it, if there is a processor
-    /// that no other request uses or waits for.
+    /// Returns a permit for a further searching thread, and counts the thread, if there is a
+    /// processor that no request uses or waits for.
     pub fn one_more(&self) -> Option<impl Send + use<>> {
         let permit = self.running.clone().try_acquire_owned().ok()?;
         Some((permit, self.metrics.computing()))
     }
 
-    /// Adds the documents of a request.
     pub async fn add(
         &self,
         body: Body,
@@ -310,13 +307,13 @@ impl App {
         answer.await.map_err(|_| self.unanswered())?
     }
 
-    /// Returns the failure of a request without an answer: the service stops, or there is a defect,
-    /// which another request would trigger again.
+    /// Returns the failure of a request without an answer. Unless the service stops, the cause is a
+    /// defect that a second attempt would trigger again.
     fn unanswered(&self) -> Failure {
         if self.stopping.is_set() { Failure::stopping() } else { Failure::internal() }
     }
 
-    /// Returns the room of a body, which is taken until the writer has the documents in it.
+    /// Returns the room of a body, which is occupied until the writer has the documents.
     pub fn room(&self, body: Body) -> QueueReservation {
         let (bytes, permit) = body.into_parts();
         QueueReservation::new(permit, bytes.len(), self.metrics.clone())
@@ -327,7 +324,7 @@ impl App {
         Ok(QueueReservation::new(self.writes.enter(0)?, 0, self.metrics.clone()))
     }
 
-    /// Sends `command` to the writer, and waits for the answer.
+    /// Sends a command to the writer and waits for the answer.
     pub async fn command<T>(
         &self,
         command: impl FnOnce(Reply<T>) -> Command,

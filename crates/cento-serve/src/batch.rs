@@ -1,12 +1,12 @@
-//! Sharing a list of work among several threads, as long as they are not needed elsewhere.
+//! Shares a list of work among the threads that other requests leave free.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Calls `work` for every number below `count`, in any order, until a call returns false: on this
-/// thread, and on others, at most `others_max` at a time, each with a permit from `permit`.
+/// Calls `work` for every number below `count`, in any order, until a call returns false. The calls
+/// run on this thread and at most `others_max` further threads at a time, with a permit per thread.
 ///
-/// A permit is returned after each piece of work and requested anew, so that a request that waits
-/// for one comes first: a long list keeps no other request waiting for longer than a piece takes.
+/// A thread returns its permit after a call and requests a new permit. So waiting requests get
+/// permits first, and a long list delays a request by a single call at most.
 pub fn share<P: Send>(
     count: usize,
     others_max: usize,
@@ -14,7 +14,7 @@ pub fn share<P: Send>(
     work: &(dyn Fn(usize) -> bool + Sync),
 ) {
     let (next, others) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    // False when nothing is left.
+    // Returns false when no work is left.
     let step = || {
         let number = next.fetch_add(1, Ordering::Relaxed);
         if number >= count {
@@ -35,7 +35,7 @@ pub fn share<P: Send>(
     };
     std::thread::scope(|scope| {
         loop {
-            // The last piece is left for this thread.
+            // The last call is left for this thread.
             let is_more = next.load(Ordering::Relaxed).saturating_add(1) < count;
             if is_more
                 && others.load(Ordering::Relaxed) < others_max
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn pieces_are_worked_on_at_the_same_time() {
-        // Each waits for the other two: one thread alone would never end.
+        // The calls wait for each other, so a single thread would never end.
         let barrier = Barrier::new(3);
         let threads = Mutex::new(BTreeSet::new());
         let work = |_| {

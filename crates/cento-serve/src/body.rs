@@ -1,4 +1,4 @@
-//! Bodies of requests, and the limits on their size.
+//! Bodies of requests, and limits on their size.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -19,8 +19,8 @@ use super::turns::{Client, client_of};
 use super::wrong_field::wrong_field;
 use cento::runtime::{ByteBudget, Permit};
 
-/// Limits the total size of the bodies in memory. Room is taken as bytes arrive, so that a client
-/// cannot reserve it by announcing a length; a request that finds no room does not wait.
+/// Limits the total size of bodies in memory. Room is taken as bytes arrive, so a client cannot
+/// reserve room by announcing a length. A request that finds no room does not wait.
 pub struct Gate(Arc<ByteBudget>);
 
 impl Gate {
@@ -30,6 +30,9 @@ impl Gate {
     }
 
     /// Takes room for this number of bytes.
+    ///
+    /// # Errors
+    /// `busy`, if there is no room.
     pub fn enter(&self, bytes: usize) -> Result<Permit, Failure> {
         self.0.try_enter(bytes).ok_or_else(no_room)
     }
@@ -39,47 +42,46 @@ fn no_room() -> Failure {
     Failure::busy("too many bytes of requests and answers are in flight; try again later")
 }
 
-/// While a body larger than this is unpacked, other requests are served in between.
+/// Beyond this many unpacked bytes, other requests are served between steps.
 const YIELD_BYTES: usize = 256 << 10;
 
 /// The form of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Form {
-    /// One JSON value.
+    /// A single JSON value.
     Json,
-    /// A JSON value a line.
+    /// One JSON value per line.
     Lines,
-    /// Parts; some of them are files.
+    /// Parts with names, as forms with files are sent.
     Files,
 }
 
-/// A complete body.
+/// A body that has arrived completely.
 pub struct Body {
     bytes: Bytes,
     form: Form,
-    /// The boundary between files.
+    /// The boundary between parts, if the body has parts.
     boundary: Option<String>,
     permit: Permit,
-    /// The client that sent it.
+    /// The client that sent the body.
     client: Client,
 }
 
-/// A part of a body of files.
+/// A part of a body in parts.
 pub struct Part {
-    /// Its name.
+    /// The name of the part.
     pub name: String,
-    /// The name of the file, if it is one.
+    /// The name of the file, if the part is a file.
     pub file: Option<String>,
-    /// Its bytes.
+    /// The content of the part.
     pub bytes: Bytes,
 }
 
 impl Body {
-    /// Reads the body of a request, at most `bytes_max` bytes after unpacking, if `gate` has room
-    /// for it.
+    /// Reads the body of a request, at most `bytes_max` bytes after unpacking, if `gate` has room.
     ///
     /// # Errors
-    /// When it is too large, its declared type is not supported, or it does not arrive.
+    /// When the body is too large, its declared type is not supported, or it does not arrive.
     pub async fn read(request: Request, gate: &Gate, bytes_max: usize) -> Result<Body, Failure> {
         let form = form(request.headers())?;
         let is_untyped = !request.headers().contains_key(header::CONTENT_TYPE);
@@ -104,35 +106,33 @@ impl Body {
         Ok(Body { bytes, form, boundary, permit, client })
     }
 
-    /// Returns the client that sent it.
     pub fn client(&self) -> Client {
         self.client
     }
 
-    /// Returns whether it is JSON lines.
+    /// Tells whether the body is JSON lines.
     pub fn is_lines(&self) -> bool {
         self.form == Form::Lines
     }
 
-    /// Returns whether it is files.
+    /// Tells whether the body is in parts.
     pub fn is_files(&self) -> bool {
         self.form == Form::Files
     }
 
-    /// Returns a body of JSON lines that the service itself has made, with the room for them.
+    /// Returns a body of JSON lines made by the service, with room for the lines.
     pub fn of_lines(lines: Vec<u8>, permit: Permit) -> Body {
         let (form, client) = (Form::Lines, Client::default());
         Body { bytes: lines.into(), form, boundary: None, permit, client }
     }
 
-    /// Returns the parts of a body of files, and the room for them.
+    /// Returns the parts of a body, and the room for the parts.
     ///
     /// # Errors
-    /// When it is not a body of files, has more than `parts_max` parts, or there is no room for a
-    /// copy.
+    /// When the body is not in parts, has more than `parts_max` parts, or a copy finds no room.
     pub async fn into_files(self, parts_max: usize) -> Result<(Vec<Part>, Permit), Failure> {
         let Body { bytes, boundary, mut permit, .. } = self;
-        // The parts are cut out of a copy.
+        // The parts are cut out of a copy, so twice the room is needed.
         if !permit.try_grow(bytes.len()) {
             return Err(no_room());
         }
@@ -156,16 +156,16 @@ impl Body {
         Ok((found, permit))
     }
 
-    /// Returns the lines that are not empty.
+    /// Returns the lines without empty lines.
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
         let lines = self.bytes.split(|&byte| byte == b'\n');
         lines.filter(|line| line.iter().any(|byte| !byte.is_ascii_whitespace()))
     }
 
-    /// Parses the body.
+    /// Parses the body as a JSON object.
     ///
     /// # Errors
-    /// When its form is another, or it is not JSON of this type.
+    /// When the body has another form, or is not JSON of this type.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         if self.form != Form::Json {
             return Err(Failure::unsupported(
@@ -175,12 +175,11 @@ impl Body {
         parse(&self.bytes)
     }
 
-    /// Returns the bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Returns the bytes, and the room for them.
+    /// Returns the bytes with their room.
     pub fn into_parts(self) -> (Bytes, Permit) {
         (self.bytes, self.permit)
     }
@@ -189,12 +188,12 @@ impl Body {
 /// Parses a JSON object.
 ///
 /// # Errors
-/// When it is not JSON of this type; with the field, or line and column.
+/// When it is not JSON of this type, with the wrong field, or line and column.
 pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
     let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
-    // No body is an empty request, as `curl -X POST` sends it.
+    // An empty body is an empty request, as `curl -X POST` sends it.
     let json = if json.trim_ascii().is_empty() { b"{}" } else { json };
-    // serde would read the values of an array as those of the fields, in order.
+    // serde would take the values of an array for the values of the fields, in order.
     if json.trim_ascii_start().first() == Some(&b'[') {
         return Err(Failure::bad_request("expected a JSON object"));
     }
@@ -204,7 +203,7 @@ pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
     })
 }
 
-/// Reads the rest of a body, up to `bytes_max` bytes, without buffering it.
+/// Reads the remaining body, up to `bytes_max` bytes, without keeping it.
 pub async fn forget(mut body: Stream, bytes_max: usize) {
     let mut bytes = 0;
     while let Some(Ok(frame)) = body.frame().await {
@@ -236,7 +235,7 @@ async fn collect(
 }
 
 /// Reads a compressed body. Neither the compressed nor the unpacked body may exceed `bytes_max`
-/// bytes: a series of empty members could be endless.
+/// bytes, because a series of empty members could be endless.
 async fn unpack(
     mut body: Stream,
     encoding: Encoding,
@@ -244,7 +243,7 @@ async fn unpack(
     bytes_max: usize,
 ) -> Result<(Bytes, Permit), Failure> {
     let mut unpacker = Unpacker::new(encoding)?;
-    // The memory of the decoder is given back at the end, that of its output is kept.
+    // The memory of the decoder is returned at the end, and the memory of its output is kept.
     let mut decoding = gate.enter(unpacker.bytes())?;
     let (mut bytes, mut room, mut packed_bytes) = (Vec::new(), gate.enter(0)?, 0);
     let mut counted = 0;
@@ -276,7 +275,7 @@ async fn unpack(
             if packed.is_empty() && !is_more {
                 break;
             }
-            // A long compressed body may hold little: other requests are served in between.
+            // Serve other requests in between, because a long compressed body may unpack to little.
             if bytes.len() > YIELD_BYTES {
                 tokio::task::yield_now().await;
             }
@@ -318,10 +317,10 @@ fn boundary(headers: &HeaderMap) -> Result<String, Failure> {
         .map_err(|error| Failure::bad_request(format!("Content-Type: {error}")))
 }
 
-/// Returns the declared length of a body, if the request declares one.
+/// Returns the declared length of a body, if the request declares a length.
 ///
 /// # Errors
-/// When it is not a number.
+/// When the declared length is no number.
 pub fn declared_length(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
     let Some(length) = headers.get(header::CONTENT_LENGTH) else { return Ok(None) };
     let length = length.to_str().ok().and_then(|length| length.parse().ok());

@@ -1,8 +1,8 @@
 //! The address of a client, and the number of its request.
 //!
-//! A trusted proxy names the address of its client. A number in the headers of a request is used if
-//! it is fit for a log, and a new one is made otherwise; it is in the header of the answer, in its
-//! error and in the log.
+//! A trusted proxy reports the address of its client. If a request brings a number fit for a log,
+//! the service uses the number, and otherwise makes a new number. The number is in a header of the
+//! answer, in an error and in the log.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
@@ -15,13 +15,13 @@ use ipnet::IpNet;
 /// The header with the number of a request.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The header where each proxy appends the address of its client.
+/// The header for the client addresses that proxies append.
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The maximum length of a request number that a client chooses.
+/// The maximum length of a request number from a client.
 const ID_BYTES_MAX: usize = 128;
 
-/// The address at the other end of a connection.
+/// The remote address of a connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
@@ -30,18 +30,18 @@ tokio::task_local! {
     static REQUEST_ID: HeaderValue;
 }
 
-/// Runs `answering`, for a request with this number.
+/// Runs `answering` for the request with this number.
 pub async fn numbered<F: Future>(id: HeaderValue, answering: F) -> F::Output {
     REQUEST_ID.scope(id, answering).await
 }
 
-/// Returns the number of the request that this task answers.
+/// Returns the number of the request of this task.
 pub fn request_id() -> Option<String> {
     let id = REQUEST_ID.try_with(|id| id.to_str().map(str::to_owned));
     id.ok().and_then(Result::ok)
 }
 
-/// Returns the number in these headers, or a new one.
+/// Returns the number in these headers, or a new number.
 pub fn id_of(headers: &HeaderMap) -> HeaderValue {
     let mut given = headers.get_all(X_REQUEST_ID).iter();
     match (given.next(), given.next()) {
@@ -50,14 +50,14 @@ pub fn id_of(headers: &HeaderMap) -> HeaderValue {
     }
 }
 
-/// Returns whether the number can be written to a log, searched for and pasted: it has letters,
-/// digits and the other characters of UUIDs, ULIDs and base64 only.
+/// Tells whether the number can be logged, searched for and pasted: it may contain letters, digits
+/// and the characters of UUIDs, ULIDs and base64.
 fn is_sane(id: &HeaderValue) -> bool {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:/+=@".contains(byte);
     (1..=ID_BYTES_MAX).contains(&id.len()) && id.as_bytes().iter().all(is_plain)
 }
 
-/// Returns a number that no other request has, of this process or another.
+/// Returns a number unique among all requests and processes.
 fn new_id() -> HeaderValue {
     static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -65,8 +65,8 @@ fn new_id() -> HeaderValue {
     HeaderValue::try_from(id).expect("digits are a value of a header")
 }
 
-/// Returns the address of the client: the other end of the connection, or, if that is a trusted
-/// proxy, the address that it names. Entries before the first address that is not trusted could be
+/// Returns the address of the client: the other end of the connection or, if that is a trusted
+/// proxy, the address that the proxy reports. Entries before the first untrusted address may be
 /// forged by the client at that address.
 pub fn address(peer: Peer, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
@@ -134,7 +134,7 @@ mod tests {
         check("::ffff:10.0.0.1", &["192.0.2.1"], "192.0.2.1");
         check("fd00::1", &["[2001:db8::1]:4711"], "2001:db8::1");
         check("10.0.0.1", &["192.0.2.1:80"], "192.0.2.1");
-        // The first was sent by the client itself.
+        // The client itself has sent the first entry.
         check("10.0.0.1", &["10.9.9.9, 192.0.2.1, 10.0.0.2"], "192.0.2.1");
         check("10.0.0.1", &["10.9.9.9", "192.0.2.1", "10.0.0.2"], "192.0.2.1");
         check("10.0.0.1", &["10.0.0.3,10.0.0.2"], "10.0.0.3");

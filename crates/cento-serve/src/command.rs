@@ -1,9 +1,8 @@
 //! Messages between requests, the threads that sign, and the writer.
 //!
 //! A request with documents goes to the threads of [`ingest`](crate::ingest) as [`Unsigned`], and
-//! from there to the [`writer`](crate::writer) as a [`Command`]; all others go to the writer
-//! directly. The answer comes back by a [`Reply`]. Senders and receivers know this module, and not
-//! each other.
+//! from there to the [`writer`](crate::writer) as a [`Command`]. Other commands go to the writer
+//! directly. A [`Reply`] returns the answer. Senders and receivers depend on this module only.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,161 +22,148 @@ use cento_api::http::{
     RemoveResponse, WithdrawRequest, WithdrawResponse,
 };
 
-/// An answer names at most this number of records that were not added.
+/// The maximum number of rejected records in an answer.
 pub const ERRORS_MAX: usize = 100;
 
-/// The way back to a request.
+/// Returns an answer to a request.
 pub struct Reply<T>(oneshot::Sender<std::result::Result<T, Failure>>);
 
 impl<T> Reply<T> {
-    /// Returns a reply, and its receiver.
+    /// Returns a reply and its receiver.
     pub fn new() -> (Reply<T>, oneshot::Receiver<std::result::Result<T, Failure>>) {
         let (sender, receiver) = oneshot::channel();
         (Reply(sender), receiver)
     }
 
-    /// Returns whether the request that waited for it has gone.
+    /// Tells whether the client has gone and no longer needs the answer.
     pub fn is_unwanted(&self) -> bool {
         self.0.is_closed()
     }
 
-    /// Sends it, if the request still waits.
+    /// Sends the answer, if the request still waits.
     pub fn send(self, result: std::result::Result<T, Failure>) {
         let _ = self.0.send(result);
     }
 }
 
-/// Documents that have arrived.
+/// Arrived documents before signing.
 pub struct Unsigned {
     /// The body of the request.
     pub body: Bytes,
-    /// Whether the body is JSON lines; one document if not.
+    /// Whether the body is JSON lines, instead of a single document.
     pub is_lines: bool,
-    /// When searches should see them.
+    /// When searches should see the documents.
     pub commit: Commit,
-    /// Their place in the queue.
+    /// The room that the documents take in the queue.
     pub room: QueueReservation,
-    /// The channel for the answer.
     pub reply: Reply<AddResponse>,
 }
 
-/// A document that was sent, signed.
+/// A signed document of a request.
 pub struct Received {
-    /// Its line, counted from 1, if it was one of several.
+    /// The line of the document, from 1, if the body was JSON lines.
     pub line: Option<u64>,
-    /// The document.
     pub signed: SignedDocument,
 }
 
 /// A command to the writer.
 pub enum Command {
-    /// To add documents.
     Add {
-        /// The documents.
         documents: Vec<Received>,
-        /// The response so far, with the records that were not added.
+        /// The response so far, with the rejected records.
         response: AddResponse,
-        /// When searches should see them.
+        /// When searches should see the documents.
         commit: Commit,
-        /// When their processing began.
+        /// When the request's processing began.
         started: Instant,
-        /// Their place in the queue.
+        /// The room that the documents take in the queue.
         room: QueueReservation,
-        /// The channel for the answer.
         reply: Reply<AddResponse>,
     },
-    /// To remove documents.
+    /// Remove documents by id.
     Remove {
-        /// Their ids.
+        /// The ids of the documents.
         ids: Vec<String>,
-        /// When searches should no longer see them.
+        /// When searches should no longer see the documents.
         commit: Commit,
-        /// Their place in the queue.
+        /// The room that the request takes in the queue.
         room: QueueReservation,
-        /// The channel for the answer.
         reply: Reply<RemoveResponse>,
     },
-    /// To remove the documents that a filter finds.
+    /// Remove all documents matching a filter.
     RemoveMatching {
-        /// The filter.
         filter: String,
-        /// When searches should no longer see them.
+        /// When searches should no longer see the documents.
         commit: Commit,
         /// Set when the client has gone.
         stop: Stop,
-        /// The channel for the answer.
         reply: Reply<RemoveResponse>,
     },
-    /// To change the meta object of a document.
+    /// Change the meta object of a document.
     Patch {
         /// The id of the document.
         id: String,
-        /// The merge patch.
+        /// The JSON merge patch (RFC 7396).
         patch: Map<String, Value>,
-        /// When searches should see it.
+        /// When searches should see the change.
         commit: Commit,
-        /// Its place in the queue.
+        /// The room that the request takes in the queue.
         room: QueueReservation,
-        /// The channel for the answer.
         reply: Reply<PatchResponse>,
     },
-    /// To commit.
+    /// Commit all changes now.
     Commit(Reply<CommitResponse>),
-    /// To compact.
+    /// Compact the index while the writer goes on.
     Compact {
-        /// Into at most this number of segments.
+        /// The maximum number of segments afterwards.
         segments: usize,
-        /// The receiver of the answer; at the end, or only at the beginning.
+        /// Answers the request, at the beginning or at the end.
         reply: Reply<CompactResponse>,
-        /// Whether it is the end.
+        /// Whether to answer at the end.
         wait: bool,
     },
-    /// To take finished indexes into this one.
+    /// Merge finished indexes into this index.
     Merge {
-        /// Their directories.
+        /// The directories of the indexes.
         shards: Vec<PathBuf>,
-        /// The handling of ids that occur twice.
+        /// How to handle repeated ids.
         options: AddIndexesOptions,
-        /// The receiver of the answer; a failure names the paths of the shards.
+        /// A failure in the reply may contain the paths of the shards.
         reply: Reply<Result<AddedIndexes>>,
     },
-    /// To log the documents of each later commit, for watches.
+    /// Log the documents of later commits, for watches.
     LogChanges(Reply<()>),
-    /// To withdraw a document.
     Withdraw {
-        /// The document, and what copies and passages of it are.
+        /// The document, and the definition of its copies and passages.
         request: WithdrawRequest,
         /// Set when the client has gone.
         stop: Stop,
-        /// The receiver of the answer.
         reply: Reply<WithdrawResponse>,
     },
-    /// To lift the withdrawal of a document.
+    /// Lift the withdrawal of a document.
     Forget {
         /// The id of the document.
         id: String,
-        /// The receiver of the answer.
         reply: Reply<ForgetResponse>,
     },
     /// A compaction has ended.
     Compacted(Result<Compaction>),
-    /// To commit all changes, and end.
+    /// Commit all changes, then end the writer.
     Stop,
 }
 
-/// The room of documents on their way, until the writer has them; kept even after the request has
-/// stopped waiting for the answer.
+/// The room of documents in the queue. Only the writer returns it, even if the client has gone.
 pub struct QueueReservation {
     bytes: i64,
-    /// The metrics that count it.
+    /// The metrics that count the room.
     pub metrics: Arc<Metrics>,
     _permit: Permit,
-    /// For signatures that take more than others.
+    /// The memory of signatures beyond the usual size.
     pub signatures: Option<Permit>,
 }
 
 impl QueueReservation {
-    /// For a body of this size in bytes, which `permit` let in.
+    /// Counts a body of `bytes` bytes, with the room from `permit`.
     pub fn new(permit: Permit, bytes: usize, metrics: Arc<Metrics>) -> QueueReservation {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         metrics.queue_requests.inc();

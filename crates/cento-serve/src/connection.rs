@@ -1,7 +1,7 @@
-//! Accepting and limiting connections.
+//! Accepts and limits connections.
 //!
-//! Connections are accepted up to a maximum number; any more are turned away immediately. A client
-//! that does not send its request, or does not take its answer, is cut off.
+//! Connections beyond the maximum number are turned away immediately. A client is cut off if it
+//! does not send its request, or does not take its answer.
 
 mod pace;
 
@@ -25,17 +25,17 @@ use super::app::App;
 use super::caller::Peer;
 use pace::{Pace, Paced};
 
-/// The head of a request arrives within this time, or within the time limit of a request if that is
-/// shorter; the same limit holds for answers.
+/// How long the head of a request may take to arrive. If the time limit of a request is shorter,
+/// that limit applies. The same holds for answers.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A client takes some of its answer within this time.
+/// How long a client may take to accept some of its answer.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The maximum size of the head of a request and of the bytes read ahead.
+/// The maximum size of the head of a request, and of the bytes read ahead.
 const BUFFER_BYTES_MAX: usize = 64 << 10;
 
-/// The interval between two checks whether the service is to stop.
+/// How often to check whether the service should stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The answer to a client beyond the maximum number of connections.
@@ -44,7 +44,7 @@ const TURNED_AWAY: &[u8] =
     Content-Length: 74\r\nRetry-After: 1\r\nConnection: close\r\n\r\n\
     {\"error\":{\"code\":\"unavailable\",\"message\":\"too many connections are open\"}}";
 
-/// Answers connections until the service stops, then finishes requests in progress, within
+/// Answers connections until the service stops. Then finishes requests in progress within
 /// `shutdown_timeout`.
 pub async fn serve(
     listener: TcpListener,
@@ -59,7 +59,7 @@ pub async fn serve(
             accepted = listener.accept() => match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // Such as too many open files: that passes.
+                    // The error may be temporary, such as too many open files.
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(STOP_INTERVAL).await;
                     continue;
@@ -72,7 +72,7 @@ pub async fn serve(
             turn_away(&stream);
             continue;
         };
-        // Answers are written whole: waiting for more to send would only delay them.
+        // Waiting for more bytes would only delay answers, because an answer is written whole.
         let _ = stream.set_nodelay(true);
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(WRITE_TIMEOUT.min(app.settings.timeout)));
@@ -115,7 +115,7 @@ async fn stopped(stop: &Stop) {
     }
 }
 
-/// Sends the refusal, if the client's buffer takes it immediately.
+/// Sends the refusal, unless the client's buffer is full. Waiting would block other clients.
 fn turn_away(stream: &TcpStream) {
     let _ = stream.try_write(TURNED_AWAY);
 }

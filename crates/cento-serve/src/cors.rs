@@ -1,50 +1,49 @@
-//! Requests from web pages of other sites.
+//! Admits requests from web pages of other sites.
 //!
-//! Pages of the origins that the operator lists may send requests, with tokens: a browser checks
-//! first, and shows a page the answer only if that names its origin (the Fetch standard, "CORS
-//! protocol"). Credentials that a browser sends by itself, such as cookies, have no effect here.
+//! Pages of listed origins may send requests with tokens. A browser asks first, and shows a page
+//! the answer only if the answer contains the page's origin (the Fetch standard, "CORS protocol").
+//! Cookies and other credentials from browsers have no effect here.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::caller::X_REQUEST_ID;
 
-/// The methods, and the headers, that a page may use.
+/// The methods and headers of permitted requests.
 const METHODS: &str = "GET, POST, PATCH, DELETE";
 const HEADERS: &str = "authorization, content-type, content-encoding, x-request-id";
 
-/// The headers of an answer that a page may see beside those that every page may see.
+/// The headers of an answer for pages, besides the headers that every page may read.
 const EXPOSED: &str = "retry-after, x-request-id";
 
-/// The lifetime of the permission in a browser's cache, in seconds: the maximum that Chromium
-/// accepts.
+/// How long a browser may cache the permission, in seconds. Chromium accepts no more.
 const AGE_MAX: &str = "7200";
 
-/// The origins of pages that may send requests.
+/// The origins of permitted pages.
 #[derive(Debug, Clone, Default)]
 pub struct Origins(Vec<HeaderValue>);
 
 impl Origins {
-    /// Returns these origins, each such as `https://example.org` or `http://localhost:5173`.
+    /// Returns a list of origins such as `https://example.org` or `http://localhost:5173`.
     ///
     /// # Errors
-    /// The first that is not an origin as browsers write it.
+    /// When an origin is not written as browsers write origins.
     pub fn new<'a>(origins: impl IntoIterator<Item = &'a str>) -> Result<Origins, String> {
         origins.into_iter().map(parse).collect::<Result<_, _>>().map(Origins)
     }
 
-    /// Returns whether the list is empty.
+    /// Tells whether no origin is listed, so that pages of other sites are refused.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the origin of the page that sent the request, if it is listed.
+    /// Returns the origin of the page behind the request, if the origin is listed.
     pub fn listed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
         self.0.iter().find(|listed| *listed == origin).cloned()
     }
 
-    /// Names the origin of the requesting page in the answer, and notes that answers differ by it.
+    /// Puts the origin of the page into the answer, and tells caches that answers differ by origin.
     pub fn mark(&self, origin: Option<HeaderValue>, headers: &mut HeaderMap) {
         if self.is_empty() {
             return;
@@ -58,7 +57,7 @@ impl Origins {
     }
 }
 
-/// Checks an origin: a scheme, a host in lower case, and a port if it is not that of the scheme.
+/// Checks an origin: a scheme, a host in lower case, and a port unless it is the default.
 fn parse(text: &str) -> Result<HeaderValue, String> {
     let refused = || {
         format!(
@@ -87,7 +86,7 @@ fn parse(text: &str) -> Result<HeaderValue, String> {
     }
 }
 
-/// Returns the answer to a browser's preflight request; `None` for other requests.
+/// Returns the answer to a browser's preflight request. Other requests give `None`.
 pub fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response> {
     let asks =
         method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);

@@ -1,8 +1,8 @@
-//! Decompression of bodies, within the limits of plain ones.
+//! Decompresses bodies within the limits of plain bodies.
 //!
-//! Bodies are gzip or Zstandard, with any number of members or frames. They are unpacked as they
-//! arrive, a little at a time, so that no other request waits, and a body that is too large is
-//! refused as soon as it exceeds the limit.
+//! Bodies are gzip or Zstandard, with any number of members or frames. Arriving bytes are unpacked
+//! in small steps, so that other requests do not wait, and a body beyond the limit is refused at
+//! once.
 
 use std::io::{self, Write};
 
@@ -12,37 +12,36 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::failure::Failure;
 
-/// The window of Zstandard that decoders of HTTP have to support, and encoders must not exceed (RFC
-/// 9659).
+/// The largest Zstandard window. Decoders for HTTP must support this size, and encoders must not
+/// exceed it (RFC 9659).
 const WINDOW_LOG_MAX: u32 = 23;
 
-/// The number of packed bytes that are read at a time: gzip unpacks them to at most 264 kB.
+/// The number of packed bytes to read at a time. gzip unpacks them to at most 264 kB.
 const PACKED_BYTES: usize = 256;
 
-/// The maximum size of a block of Zstandard.
+/// The maximum size of a Zstandard block.
 const BLOCK_BYTES: usize = 128 << 10;
 
-/// The memory of a gzip decoder: its window, its tables and its last output.
+/// The memory of a gzip decoder: its window, tables and latest output.
 const GZIP_BYTES: usize = 320 << 10;
 
-/// The memory of a Zstandard decoder besides its window: its tables and two blocks.
+/// The memory of a Zstandard decoder without its window: tables and two blocks.
 const ZSTD_BYTES: usize = 512 << 10;
 
 /// How a body is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
-    /// gzip (RFC 1952).
+    /// The gzip format of RFC 1952, with any number of members.
     Gzip,
-    /// Zstandard (RFC 8878).
+    /// The Zstandard format of RFC 8878, with any number of frames.
     Zstd,
 }
 
 impl Encoding {
-    /// Returns the encoding that the header `Content-Encoding` names; `None` for a body that is not
-    /// encoded.
+    /// Returns the encoding in the header `Content-Encoding`, or `None` for a plain body.
     ///
     /// # Errors
-    /// When it is unknown, or there are several.
+    /// When the encoding is unknown, or there are several.
     pub fn of(headers: &HeaderMap) -> Result<Option<Encoding>, Failure> {
         let Some(encoding) = headers.get(header::CONTENT_ENCODING) else { return Ok(None) };
         let name = encoding.to_str().unwrap_or_default().trim().to_ascii_lowercase();
@@ -57,7 +56,7 @@ impl Encoding {
         }
     }
 
-    /// Returns the name that users know.
+    /// Returns the name for messages.
     fn name(self) -> &'static str {
         match self {
             Encoding::Gzip => "gzip",
@@ -66,7 +65,7 @@ impl Encoding {
     }
 }
 
-/// Unpacks a body.
+/// Unpacks a body step by step.
 pub struct Unpacker {
     encoding: Encoding,
     kind: Kind,
@@ -100,7 +99,7 @@ impl Unpacker {
         Ok(Unpacker { encoding, kind })
     }
 
-    /// Returns the memory that it takes at first.
+    /// Returns the memory of a new decoder, in bytes.
     pub fn bytes(&self) -> usize {
         match self.kind {
             Kind::Gzip(_) => GZIP_BYTES,
@@ -108,8 +107,8 @@ impl Unpacker {
         }
     }
 
-    /// Returns the additional memory after unpacking `before` bytes and then `more`: pages of a
-    /// window are allocated when something is written to them.
+    /// Returns the additional memory for unpacking `more` bytes after `before` bytes, because the
+    /// pages of a window are allocated when they are written.
     pub fn window_bytes(&self, before: usize, more: usize) -> usize {
         let window = |unpacked: usize| unpacked.min(1 << WINDOW_LOG_MAX);
         match self.kind {
@@ -118,11 +117,11 @@ impl Unpacker {
         }
     }
 
-    /// Unpacks some of `packed`, advances it past the bytes that were read, and appends the output
-    /// to `unpacked`. No output is left when `packed` is empty and nothing was appended.
+    /// Unpacks some of `packed`, advances it past the bytes read, and appends the output to
+    /// `unpacked`. The output is complete once `packed` is empty and a call has appended nothing.
     ///
     /// # Errors
-    /// When it is damaged.
+    /// When the body is damaged.
     pub fn step(&mut self, packed: &mut &[u8], unpacked: &mut Vec<u8>) -> Result<(), Failure> {
         let encoding = self.encoding;
         match &mut self.kind {
@@ -138,7 +137,7 @@ impl Unpacker {
                 let hint = decoder.run(&mut input, &mut output);
                 let hint = hint.map_err(|error| damaged(encoding, &error))?;
                 let (read, written) = (input.pos(), output.pos());
-                // With nothing read and nothing written it asks for the next frame.
+                // If nothing is read or written, the hint is about the next frame.
                 if read > 0 || written > 0 {
                     *is_complete = hint == 0;
                 }
@@ -149,7 +148,7 @@ impl Unpacker {
         Ok(())
     }
 
-    /// Ends the decoding; appends the rest, if there is one.
+    /// Ends the decoding, and appends the remaining output.
     ///
     /// # Errors
     /// When the body ends before its compressed data is complete.
@@ -187,7 +186,7 @@ mod tests {
         zstd::encode_all(text, 3).unwrap()
     }
 
-    /// Unpacks a body that arrives in parts of this number of bytes.
+    /// Unpacks a body in parts of `part_bytes` bytes.
     fn unpack(encoding: Encoding, packed: &[u8], part_bytes: usize) -> Result<Vec<u8>, Failure> {
         let mut unpacker = Unpacker::new(encoding)?;
         let mut all = Vec::new();
@@ -217,7 +216,7 @@ mod tests {
                     }
                     let unpacked = unpack(encoding, &packed, part_bytes).unwrap();
                     assert!(unpacked == text, "{encoding:?}, {part_bytes}");
-                    // Several members are one body.
+                    // Several members form one body.
                     let twice = [packed.as_slice(), &packed].concat();
                     let unpacked = unpack(encoding, &twice, part_bytes.max(7)).unwrap();
                     assert!(unpacked == [text, text].concat(), "{encoding:?}, {part_bytes}");

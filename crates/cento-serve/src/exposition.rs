@@ -1,25 +1,22 @@
-//! The two text formats of Prometheus.
+//! The text formats of Prometheus.
 //!
-//! They are OpenMetrics 1.0, and the classic format 0.0.4, which came first: there a counter and
-//! its help carry the name of the sample, `_total` included, and there are neither units nor an
-//! end.
+//! OpenMetrics 1.0 is the newer format. In the classic format 0.0.4, a counter and its help have
+//! the name of the sample, including `_total`, and there are no units and no end mark.
 
 use std::fmt::Write;
 
 use axum::http::{HeaderMap, header};
 
-/// A text format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// OpenMetrics 1.0.
+    /// OpenMetrics 1.0, the default.
     Open,
-    /// Format 0.0.4.
+    /// The older Prometheus text format, version 0.0.4.
     Classic,
 }
 
 impl Format {
-    /// Returns the format that a client prefers, by its header `Accept`; OpenMetrics without a
-    /// preference.
+    /// Returns the format that a client prefers in its header `Accept`, by default OpenMetrics.
     pub fn accepted(headers: &HeaderMap) -> Format {
         let (mut open, mut classic) = (None, None);
         for value in headers.get_all(header::ACCEPT) {
@@ -50,7 +47,7 @@ impl Format {
         }
     }
 
-    /// Converts metrics, written as OpenMetrics, to this format.
+    /// Converts metrics from OpenMetrics to this format.
     pub fn write(self, open: String) -> String {
         match self {
             Format::Open => open,
@@ -65,7 +62,7 @@ fn classic(open: &str) -> String {
     for line in open.lines() {
         let mut words = line.splitn(4, ' ');
         match (words.next(), words.next(), words.next(), words.next()) {
-            // The type, which comes next, has the name of the metric.
+            // The name is in the line with the type, which follows.
             (Some("#"), Some("HELP"), _, of) => help = of.unwrap_or_default(),
             (Some("#"), Some("TYPE"), Some(name), Some(kind)) => {
                 let total = if kind == "counter" { "_total" } else { "" };
@@ -102,7 +99,7 @@ mod tests {
         check(&["text/plain"], Format::Classic);
         check(&["text/plain;version=0.0.4"], Format::Classic);
         check(&["text/plain", "application/openmetrics-text"], Format::Open);
-        // The header of Prometheus, and of a version of it without OpenMetrics.
+        // The headers of Prometheus, and of an old version without OpenMetrics.
         let new = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1";
         check(&[new], Format::Open);
         let old = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;\

@@ -1,7 +1,7 @@
-//! Failures, as clients see them.
+//! Failures as clients see them.
 //!
-//! Each has a status, a code that programs may rely on, and a sentence. A fault that only the
-//! operator can mend is logged in full; the answer refers to the log and names no path.
+//! A failure has a status, a code for programs, and a sentence. If only the operator can repair the
+//! cause, the log has all details, and the answer refers to the log without any path.
 
 use std::borrow::Cow;
 
@@ -12,29 +12,28 @@ use super::caller::request_id;
 use cento::{Error, Reason};
 use cento_api::http::{ErrorBody, ErrorInfo};
 
-/// The delay in seconds before a client that was turned away may try again.
+/// How many seconds a refused client should wait.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// The accepted encodings, for the header `Accept-Encoding` of a refusal.
 const ENCODINGS_ACCEPTED: &str = "gzip, zstd";
 
-/// A request that was not answered as asked.
+/// Why a request was not answered as requested.
 #[derive(Debug, Clone)]
 pub struct Failure {
     pub status: StatusCode,
     pub code: &'static str,
     pub message: String,
-    /// The subject of the code: an argument, a feature, a field.
+    /// What the code is about: an argument, a feature or a field.
     detail: Option<String>,
 }
 
 impl Failure {
-    /// With this status, code and sentence.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Failure {
         Failure { status, code, message: message.into(), detail: None }
     }
 
-    /// The request makes no sense: it is no JSON, or has no field of a name.
+    /// The request makes no sense, for example because the body is no JSON or lacks a field.
     pub fn bad_request(message: impl Into<String>) -> Failure {
         Failure::new(StatusCode::BAD_REQUEST, "bad_request", message)
     }
@@ -44,13 +43,13 @@ impl Failure {
         Failure::from(Error::argument(argument, message))
     }
 
-    /// Returns a failure with the code and the subject of a reason.
+    /// Returns a failure with the code and the subject of `reason`.
     pub fn of_reason(status: StatusCode, reason: Reason<'_>, message: String) -> Failure {
         let detail = reason.detail().map(str::to_owned);
         Failure { status, code: reason.code(), message, detail }
     }
 
-    /// Returns the failure with the part of the request that it is about.
+    /// Adds the part of the request to the message.
     pub fn at(self, part: &str) -> Failure {
         Failure { message: format!("`{part}`: {}", self.message), ..self }
     }
@@ -60,33 +59,31 @@ impl Failure {
         Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
     }
 
-    /// A body of a form that the route does not take.
+    /// The route does not accept bodies of this form.
     pub fn unsupported(message: &str) -> Failure {
         Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
     }
 
-    /// The service is busy.
+    /// The service has no capacity at the moment.
     pub fn busy(message: impl Into<String>) -> Failure {
         Failure::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
     }
 
-    /// The request took too long.
     pub fn timed_out() -> Failure {
         let message = "the request exceeded the time limit of this service";
         Failure::new(StatusCode::REQUEST_TIMEOUT, "timeout", message)
     }
 
-    /// The service cannot do it now.
+    /// The service cannot answer at the moment.
     pub fn unavailable(message: impl Into<String>) -> Failure {
         Failure::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
     }
 
-    /// The service is stopping.
     pub fn stopping() -> Failure {
         Failure::unavailable("the service is stopping")
     }
 
-    /// The last write failed, and no new changes are accepted until writing succeeds.
+    /// The last write failed, and new changes are refused until writing succeeds.
     pub fn not_writing() -> Failure {
         Failure::unavailable(
             "the index cannot be written at present, the log of the service says why; what was \
@@ -95,13 +92,13 @@ impl Failure {
         )
     }
 
-    /// A defect, or trouble that only the operator can mend.
+    /// A defect, or a problem for the operator.
     pub fn internal() -> Failure {
         let message = "internal error; the log of the service has the details";
         Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 
-    /// A document triggers a defect: sending it again would trigger it again.
+    /// A document triggers a defect, so the client should not send the document again.
     pub fn poisonous(id: &str) -> Failure {
         let message = format!(
             "the document `{id}` triggers a defect in cento and was refused; do not send it again, \
@@ -110,7 +107,7 @@ impl Failure {
         Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "poisonous_document", message)
     }
 
-    /// The body of the answer.
+    /// Returns the body of the answer.
     pub fn body(&self) -> ErrorBody {
         let (code, message) = (self.code.to_owned(), self.message.clone());
         let none = ErrorInfo {
@@ -132,8 +129,8 @@ impl Failure {
     }
 }
 
-/// Returns the status for an error that the client sees as it is; `None` for one that names a path
-/// of this machine, or that only the operator can mend.
+/// Returns the status for an error that clients may see unchanged. Returns `None` if the error
+/// contains a path of this machine, or only the operator can repair the cause.
 fn told(error: &Error) -> Option<StatusCode> {
     let is_of_request = matches!(
         error,
@@ -159,14 +156,15 @@ impl From<&Error> for Failure {
             return Failure::of_reason(status, error.reason(), error.to_string());
         }
         match error.reason() {
-            // The guard cancels it when the time is over, or a client by hanging up.
+            // The guard cancels a request after its time, or a client hangs up.
             Reason::Cancelled => Failure::timed_out(),
             reason @ Reason::Damaged => {
                 tracing::error!(%error, request_id = request_id(), "the index is damaged");
                 let message = "a file of the index is damaged; the log of the service names it";
                 Failure::of_reason(StatusCode::INTERNAL_SERVER_ERROR, reason, message.into())
             }
-            // What an index lacks by choice is no fault of the service. The path is not shown.
+            // An index without texts is a choice, not a fault of the service. The message must not
+            // contain the path.
             reason @ Reason::NoTexts => {
                 let what = match error {
                     Error::Index { what, .. } => what.as_str(),
@@ -246,7 +244,7 @@ mod tests {
         assert_eq!(nameless.body().error.field.as_deref(), Some("text"));
         check(Error::input("a", Refusal::new(Reason::IdTaken, "no")), 409, "id_taken");
         check(Error::UnknownId { id: "a".into() }, 404, "unknown_id");
-        // A path of this machine is not shown to clients.
+        // Clients must not see paths of this machine.
         let told = check(Error::index("/secret", Reason::NoTexts, "no"), 409, "no_texts");
         assert_eq!(told.message, "the index of the service: no");
         let told = check(Error::index("/secret", Reason::Unsuitable, "no"), 500, "internal");
@@ -256,7 +254,7 @@ mod tests {
         check(Corruption::new("a.sig", "header", 0, "cut").into(), 500, "damaged");
         let told = check(Error::internal("/secret/place", "it panicked"), 500, "internal");
         assert!(!told.message.contains("secret") && !told.message.contains("panicked"));
-        // A client that may retry receives the time to wait; a defect would only occur again.
+        // An answer says how long to wait only if a retry can help. A defect would occur again.
         for (failure, is_told) in [(told, false), (Failure::unavailable("no"), true)] {
             let headers = failure.into_response().headers().clone();
             assert_eq!(headers.contains_key(header::RETRY_AFTER), is_told);

@@ -1,8 +1,8 @@
 //! Files of a request.
 //!
-//! They are read as `cento add` reads files, and their texts replace those that clients otherwise
-//! send as JSON. The texts of a request are within the limit for its body, room for them is taken
-//! as they are extracted, and the processes that extract them are ended when the client has gone.
+//! Files are read as `cento add` reads them, and their texts replace texts in JSON. The texts count
+//! against the limit of the body. Room is taken during the extraction of texts, and the extracting
+//! processes end when the client has gone.
 
 use std::sync::Arc;
 
@@ -26,47 +26,47 @@ use cento_source::{
 /// The part with the JSON of the request.
 const REQUEST: &str = "request";
 
-/// The memory of a document besides its text.
+/// The memory of a document without its text, in bytes.
 const DOCUMENT_BYTES: usize = 64;
 
-/// An answer names at most this number of files that were not read.
+/// The maximum number of unread files in an answer.
 const NOT_READ_MAX: usize = 1000;
 
-/// A document in a file.
+/// A document from a file.
 pub struct FileDocument {
-    /// The part of the request that has the file.
+    /// The name of the part with the file.
     pub part: String,
-    /// The document.
+    /// The document with its text.
     pub document: Document,
-    /// The name of the list that it is a record of, if it is one.
+    /// The name of the list, if the document is a record of a list.
     pub list: Option<Arc<str>>,
-    /// Other findings in its file besides the text.
+    /// Further findings in the file.
     pub in_file: InFile,
 }
 
 /// The files of a request, and its JSON part.
 pub struct Files {
     request: Map<String, Value>,
-    /// The names of the parts with files, in their order.
+    /// The names of the parts with files, in order.
     pub parts: Vec<String>,
-    /// The documents in them.
+    /// The documents in the files.
     pub documents: Vec<FileDocument>,
-    /// The files and records that were not read, with reasons.
+    /// The unread files and records, with reasons.
     pub not_read: NotRead,
-    /// The numbers of files and records that were not read, as `cento add` counts them.
+    /// The numbers of unread files and records, counted as by `cento add`.
     pub counts: AddReport,
-    /// The fields of records that became no part of a document.
+    /// Fields of records missing from the documents.
     pub fields_not_kept: Vec<String>,
     /// The room for the texts.
     pub room: Permit,
 }
 
 impl Files {
-    /// Reads the files of a request, from the parts with these names.
+    /// Reads the files of a request from the parts with these names.
     ///
     /// # Errors
-    /// When there is no file, a part has another name, the JSON part is repeated, or the texts are
-    /// too large.
+    /// When there is no file, a part is unknown, the JSON part is repeated, or the texts are too
+    /// large.
     pub async fn read(
         app: &Arc<App>,
         body: Body,
@@ -123,10 +123,10 @@ impl Files {
         .await
     }
 
-    /// Parses the JSON part of the request, with `defaults` for the fields that the files replace.
+    /// Parses the JSON part of the request. `defaults` are for fields that the files replace.
     ///
     /// # Errors
-    /// When it is not JSON of this type.
+    /// When the part is not JSON of this type.
     pub fn request<T: DeserializeOwned>(
         &mut self,
         defaults: impl IntoIterator<Item = (&'static str, Value)>,
@@ -149,7 +149,7 @@ impl Files {
     }
 }
 
-/// Refuses a second part of a name.
+/// Refuses a second part with the same name.
 pub fn sent_again(part: &str) -> Failure {
     Failure::bad_request(format!("the part `{part}` was sent more than once; send it once"))
 }
@@ -176,7 +176,8 @@ impl FilesRead {
         for chunk in read_bytes(&file, bytes.into(), options) {
             match chunk {
                 Ok(chunk) => {
-                    // Each file of an archive has a turn of its own.
+                    // Wait for a turn before each file, so that a large archive does not block
+                    // clients.
                     job.wait(stop)?;
                     let list = (!chunk.kind.is_whole_file()).then(|| chunk.path.clone());
                     for document in chunk.documents(options) {
@@ -232,7 +233,7 @@ impl FilesRead {
     }
 }
 
-/// Appends to a list of files that were not read, or counts them in `more` if the list is long.
+/// Appends to a list of unread files, or counts in `more` if the list is long.
 fn push_bounded(list: &mut Vec<FileReason>, more: &mut u64, reason: impl FnOnce() -> FileReason) {
     if list.len() < NOT_READ_MAX {
         list.push(reason());
@@ -241,7 +242,7 @@ fn push_bounded(list: &mut Vec<FileReason>, more: &mut u64, reason: impl FnOnce(
     }
 }
 
-/// Returns the place of the error, such as the name of a file, and the reason.
+/// Returns the place of an error, such as the name of a file, and the reason.
 fn reason(error: &Error) -> FileReason {
     let (path, reason) = error.place_and_message();
     FileReason { path, reason }

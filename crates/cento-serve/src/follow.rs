@@ -1,8 +1,8 @@
-//! Following an index that is written elsewhere.
+//! Follows an index that is written elsewhere.
 //!
-//! A thread looks for commits every few seconds, fetches them into a directory of their own, opens
-//! them, and publishes the searcher. Requests in progress keep the searcher that they started with.
-//! Failures are logged and tried again; searches continue on the last commit.
+//! A thread looks for commits every few seconds, fetches a commit into a separate directory, opens
+//! it, and publishes the searcher. Requests in progress keep their searcher. Failures are logged
+//! and tried again, while searches continue on the last commit.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,38 +17,38 @@ use cento::Stop;
 use cento::index::Index;
 use cento::{Error, Key, Result};
 
-/// The source of commits.
+/// A source of commits.
 pub trait Upstream: Send {
-    /// Looks for the newest commit, and whether the `served` one belongs to it.
+    /// Looks for the newest commit, and whether the `served` commit belongs to its history.
     ///
     /// # Errors
-    /// When that cannot be found out.
+    /// When the source does not answer.
     fn newest(&self, served: Option<u64>) -> Result<Newest>;
 
-    /// Returns the newest commit on this machine, and the directory of its index.
+    /// Returns the newest commit on this machine and the directory of its index.
     fn present(&self) -> Option<(u64, PathBuf)>;
 
-    /// Fetches a commit to this machine, beside the served one; returns the directory of its index.
-    /// Ends soon after `stop`.
+    /// Fetches a commit to this machine, next to the served commit, and returns the directory of
+    /// its index. Ends soon after `stop`.
     ///
     /// # Errors
-    /// When it cannot be fetched, or is damaged.
+    /// When the commit cannot be fetched, or is damaged.
     fn fetch(&self, commit: u64, served: Option<u64>, stop: &Stop) -> Result<PathBuf>;
 
-    /// Keeps only this commit; others are no longer needed.
+    /// Removes the fetched commits except `commit`.
     fn keep_only(&self, commit: u64);
 }
 
 /// The newest commit of an upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Newest {
-    /// The number of the commit; 0 for an empty upstream.
+    /// The number of the commit, 0 for an empty upstream.
     pub commit: u64,
-    /// Whether the upstream was started again: the served commit is not in its history.
+    /// Whether the upstream began anew, so that the served commit is not in its history.
     pub is_restarted: bool,
 }
 
-/// The upstream of a service, and the options of following it.
+/// The upstream of a service, and the options of following.
 pub struct Follow {
     /// The source of commits.
     pub upstream: Box<dyn Upstream>,
@@ -56,7 +56,7 @@ pub struct Follow {
     pub dir: PathBuf,
     /// The time between two checks.
     pub interval: Duration,
-    /// A service that has been behind for longer is not ready.
+    /// How long the service may be behind the upstream and still be ready.
     pub lag_max: Option<Duration>,
 }
 
@@ -66,7 +66,7 @@ impl std::fmt::Debug for Follow {
     }
 }
 
-/// The progress of a follower.
+/// The progress of a follower, shared with requests.
 pub struct Following {
     served: AtomicU64,
     newest: AtomicU64,
@@ -76,9 +76,9 @@ pub struct Following {
 }
 
 struct Times {
-    /// The start of the lag: the served commit has not been the newest since then.
+    /// Since when the served commit has not been the newest.
     behind: Option<Instant>,
-    /// The time of the upstream's last answer.
+    /// When the upstream last answered.
     seen: Instant,
 }
 
@@ -88,17 +88,17 @@ impl Following {
         self.served.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of the newest commit that is known.
+    /// Returns the number of the newest known commit.
     pub fn newest(&self) -> u64 {
         self.newest.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the upstream was started again, so that there is nothing to follow.
+    /// Tells whether the upstream began anew, so that there is nothing to follow.
     pub fn is_restarted(&self) -> bool {
         self.restarted.load(Ordering::Relaxed)
     }
 
-    /// Returns how long a newer commit than the served one, or another history, has been known.
+    /// Returns how long a newer commit, or another history, has been known.
     pub fn lag(&self) -> Duration {
         self.times().behind.map_or(Duration::ZERO, |since| since.elapsed())
     }
@@ -108,8 +108,7 @@ impl Following {
         self.times().seen.elapsed()
     }
 
-    /// Returns whether the follower has been behind, or without an answer, for longer than is
-    /// allowed.
+    /// Tells whether the follower has been behind, or without an answer, for longer than allowed.
     pub fn is_late(&self) -> bool {
         self.lag_max.is_some_and(|max| self.lag() > max || self.unseen() > max)
     }
@@ -124,8 +123,7 @@ impl Following {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records the newest commit; returns whether the upstream was started again since the last
-    /// check.
+    /// Records the newest commit. Returns true if the upstream began anew since the last check.
     fn saw(&self, newest: Newest) -> bool {
         let mut times = self.times();
         times.seen = Instant::now();
@@ -155,11 +153,11 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Opens the newest commit on this machine or, without one, waits for the upstream's newest to
-    /// arrive; then starts the thread.
+    /// Opens the newest commit on this machine. Without such a commit, fetches the newest commit of
+    /// the upstream first. Then starts the thread.
     ///
     /// # Errors
-    /// When there is no commit on this machine and none can be fetched.
+    /// When this machine has no commit and no commit can be fetched.
     pub fn start(
         follow: Follow,
         key: Option<Key>,
@@ -195,7 +193,7 @@ impl Follower {
             stop: stop.clone(),
         };
         let thread = std::thread::Builder::new().name("follow".into()).spawn(move || {
-            // Fetched files are compared with digests, which takes a processor from searches.
+            // Comparing fetched files with their digests takes processor time from searches.
             priority::give_way();
             follows.run(interval);
         });
@@ -203,16 +201,17 @@ impl Follower {
         Ok((Follower { thread, stop }, published, following))
     }
 
-    /// Ends the thread.
+    /// Stops the thread and waits for its end.
     pub fn join(self) {
         self.stop.set();
         self.thread.thread().unpark();
-        // A panic has been reported by the thread.
+        // The thread has reported a panic already.
         let _ = self.thread.join();
     }
 }
 
-/// Opens the newest commit on this machine. A damaged one is removed, to be fetched again.
+/// Opens the newest commit on this machine. A damaged commit is removed, so that it is fetched
+/// again.
 fn open_present(
     upstream: &dyn Upstream,
     key: Option<&Key>,

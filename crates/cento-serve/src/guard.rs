@@ -1,6 +1,6 @@
 //! Access, time limits and logging of requests.
 //!
-//! Every request passes through here before any other code, and again after it has been answered.
+//! Every request passes through `guard` before any other code, and every answer afterwards.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use super::turns::Client;
 /// Routes without a time limit.
 const PATIENT: [&str; 2] = ["/v1/compact", "/v1/merge"];
 
-/// A refusal because all places are taken is delayed by this time.
+/// How long to delay a refusal for lack of places.
 const REFUSAL_DELAY: Duration = Duration::from_millis(300);
 
-/// Answers within the time limit, counts, and logs.
+/// Numbers, admits, answers within the time limit, counts and logs a request.
 pub async fn guard(
     state: State<Arc<App>>,
     route: Option<MatchedPath>,
@@ -77,13 +77,13 @@ async fn guarded(
     };
     drop(in_flight);
     if response.status() == StatusCode::TOO_MANY_REQUESTS {
-        // Clients that retry immediately would take time from requests in progress.
+        // Immediate retries would take time from requests in progress.
         tokio::time::sleep(app.settings.timeout.min(REFUSAL_DELAY)).await;
     }
     response = answer::hold(response, &app.answers).await;
     let took = started.elapsed();
     let status = response.status();
-    // A client can make up methods, and each would be counted separately.
+    // A client can invent methods, which must not create counters.
     let known =
         [Method::GET, Method::POST, Method::PATCH, Method::DELETE, Method::HEAD, Method::OPTIONS];
     let counted = if known.contains(&method) { method.as_str() } else { "other" };
@@ -117,8 +117,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// Refuses requests while the service stops, and requests from the pages of other web sites, unless
-/// their origin is listed.
+/// Refuses requests while the service stops, and from pages of other sites with unlisted origins.
 fn admit(app: &App, request: &Request, is_listed: bool) -> Result<(), Failure> {
     let headers = request.headers();
     check_head(request)?;
@@ -128,17 +127,17 @@ fn admit(app: &App, request: &Request, is_listed: bool) -> Result<(), Failure> {
     let refused = |message: &str| Failure::new(StatusCode::FORBIDDEN, "foreign_site", message);
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     let is_foreign = site.is_some_and(|site| site != b"same-origin" && site != b"none");
-    // A visitor who follows a link sees the page; the page with the link sees nothing of it.
+    // A visitor who follows a link sees this service's page, but the page with the link does not.
     let mode = headers.get("sec-fetch-mode").map(HeaderValue::as_bytes);
     let is_link = request.method() == Method::GET && mode == Some(b"navigate");
-    // A proxy may use another host name than the browser, which itself knows its own site.
+    // Behind a proxy the host name may differ, but the browser knows the site of the page.
     let is_own = site == Some(b"same-origin");
     let is_foreign = (is_foreign && !is_link) || (!is_own && has_foreign_origin(headers));
     if is_foreign && !is_listed {
         return Err(refused("requests from web pages of other sites are refused"));
     }
-    // If a foreign server gives its name to the loopback address, its pages count as pages of this
-    // site. They have no token.
+    // If a foreign server gives its own name to the loopback address, browsers treat its pages as
+    // pages of this site. But foreign pages have no token.
     let is_open = app.is_loopback && app.settings.tokens.is_empty();
     if is_open && !headers.get(header::HOST).is_none_or(is_loopback_name) {
         return Err(refused(
@@ -148,8 +147,8 @@ fn admit(app: &App, request: &Request, is_listed: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The headers that identify the client and the request: of two values, one reader may believe the
-/// first and another the last.
+/// Headers that identify the client and the request. If a header had two values, one reader might
+/// believe the first and another the last.
 const DECISIVE: [HeaderName; 7] = [
     header::HOST,
     header::AUTHORIZATION,
@@ -184,15 +183,15 @@ fn check_head(request: &Request) -> Result<(), Failure> {
     }
 }
 
-/// Returns whether both are the same host and port.
+/// Tells whether `a` and `b` are the same host and port.
 fn is_same_host(a: &str, b: &str, scheme: Option<&str>) -> bool {
     let default = if scheme == Some("https") { ":443" } else { ":80" };
     let without = |host| str::strip_suffix(host, default).unwrap_or(host).to_ascii_lowercase();
     without(a) == without(b)
 }
 
-/// Returns whether the request comes from a page of another site, by the header that older browsers
-/// send too.
+/// Tells whether the request comes from a page of another site, by a header that older browsers
+/// also send.
 fn has_foreign_origin(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return false };
     let authority = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
@@ -200,7 +199,7 @@ fn has_foreign_origin(headers: &HeaderMap) -> bool {
     authority.map(|(_, authority)| authority) != host
 }
 
-/// Returns whether the host is `localhost` or a loopback address, with a port or without.
+/// Tells whether the host is `localhost` or a loopback address, with or without a port.
 fn is_loopback_name(host: &HeaderValue) -> bool {
     let Ok(host) = host.to_str() else { return false };
     let Ok(authority) = host.parse::<axum::http::uri::Authority>() else { return false };
@@ -209,17 +208,17 @@ fn is_loopback_name(host: &HeaderValue) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Admits clients that may read the metrics.
+/// Admits clients with permission to read the metrics.
 pub async fn monitors(state: State<Arc<App>>, request: Request, next: Next) -> Response {
     only(Role::Metrics, state, request, next).await
 }
 
-/// Admits clients that may read.
+/// Admits clients with permission to search and read documents.
 pub async fn readers(state: State<Arc<App>>, request: Request, next: Next) -> Response {
     only(Role::Read, state, request, next).await
 }
 
-/// Admits clients that may write, if the service accepts writes.
+/// Admits clients with permission to write, if the service accepts writes.
 pub async fn writers(state: State<Arc<App>>, request: Request, next: Next) -> Response {
     let message = match state.source {
         Source::Own => None,
@@ -242,7 +241,7 @@ pub async fn writers(state: State<Arc<App>>, request: Request, next: Next) -> Re
     only(Role::Write, state, request, next).await
 }
 
-/// Admits clients whose token has this role.
+/// Admits clients whose token has at least this role.
 async fn only(wanted: Role, State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let refused =
         |message: &str| Failure::new(StatusCode::FORBIDDEN, "forbidden", message).into_response();

@@ -1,8 +1,7 @@
-//! The way of documents from a request to the writer.
+//! Brings documents from requests to the writer.
 //!
-//! A few threads parse and sign documents; the writer's thread takes the results. All of them give
-//! way to threads that search. The bytes in this pipeline are bounded by the callers that hand in
-//! requests.
+//! A few threads parse and sign documents, and the writer's thread takes the results. Searches have
+//! priority over the whole pipeline. Callers bound the bytes in this pipeline.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,17 +21,17 @@ use cento::search::memory::RESERVED_BYTES_MIN;
 use cento_api::http::{AddResponse, RecordError};
 use cento_source::{MetaFields, SourceOptions, parse_record, records};
 
-/// The threads that sign.
+/// The threads that parse and sign documents.
 pub struct Signers {
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Signers {
-    /// Starts the threads. They send their results to `commands`, and end when no sender of
+    /// Starts the threads, which send results to `commands`. A thread ends when no sender of
     /// requests is left.
     ///
     /// # Errors
-    /// When the system refuses to start them.
+    /// When the system refuses to start a thread.
     pub fn start(
         threads: usize,
         index: &Index,
@@ -56,13 +55,13 @@ impl Signers {
     /// Waits until all documents are signed.
     pub fn join(self) {
         for thread in self.threads {
-            // The panic has been answered by the thread.
+            // The thread has already answered after a panic.
             let _ = thread.join();
         }
     }
 }
 
-/// The maximum number of requests with documents that wait; further ones are turned away.
+/// The maximum number of waiting requests with documents. Further requests are turned away.
 const QUEUE_REQUESTS_MAX: usize = 256;
 
 fn sign_all(
@@ -71,7 +70,7 @@ fn sign_all(
     commands: &Sender<Command>,
     memory: &Arc<ByteBudget>,
 ) {
-    // A signed sample determines it, once for all requests.
+    // Signing a sample determines this number, so compute the number only once.
     let bytes_a_byte = index.config().signing_bytes_a_byte();
     let signer = DocumentSigner::new(index.config(), index.faults());
     for Unsigned { body, is_lines, commit, mut room, reply } in requests {
@@ -99,8 +98,7 @@ fn sign_all(
         match signed {
             Ok((documents, response)) => {
                 let command = Command::Add { documents, response, commit, started, room, reply };
-                // If the writer has ended, the reply is dropped with the command, and the waiting
-                // request notices.
+                // If the writer has ended, the reply is dropped, and the waiting request notices.
                 let _ = commands.send(command);
             }
             Err(failure) => reply.send(Err(failure)),
@@ -108,7 +106,7 @@ fn sign_all(
     }
 }
 
-/// Returns the failure of a record, without its place, which is reported separately.
+/// Returns the failure of a record without its place, which is reported separately.
 fn unplaced(error: Error) -> Failure {
     match error {
         Error::Input { reason, what, .. } => {
@@ -121,9 +119,9 @@ fn unplaced(error: Error) -> Failure {
 /// The signed documents of a request, and the response.
 type Added = (Vec<Received>, AddResponse);
 
-/// Signs the documents of a request, and reports the records that are not documents. Signatures
-/// that take more than the `usual` bytes of such a text are taken from `memory`, all of a request
-/// together: two requests with a part each would wait for each other.
+/// Signs the documents of a request, and reports records that are no documents. Signatures beyond
+/// `usual` bytes take memory from `memory`. A request takes all of this memory at once, because two
+/// requests with parts of the memory would wait for each other.
 fn sign_within(
     signer: &DocumentSigner,
     body: &[u8],
@@ -149,8 +147,8 @@ fn sign_within(
     sign(signer, body, is_lines, usize::MAX, stop)?.map_err(|_| Failure::internal())
 }
 
-/// Signs the documents, if their signatures take at most `bytes_max` bytes; otherwise returns the
-/// bytes they take.
+/// Signs the documents if their signatures take at most `bytes_max` bytes. Otherwise returns how
+/// many bytes the signatures take.
 fn sign(
     signer: &DocumentSigner,
     body: &[u8],
@@ -167,7 +165,7 @@ fn sign(
     let (mut documents, mut response) = (Vec::new(), AddResponse::default());
     let (mut bytes, mut part) = (0usize, Vec::new());
     let mut add = |line: Option<u64>, document: Document| -> Result<(), Failure> {
-        // Signatures beyond the limit are counted, and not kept.
+        // Signatures beyond the limit are counted but not kept.
         let bytes_left = bytes_max.saturating_sub(bytes);
         let signed =
             signer.sign(&document, bytes_left, &mut part).map_err(|error| match error {
@@ -207,7 +205,7 @@ fn sign(
             errors.push(RecordError { line, code: code.to_owned(), message });
         }
     }
-    // Records that were not signed because the client has gone did not fail.
+    // Unsigned records have not failed if the client has gone.
     stop.check()?;
     (response.report.failed, response.errors) = (failed, errors);
     Ok(if bytes > bytes_max { Err(bytes) } else { Ok((documents, response)) })

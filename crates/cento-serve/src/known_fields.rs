@@ -1,7 +1,6 @@
-//! The fields that a request may have, by the document of the API.
+//! The fields that a request may have, according to the document of the API.
 //!
-//! serde names them only where no fields are flattened into others, which those of most requests
-//! are.
+//! serde lists known fields only if no fields are flattened, but most requests flatten fields.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -19,11 +18,11 @@ static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
     document["components"]["schemas"].take()
 });
 
-/// No schema refers to others more often before it names fields.
+/// The maximum number of references from schema to schema before a schema with fields.
 const DEPTH_MAX: usize = 8;
 
-/// Returns the names that may be in the place of the last one of `path`, in a request of type `T`;
-/// none if the document does not say.
+/// Returns the names that may replace the last name of `path` in a request of type `T`. Empty if
+/// the document does not say.
 pub fn known_fields<T>(path: &str) -> BTreeSet<&'static str> {
     let name = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();
     let mut schemas: Vec<&Value> = SCHEMAS.get(name).into_iter().collect();
@@ -38,7 +37,7 @@ pub fn known_fields<T>(path: &str) -> BTreeSet<&'static str> {
     fields.flat_map(|fields| fields.keys().map(String::as_str)).collect()
 }
 
-/// Returns the schemas with fields that a value of this schema, or an item of it, has.
+/// Returns the schemas with the fields of a value, or of its items.
 fn objects(schema: &'static Value, depth: usize) -> Vec<&'static Value> {
     if depth > DEPTH_MAX {
         return Vec::new();
@@ -52,10 +51,10 @@ fn objects(schema: &'static Value, depth: usize) -> Vec<&'static Value> {
     own.into_iter().chain(others.flat_map(|other| objects(other, depth + 1))).collect()
 }
 
-/// Adds to a message about an unknown name the names that are known, if it does not list them, and
-/// the one that was probably meant.
+/// Adds the known names to a message about an unknown name, unless the message lists names, and
+/// adds the name that was probably meant.
 pub fn with_known(said: String, known: impl FnOnce() -> BTreeSet<&'static str>) -> String {
-    // serde tells kinds of errors apart by their messages alone.
+    // Only the message tells kinds of serde's errors apart.
     if said.strip_prefix("unknown ").is_none() {
         return said;
     }

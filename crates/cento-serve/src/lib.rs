@@ -1,10 +1,11 @@
-//! HTTP service over one index.
+//! HTTP service over an index.
 //!
-//! It has a searcher over the last commit, replaced after each new commit, and the index's only
-//! writer. Each answer comes from a single commit. Searches run on threads of their own, as many at
-//! a time as there are processors; documents are signed and written by threads that give way to
-//! searches. All queues and all memory are bounded; a request beyond a limit is turned away with a
-//! status that names the reason. The bodies are those of [`cento_api::http`].
+//! The service has a searcher over the last commit, replaced after each new commit, and the only
+//! writer of the index. Each answer comes from a single commit. Searches run on separate threads,
+//! as many at a time as there are processors. Threads that sign and write documents give way to
+//! searches. Queues and memory are bounded, and a request beyond a limit is turned away with a
+//! status that tells the reason. The bodies of requests and answers are defined in
+//! [`cento_api::http`].
 
 mod allocator;
 mod answer;
@@ -80,11 +81,11 @@ use shards::Shards;
 use webhooks::Webhooks;
 use writer::{Status, WriterSenders, WriterSettings, WriterThread};
 
-/// A measure that would take more steps, about ten seconds, is not started: on a busy machine it
-/// would not end within the default time limit.
+/// The maximum steps of a measure, which take about ten seconds. A busy machine could not finish
+/// more within the default time limit.
 const STEPS_MAX: u64 = 1_000_000_000;
 
-/// Returns the document of the API (OpenAPI 3.1). Every service of this version answers with it.
+/// Returns the document of the API (OpenAPI 3.1). All services of a version have the same document.
 pub fn openapi() -> &'static str {
     known_fields::OPENAPI
 }
@@ -94,11 +95,11 @@ pub fn openapi() -> &'static str {
 pub struct Settings {
     /// The address to listen on.
     pub listen: SocketAddr,
-    /// The tokens of the clients, with their roles.
+    /// The tokens of clients with their roles. Without tokens every client may do everything.
     pub tokens: Tokens,
     /// The maximum size of a request body, in bytes.
     pub body_bytes_max: usize,
-    /// The maximum number of searches in a batch.
+    /// The maximum number of searches in a batch, and of files in a request.
     pub batch_max: usize,
     /// The maximum number of requests in progress.
     pub requests_max: usize,
@@ -106,42 +107,42 @@ pub struct Settings {
     pub connections_max: usize,
     /// The time limit of a request.
     pub timeout: Duration,
-    /// A connection may be idle between two requests for this time.
+    /// How long a connection may be idle between two requests.
     pub idle_timeout: Duration,
-    /// The web pages of other sites that may send requests, with a token.
+    /// The origins of other sites whose pages may send requests, with a token.
     pub cors_origins: Origins,
     /// The proxies whose headers are trusted for the address of the client.
     pub trusted_proxies: Vec<IpNet>,
-    /// Between the request to stop and its beginning, `/readyz` answers 503 for this time, and all
-    /// other requests are answered: a load balancer learns of the end before it comes.
+    /// How long to answer requests after the signal to stop. Meanwhile `/readyz` answers 503, so
+    /// that load balancers stop sending requests in time.
     pub drain: Duration,
-    /// When the service stops, requests and merges in progress are finished within this time;
-    /// acknowledged documents are committed however long that takes.
+    /// How long to finish requests and merges in progress when the service stops. Acknowledged
+    /// documents are committed however long that takes.
     pub shutdown_timeout: Duration,
-    /// Searches that run at a time.
+    /// The maximum number of searches at a time.
     pub threads: usize,
-    /// The memory for bodies and for documents on their way into the index.
+    /// The memory, in bytes, for bodies and for documents on their way into the index.
     pub memory_bytes: usize,
     /// The maximum time until an acknowledged document is committed.
     pub commit_interval: Duration,
     /// The time of day to compact the index.
     pub compact_at: Option<Time>,
-    /// The directory of finished indexes that clients may merge; without it clients may merge none.
+    /// The directory of finished indexes for merges. `None` forbids merges.
     pub shard_dir: Option<PathBuf>,
-    /// The frequency table for measures that weigh words by it.
+    /// The frequency table for measures that weigh words by frequency.
     pub frequencies: Option<Arc<FrequencyTable>>,
-    /// The key of the indexes, if their fingerprints depend on one. Without it the service searches
-    /// for signatures and stored documents alone.
+    /// The key of the indexes, if their fingerprints depend on a key. Without the key the service
+    /// can search only for signatures and stored documents.
     pub key: Option<Key>,
-    /// Log every request.
+    /// Whether to log every request, instead of server errors only.
     pub log_requests: bool,
     /// The options for reading files that clients send.
     pub source: SourceOptions,
-    /// The sender of events to webhooks; without it no watch has one.
+    /// Sends events to webhooks. `None` forbids webhooks.
     pub poster: Option<Arc<dyn Poster>>,
-    /// The first and the longest time before a post that failed is tried again.
+    /// The first and the longest time before a failed post is tried again.
     pub webhook_backoff: (Duration, Duration),
-    /// The faults that a test injects.
+    /// Injected faults for tests.
     #[doc(hidden)]
     pub faults: Faults,
 }
@@ -185,16 +186,17 @@ impl Default for Settings {
 
 /// A service that is ready to run.
 pub struct Service {
-    /// The directory for the file with its address; `None` if the index belongs to another process.
+    /// The directory for the file with the address, or `None` if another process owns the index.
     dir: Option<PathBuf>,
     listener: TcpListener,
     app: Arc<App>,
     changes: Changes,
 }
 
-/// The source of new commits.
+/// Where new commits come from.
 enum Changes {
-    /// From requests: threads that sign, the writer, and what follows each commit.
+    /// From requests, through the threads that sign, the writer, and the threads that follow up
+    /// commits.
     Written {
         index: Index,
         commands: Sender<Command>,
@@ -203,7 +205,7 @@ enum Changes {
         matching: (Arc<Matching>, JoinHandle<()>),
         webhooks: Option<Webhooks>,
     },
-    /// From an index that is written elsewhere.
+    /// From an index with a writer elsewhere.
     Followed(Follower),
     /// From other processes on this machine.
     Polled(CommitPoller),
@@ -216,7 +218,7 @@ impl std::fmt::Debug for Service {
 }
 
 impl Service {
-    /// Opens the index at `path`, with its writer, and begins to listen.
+    /// Opens the index at `path` and its writer, and begins to listen.
     ///
     /// # Errors
     /// When there is no index, another process writes to it, or the address is in use.
@@ -245,7 +247,7 @@ impl Service {
             status.clone(),
         )?;
         let WriterSenders { documents, others: commands } = outgoing;
-        // The writer has the other half.
+        // The writer uses the second half.
         let memory = ByteBudget::new(settings.memory_bytes / 2);
         let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory)?;
         let backoff = settings.webhook_backoff;
@@ -263,8 +265,8 @@ impl Service {
         Ok(Service { dir, listener, app: Arc::new(app), changes })
     }
 
-    /// Serves the newest commit of an index that is written elsewhere, and every later one when it
-    /// arrives. This service accepts no writes.
+    /// Serves the newest commit of an index that is written elsewhere, and later commits as they
+    /// arrive. This service accepts no writes.
     ///
     /// # Errors
     /// When no commit can be fetched, or the address is in use.
@@ -279,14 +281,14 @@ impl Service {
         Ok(Service { dir, listener, app: Arc::new(app), changes: Changes::Followed(follower) })
     }
 
-    /// Serves the indexes at `paths` as if they were one: each answer is that of an index with all
-    /// their documents, and names the index of each, if there are several. Commits of other
-    /// processes are seen within about a second. This service accepts no writes, and writes nothing
-    /// to the directories.
+    /// Serves several indexes like a single index. An answer equals the answer of an index with all
+    /// documents and, if there are several indexes, adds the index of each document. The service
+    /// sees commits of other processes within about a second. It accepts no writes, and writes
+    /// nothing to the directories.
     ///
     /// # Errors
-    /// When an index cannot be opened, they do not fit each other ([`Snapshot::union`]), or the
-    /// address is in use.
+    /// When an index cannot be opened, the indexes do not fit together ([`Snapshot::union`]), or
+    /// the address is in use.
     ///
     /// [`Snapshot::union`]: cento::index::Snapshot::union
     pub fn over(paths: &[PathBuf], mut settings: Settings) -> Result<Service> {
@@ -301,20 +303,20 @@ impl Service {
         Ok(Service { dir: None, listener, app: Arc::new(app), changes })
     }
 
-    /// Returns its address.
+    /// Returns the address that the service listens on.
     pub fn address(&self) -> SocketAddr {
         self.app.settings.listen
     }
 
-    /// Returns its routes, for tests without a socket.
+    /// Returns the routes, for tests without a socket.
     #[doc(hidden)]
     pub fn router(&self) -> axum::Router {
         routes::router(self.app.clone())
     }
 
-    /// Answers requests until `stop`, and for [`Settings::drain`] after it; then finishes those in
-    /// progress, commits all acknowledged documents, and returns. Limits the freed memory that the
-    /// allocator of the process keeps.
+    /// Answers requests until `stop`, and for [`Settings::drain`] afterwards. Then finishes
+    /// requests in progress, commits acknowledged documents, and returns. Limits the freed memory
+    /// that the allocator of the process keeps.
     ///
     /// # Errors
     /// When the threads that answer cannot be started, or the last commit fails.
@@ -347,17 +349,17 @@ impl Service {
             Ok::<(), Error>(())
         })?;
         runtime.shutdown_timeout(Duration::ZERO);
-        // This drops the last sender of the signers, which then end; then the writer commits.
+        // Dropping the last sender ends the signing threads. Then the writer commits.
         drop(app);
         match changes {
             Changes::Written { index, commands, signers, writer, matching, webhooks } => {
                 signers.join();
-                // Before the lock is released: from then on another process may own the file.
+                // Remove the file before releasing the lock. Another process may own it afterwards.
                 drop(here);
                 let _ = commands.send(Command::Stop);
                 let committed = writer.join(&index, shutdown_timeout);
                 matching.0.end();
-                // A panic has been reported by the thread.
+                // The thread has reported a panic already.
                 let _ = matching.1.join();
                 if let Some(webhooks) = webhooks {
                     webhooks.join();
@@ -377,7 +379,7 @@ impl Service {
     }
 }
 
-/// Starts to listen; the settings then have the port.
+/// Starts to listen, and puts the actual port into the settings.
 fn listen(settings: &mut Settings) -> Result<TcpListener> {
     let wanted = settings.listen;
     let failed = |e| Error::io("listen on", wanted.to_string(), e);

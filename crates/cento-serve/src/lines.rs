@@ -1,11 +1,11 @@
 //! Answers of many lines, sent while they are computed.
 //!
-//! An answer begins once its first lines are there, so an error before them is an ordinary refusal.
-//! After an error the connection is closed before the end of the answer, which clients notice.
+//! An answer begins with its first lines, so an error before them is an ordinary refusal. After a
+//! later error the connection is closed before the end of the answer, which clients notice.
 //!
-//! Few lines wait for a client, so a slow reader slows its own computation down. It does not slow
-//! others down, because a computation that waits for its client gives its turn away. The time limit
-//! of all requests holds here too, but the time of that waiting does not count.
+//! A computation pauses while a few parts wait for its client, so a slow reader delays only the
+//! reader's own computation. A paused computation gives its turn away. The time limit of requests
+//! applies, without the time of waiting for the client.
 
 use std::io;
 use std::sync::Arc;
@@ -27,13 +27,13 @@ use crate::priority;
 use crate::turns::{Client, Job};
 use cento::{Error, Result, Stop};
 
-/// Lines are sent when they have this many bytes.
+/// The number of bytes of lines to send together.
 const PART_BYTES: usize = 64 << 10;
 
-/// The number of parts that wait for the client.
+/// The maximum number of parts waiting for the client.
 const PARTS_WAITING: usize = 4;
 
-/// The lines of an answer.
+/// Writes the lines of an answer.
 pub struct Lines {
     buffer: Vec<u8>,
     parts: mpsc::Sender<Result<Bytes>>,
@@ -42,7 +42,7 @@ pub struct Lines {
     waited: Waited,
 }
 
-/// The time that a computation has waited for its client, and then for its turn, in microseconds.
+/// The time in microseconds that a computation has waited for its client and for its turn.
 #[derive(Clone, Default)]
 struct Waited(Arc<AtomicU64>);
 
@@ -67,7 +67,7 @@ impl Lines {
         if self.buffer.len() >= PART_BYTES { self.send() } else { Ok(()) }
     }
 
-    /// Sends the rest.
+    /// Sends the remaining lines.
     ///
     /// # Errors
     /// [`Error::Cancelled`] when the client has gone.
@@ -92,8 +92,8 @@ impl Lines {
 }
 
 impl App {
-    /// Does work about all documents on a thread of its own, in turn with other clients; searches
-    /// go first. Answers with the lines that it writes. The work ends when the client has gone, its
+    /// Does work about all documents on a separate thread, in turn with other clients, and answers
+    /// with the lines of the work. Searches go first. The work ends when the client has gone, the
     /// time is over, or the service stops.
     pub async fn lines(
         &self,
@@ -119,7 +119,7 @@ impl App {
                 if matches!(error, Error::Cancelled) {
                     metrics.stopped_computations.inc();
                 }
-                // A client that has gone reads no error.
+                // Sending fails if the client has gone, which is no error.
                 let _ = parts.blocking_send(Err(error));
             }
         };
@@ -144,8 +144,8 @@ impl App {
         Ok((kind, Body::from_stream(rest)).into_response())
     }
 
-    /// Returns a stop that is set when the client has gone, the service stops, or the time limit of
-    /// a request is over, besides the time that the work has waited for its client.
+    /// Returns a stop that is set when the client has gone, the service stops, or the time limit is
+    /// over. Time of waiting for the client does not count.
     fn until_the_time_is_over(&self, unwanted: &StopOnDrop, waited: Waited) -> Stop {
         let (unwanted, stopping) = (unwanted.0.clone(), self.stopping.clone());
         let (since, timeout) = (Instant::now(), self.settings.timeout);
@@ -180,7 +180,7 @@ mod tests {
             lines.write(&1)?;
             lines.finish()
         });
-        // The second part waits, so that another computation has its turn.
+        // The second part waits for the client. Meanwhile another computation gets the turn.
         let mut other = turns.enter(Client::Unknown).unwrap();
         other.wait(Stop::NEVER).unwrap();
         let mut bytes = Vec::new();

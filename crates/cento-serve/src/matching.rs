@@ -1,9 +1,9 @@
-//! Matching of commits against the watches of the index.
+//! Matches commits against the watches of the index.
 //!
-//! A thread matches each commit of the writer. The writer makes its next commit only when that has
-//! ended, so every commit is matched by itself, while documents are signed and added for the next.
-//! If events cannot be written, commits go on, and are matched together when they can. A commit
-//! that was not matched before the service ended is matched when it starts again.
+//! A thread matches each commit of the writer. The writer makes its next commit only after that, so
+//! commits are matched separately, while documents for the next commit are signed and added. If
+//! events cannot be written, commits go on and are matched together later. A commit that was not
+//! matched before the end of the service is matched at the next start.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::thread::JoinHandle;
@@ -18,13 +18,13 @@ use cento_api::Watch;
 use cento_api::http::WatchRequest;
 use cento_collections::watch::{WatchReader, Watches};
 
-/// The time until commits are tried again that could not be matched.
+/// How long to wait before matching is tried again after a failure.
 const RETRY: Duration = Duration::from_secs(10);
 
 /// The watches of a service, and the state of the thread that matches.
 pub struct Matching {
     index: Index,
-    /// Without any until the first watch is added.
+    /// `None` until the first watch is added.
     watches: Mutex<Option<Watches>>,
     reader: RwLock<Option<WatchReader>>,
     /// The cursor of the next event.
@@ -36,14 +36,14 @@ pub struct Matching {
     listener: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
-/// How far the thread is.
+/// The progress of the thread.
 #[derive(Default)]
 struct Turn {
-    /// The number of commits that were handed over.
+    /// The number of commits handed over.
     requested: u64,
-    /// Those of them that were matched, or could not be.
+    /// The number of these commits whose match has ended, even with an error.
     done: u64,
-    /// Whether the last ones could not be matched.
+    /// Whether the latest commits could not be matched.
     is_failing: bool,
     is_over: bool,
 }
@@ -53,11 +53,11 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Matching {
-    /// Opens the watches of the index at this handle, if it has any, and starts the thread, which
-    /// first matches the commits before.
+    /// Opens the watches of the index, if it has any, and starts the thread, which first matches
+    /// earlier commits.
     ///
     /// # Errors
-    /// When the watches cannot be opened, or the thread not be started.
+    /// When the watches cannot be opened, or the thread cannot be started.
     pub fn start(index: Index) -> Result<(Arc<Matching>, JoinHandle<()>)> {
         let matching = Arc::new(Matching {
             watches: Mutex::new(None),
@@ -82,10 +82,10 @@ impl Matching {
         Ok((matching, thread))
     }
 
-    /// Opens the watches, unless they are open. The index logs its changes.
+    /// Opens the watches, unless they are open. The index must log its changes.
     ///
     /// # Errors
-    /// When they cannot be opened.
+    /// When the watches cannot be opened.
     pub fn open(&self) -> Result<()> {
         let mut watches = locked(&self.watches);
         if watches.is_none() {
@@ -97,7 +97,7 @@ impl Matching {
         Ok(())
     }
 
-    /// Returns the watches and events, if the index has had a watch.
+    /// Returns a reader of watches and events, if the index has had a watch.
     pub fn reader(&self) -> Option<WatchReader> {
         self.reader.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -105,7 +105,7 @@ impl Matching {
     /// Adds a watch.
     ///
     /// # Errors
-    /// When it cannot be added.
+    /// When the watch cannot be added.
     pub fn add(&self, request: WatchRequest) -> Result<Watch> {
         match locked(&self.watches).as_mut() {
             Some(watches) => watches.add(request),
@@ -113,10 +113,10 @@ impl Matching {
         }
     }
 
-    /// Removes a watch, after the commits before have been matched; returns whether there was one.
+    /// Removes a watch after earlier commits have been matched. Returns whether the watch existed.
     ///
     /// # Errors
-    /// When these cannot be matched; when the store cannot be written.
+    /// When these commits cannot be matched, or the store cannot be written.
     pub fn remove(&self, name: &str) -> Result<bool> {
         let removed = match locked(&self.watches).as_mut() {
             Some(watches) => watches.remove(name, &self.stop)?,
@@ -126,7 +126,7 @@ impl Matching {
         Ok(removed.0)
     }
 
-    /// Tells those who wait of this number of new events.
+    /// Announces this number of new events to waiting requests and to the listener.
     fn tell_of(&self, events: u64) {
         if events > 0 {
             self.next.send_replace(self.reader().map_or(0, |reader| reader.log().next()));
@@ -141,12 +141,12 @@ impl Matching {
         self.next.subscribe()
     }
 
-    /// Has this called when there are new events, by the thread that matches.
+    /// Registers a function to call when there are new events.
     pub fn tell(&self, listener: impl Fn() + Send + Sync + 'static) {
         let _ = self.listener.set(Box::new(listener));
     }
 
-    /// Hands a commit over, which is durable.
+    /// Hands over a commit, which must be durable.
     pub fn begin(&self) {
         if self.reader().is_some() {
             locked(&self.turn).requested += 1;
@@ -154,7 +154,7 @@ impl Matching {
         }
     }
 
-    /// Waits until the commits that were handed over are matched, or cannot be.
+    /// Waits until the commits handed over are matched, or cannot be matched.
     pub fn settle(&self) {
         if self.reader().is_none() {
             return;
@@ -163,7 +163,7 @@ impl Matching {
         drop(self.changed.wait_while(locked(&self.turn), waits));
     }
 
-    /// Stops the thread; a commit that is being matched is matched when the service starts again.
+    /// Stops the thread. An unfinished commit is matched when the service starts again.
     pub fn end(&self) {
         locked(&self.turn).is_over = true;
         self.stop.set();

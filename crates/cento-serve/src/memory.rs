@@ -1,9 +1,9 @@
-//! Memory for the texts of requests.
+//! Reserves memory for the texts of requests.
 //!
-//! Bodies are admitted by their size, but a text may take a hundred times its size while it is
-//! compared. So the memory for the texts of a request is computed first, which itself takes little,
-//! and then taken from one budget for all requests. A request that has to wait holds none of the
-//! budget yet.
+//! Bodies are admitted by size, but comparing a text may take a hundred times its size. So a
+//! request first computes the memory for its texts, which takes little memory, and then takes the
+//! memory from a shared budget. A waiting request holds none of the budget, so requests cannot
+//! block each other.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use cento::search::memory::{
 };
 use cento::{Error, Result};
 
-/// Shorter texts fit into the memory that is not reserved.
+/// Shorter texts need no reserved memory.
 const TEXT_BYTES_MIN: usize = 8 << 10;
 
-/// Reserves the memory to search for `texts`, the first list, without boilerplate, the second;
-/// waits for as long as the request is wanted.
+/// Reserves the memory for searching for `texts.0` without the boilerplate `texts.1`. Waits as long
+/// as the request is wanted.
 ///
 /// # Errors
-/// [`Error::Memory`] when there is never that much, [`Error::Cancelled`] after `stop`.
+/// [`Error::Memory`] when the budget never has that much, [`Error::Cancelled`] after `stop`.
 pub fn for_searches(
     budget: &Arc<ByteBudget>,
     config: &Config,
@@ -33,12 +33,12 @@ pub fn for_searches(
     reserve(budget, bytes, stop)
 }
 
-/// Reserves the memory to find the pairs of `documents`, searching for each, without `boilerplate`;
-/// returns the number of threads to use as well. If passages are found, each thread compares two
-/// documents at a time. The memory for other documents is taken when they are read ([`room`]).
+/// Reserves the memory for finding the pairs of `documents`, without `boilerplate`. Also returns
+/// the number of threads to use, because a thread needs memory for two documents if passages are
+/// found. The memory for stored documents is taken on reading ([`room`]).
 ///
 /// # Errors
-/// As [`for_searches`].
+/// The errors of [`for_searches`].
 pub fn for_pairs(
     budget: &Arc<ByteBudget>,
     config: &Config,
@@ -52,7 +52,7 @@ pub fn for_pairs(
     let text_bytes: usize = documents.iter().map(|text| text.len()).sum();
     if finds_passages && text_bytes > TEXT_BYTES_MIN {
         let pair = of_largest_pair(budget, config, documents, stop)?;
-        // Beside other requests, unless the pair is too large for that.
+        // Leave half of the budget to other requests, unless the pair is too large.
         let rest = (budget.bytes_max() / 2).saturating_sub(bytes);
         threads = threads.min(rest / pair.max(1)).max(1);
         bytes = bytes.saturating_add(pair.saturating_mul(threads));
@@ -60,7 +60,7 @@ pub fn for_pairs(
     Ok((reserve(budget, bytes, stop)?, threads))
 }
 
-/// Returns the memory, in bytes, to find the passages of any two of these documents.
+/// Returns the memory, in bytes, for finding the passages of the largest pair of documents.
 fn of_largest_pair(
     budget: &Arc<ByteBudget>,
     config: &Config,
@@ -84,12 +84,12 @@ fn of_largest_pair(
 /// run in two sets that may have just doubled.
 const BOILERPLATE_TOKEN_BYTES: usize = 16 + 2 * 40;
 
-/// The memory, in bytes, of a token of a text that is compared by its runs: a run in a set, and a
-/// hash while the text is read.
+/// The memory, in bytes, of a token in a text that is compared by runs: a run in a set, and a hash
+/// while the text is read.
 const RUN_TOKEN_BYTES: usize = 40;
 
-/// Returns the memory, in bytes, to search for these texts without boilerplate, the second list,
-/// with `token_bytes` bytes for each token of the texts.
+/// Returns the memory, in bytes, for searching for texts without boilerplate (the second list),
+/// with `token_bytes` for each token of the texts.
 fn of_searches(
     budget: &Arc<ByteBudget>,
     config: &Config,
@@ -117,21 +117,21 @@ fn of_searches(
     Ok(of(texts, token_bytes)?.saturating_add(of(boilerplate, BOILERPLATE_TOKEN_BYTES)?))
 }
 
-/// The maximum memory of a report: texts of its sources, values computed from them, and the file.
+/// The maximum memory of a report: texts of sources, values computed from them, and the file.
 const REPORT_BYTES: usize = 64 << 20;
 
-/// Reserves the memory for a report on a text of `text_bytes` bytes; returns the maximum total size
-/// of the texts of its sources.
+/// Reserves the memory for a report on a text of `text_bytes` bytes. Also returns the maximum total
+/// size of the sources' texts.
 ///
 /// # Errors
-/// As [`for_searches`].
+/// The errors of [`for_searches`].
 pub fn for_report(
     budget: &Arc<ByteBudget>,
     text_bytes: usize,
     stop: &Stop,
 ) -> Result<(Option<Permit>, usize)> {
     let sources = REPORT_BYTES.min(budget.bytes_max() / 2);
-    // The text is held as its parts, each with markup.
+    // The text is kept in parts with markup.
     let bytes = sources.saturating_add(text_bytes.saturating_mul(8));
     Ok((reserve(budget, bytes, stop)?, sources / 4))
 }
@@ -139,15 +139,15 @@ pub fn for_report(
 /// The memory for a request about all documents of the index.
 pub struct CollectionMemory {
     permit: Option<Permit>,
-    /// The part of it for the search, in bytes.
+    /// The memory for the search, in bytes.
     pub bytes: usize,
-    /// The part of it for boilerplate, in bytes.
+    /// The memory for boilerplate, in bytes.
     boilerplate_bytes: usize,
 }
 
 impl CollectionMemory {
-    /// Gives back the memory of the search once everything has been found, so that other requests
-    /// need not wait for the client: the rest of the answer takes `bytes` bytes.
+    /// Returns the memory of the search once everything has been found, so that other requests need
+    /// not wait for a slow client. The remaining answer takes `bytes` bytes.
     pub fn shrink_to(&mut self, bytes: usize) {
         if let Some(permit) = &mut self.permit {
             permit.shrink_to(bytes.saturating_add(self.boilerplate_bytes));
@@ -156,10 +156,10 @@ impl CollectionMemory {
 }
 
 /// Reserves the memory for a request about all documents of the index, without boilerplate: half of
-/// all, so that searches go on beside it, and other such requests wait.
+/// the budget. Searches continue in the second half, and further requests of this kind wait.
 ///
 /// # Errors
-/// As [`for_searches`].
+/// The errors of [`for_searches`].
 pub fn for_collection(
     budget: &Arc<ByteBudget>,
     config: &Config,
@@ -172,22 +172,21 @@ pub fn for_collection(
     Ok(CollectionMemory { permit, bytes, boilerplate_bytes })
 }
 
-/// The memory, in bytes, of a name of a file while documents are made of files, besides its bytes:
-/// the name, its input, its document, and the answer that has it. Measured: 1,060 bytes a name for
-/// names of one to five letters that are an input each.
+/// The memory, in bytes, of a file name while documents are made of files, besides the letters: the
+/// name, its input, its document, and the answer. Measured: 1,060 bytes for names of up to five
+/// letters, all inputs.
 const NAME_BYTES: usize = 1280;
 
-/// The number of times that the bytes of the names are held meanwhile: in the request, its values,
-/// the documents and the answer while it grows.
+/// The number of copies of a name's letters: in request, values, documents, and growing answer.
 const NAME_COPIES: usize = 10;
 
-/// Reserves the memory to make documents of the files that are named in the JSON of `body`, before
-/// it is parsed: one letter may be a name.
+/// Reserves the memory for making documents of the files named in the JSON of `body`. This comes
+/// before parsing, because every letter may be a name.
 ///
 /// # Errors
-/// As [`for_searches`].
+/// The errors of [`for_searches`].
 pub fn for_names(budget: &Arc<ByteBudget>, body: &[u8], stop: &Stop) -> Result<Option<Permit>> {
-    // Quotes in a name count, too.
+    // Quotes inside names count too, which only reserves more.
     let names = body.iter().filter(|&&byte| byte == b'"').count() / 2;
     let bytes = names * NAME_BYTES + body.len().saturating_mul(NAME_COPIES);
     let max = budget.bytes_max();
@@ -198,10 +197,10 @@ pub fn for_names(budget: &Arc<ByteBudget>, body: &[u8], stop: &Stop) -> Result<O
     reserve(budget, bytes, stop)
 }
 
-/// Reserves the memory to compare two texts with each other.
+/// Reserves the memory for comparing two texts.
 ///
 /// # Errors
-/// As [`for_searches`].
+/// The errors of [`for_searches`].
 pub fn for_comparison(
     budget: &Arc<ByteBudget>,
     config: &Config,
@@ -217,21 +216,21 @@ pub fn for_comparison(
     reserve(budget, scratch, stop)
 }
 
-/// Returns the budget for the stored texts that a search reads, beside the memory reserved for its
-/// own.
+/// Returns the budget for stored texts that a search reads, in addition to the memory reserved for
+/// the request.
 pub fn room(budget: &Arc<ByteBudget>, own: Option<&Permit>) -> Option<QueryMemory> {
     let own_bytes = own.map_or(0, Permit::bytes);
     Some(QueryMemory { budget: budget.clone(), own_bytes })
 }
 
-/// The memory to sign a text, and, for a while, to analyze it.
+/// The memory for signing a text and, temporarily, for analyzing it.
 struct Cost {
     signature: Signature,
     scratch: usize,
 }
 
-/// Returns the memory to sign and to analyze each of these texts; to compute it they are analyzed,
-/// one after the other, within the budget.
+/// Returns the memory for signing and analyzing each text. Finding out means analyzing the texts in
+/// turn, within the budget.
 fn costs_of(
     budget: &Arc<ByteBudget>,
     config: &Config,
@@ -267,7 +266,7 @@ mod tests {
 
     #[test]
     fn the_memory_for_a_text_is_reserved_before_it_is_analysed() {
-        // The text was once analyzed with no memory reserved, to compute its cost.
+        // Once computing the cost of a text used unreserved memory.
         let config = Config::new("winnow(k=5,w=10)", "avtor(language=none)", true).unwrap();
         let text = "a few words ".repeat(20_000);
         let scratch = config.analyzer.scratch_bytes(text.len());
@@ -277,7 +276,7 @@ mod tests {
         std::thread::scope(|scope| {
             let costs =
                 scope.spawn(|| costs_of(&budget, &config, &[text.as_str()], &stop).map(|_| ()));
-            // The thread waits for the held memory, although its work would be done immediately.
+            // The thread waits for memory, although the work would take no time.
             while budget.try_enter(0).is_some() && !costs.is_finished() {
                 std::thread::yield_now();
             }

@@ -1,6 +1,7 @@
 //! Metrics of a running service.
 //!
-//! They are in OpenMetrics; `exposition` converts them to the other format. Names do not change.
+//! The format is OpenMetrics, which `exposition` converts to the classic format. Names do not
+//! change, because dashboards and alerts depend on them.
 
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
@@ -32,7 +33,7 @@ struct TokenName {
     token: String,
 }
 
-/// The labels of documents that arrived.
+/// The labels of received documents.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Arrived {
     outcome: &'static str,
@@ -53,10 +54,9 @@ struct Part {
 
 type Seconds = Histogram;
 
-/// All metrics.
 pub struct Metrics {
     registry: Registry,
-    /// Without the prefix.
+    /// Metrics without the prefix `cento`.
     process: Registry,
     requests: Family<Request, Seconds, fn() -> Seconds>,
     tokens: Family<TokenName, Counter>,
@@ -67,37 +67,37 @@ pub struct Metrics {
     commits: Seconds,
     /// Compactions that have succeeded.
     pub compactions: Counter,
-    /// Documents that were acknowledged before their commit and then could not be committed.
+    /// Acknowledged documents that could not be committed.
     pub lost: Counter,
-    /// Requests in progress.
+    /// Requests between arrival and answer.
     pub in_flight: Gauge,
-    /// Computations in progress.
+    /// Computations in progress, including abandoned requests.
     pub computations: Gauge,
-    /// Computations that were stopped because the client had gone or the time was over.
+    /// Computations stopped because the client had gone or the time was over.
     pub stopped_computations: Counter,
-    /// Open connections.
+    /// The number of open connections.
     pub connections: Gauge,
-    /// Connections that were turned away.
+    /// Connections refused beyond the maximum number.
     pub turned_away: Counter,
-    /// Requests with changes that the writer has not taken yet.
+    /// Requests with changes waiting for the writer.
     pub queue_requests: Gauge,
-    /// The bytes of these requests.
+    /// The bytes of requests waiting for the writer.
     pub queue_bytes: Gauge,
     /// Documents changed since the last commit.
     pub uncommitted: Gauge<u64, AtomicU64>,
-    /// Documents of the index.
+    /// Documents in the index.
     pub documents: Gauge<u64, AtomicU64>,
-    /// Documents removed or replaced that still take space.
+    /// Removed or replaced documents that still take space.
     pub deleted: Gauge<u64, AtomicU64>,
-    /// Segments.
+    /// Segments of the index.
     pub segments: Gauge<u64, AtomicU64>,
     bytes: Family<Part, Gauge<u64, AtomicU64>>,
     last_commit: Gauge<f64, AtomicU64>,
-    /// 1 if `/readyz` answers 200.
+    /// 1 while `/readyz` answers 200, otherwise 0.
     pub ready: Gauge,
     /// 1 while a compaction is in progress.
     pub compacting: Gauge,
-    /// Of a follower: failures to follow.
+    /// Failures to follow, for a follower.
     pub follow_failures: Counter,
     manifest: Gauge<u64, AtomicU64>,
     manifest_newest: Gauge<u64, AtomicU64>,
@@ -106,7 +106,7 @@ pub struct Metrics {
     store_restarted: Gauge,
 }
 
-/// A computation in progress.
+/// A computation in progress, until dropped.
 struct Computing(Gauge);
 
 impl Drop for Computing {
@@ -115,7 +115,7 @@ impl Drop for Computing {
     }
 }
 
-/// Returns buckets from 50 microseconds to 26 seconds, each twice the one before.
+/// Returns buckets from 50 microseconds to 26 seconds, doubling in size.
 fn seconds() -> Seconds {
     Histogram::new(exponential_buckets(0.000_05, 2.0, 20))
 }
@@ -161,7 +161,7 @@ impl Metrics {
         metrics
     }
 
-    /// Returns metrics with those of a follower.
+    /// Returns metrics that include the metrics of a follower.
     pub fn of_follower() -> Metrics {
         let mut metrics = Metrics::new();
         let of = &mut metrics.registry;
@@ -179,9 +179,9 @@ impl Metrics {
         metrics
     }
 
-    /// Records the progress of a follower: the number of the served commit and of the newest one,
-    /// how long the served one has not been the newest, how long the upstream has been silent, and
-    /// whether it was started again.
+    /// Records the progress of a follower: the numbers of the served and the newest commit, how
+    /// long the served commit has not been the newest, how long the upstream has been silent, and
+    /// whether it began anew.
     pub fn follows(
         &self,
         (served, newest): (u64, u64),
@@ -264,13 +264,13 @@ impl Metrics {
         self.tokens.get_or_create(&TokenName { token: name.into() }).inc();
     }
 
-    /// Counts a search.
+    /// Counts the work of a search.
     pub fn searched(&self, answer: &Answer) {
         self.postings.inc_by(answer.query.postings);
         self.stopped.inc_by(answer.query.stopped.into());
     }
 
-    /// Counts documents that arrived.
+    /// Counts received documents by outcome.
     pub fn arrived(&self, outcome: &'static str, documents: u64) {
         if documents > 0 {
             self.arrived.get_or_create(&Arrived { outcome }).inc_by(documents);
@@ -304,7 +304,7 @@ impl Metrics {
         }
     }
 
-    /// Returns all metrics as text.
+    /// Returns all metrics as text, in OpenMetrics.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let written = encode_registry(&mut text, &self.registry)

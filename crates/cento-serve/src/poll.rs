@@ -1,8 +1,8 @@
-//! Following the commits of other processes, for a service that only reads.
+//! Follows the commits of other processes, for a service that only reads.
 //!
-//! A thread checks the lists of segments every second, and publishes a new searcher when one of
-//! them has changed. An index that cannot be opened is tried again; searches continue on the commit
-//! before.
+//! A thread checks the lists of segments every second and publishes a new searcher after a change.
+//! If an index cannot be opened, the thread tries again, and searches continue on the previous
+//! commit.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,7 +19,7 @@ use cento::{Error, Result};
 /// The time between two checks.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The thread that checks.
+/// The thread that checks for new commits.
 pub struct CommitPoller {
     thread: JoinHandle<()>,
     stop: Stop,
@@ -29,7 +29,7 @@ impl CommitPoller {
     /// Starts the thread.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// When the thread cannot be started.
     pub fn start(
         published: Arc<Published>,
         metrics: Arc<Metrics>,
@@ -55,11 +55,11 @@ impl CommitPoller {
         Ok(CommitPoller { thread, stop })
     }
 
-    /// Ends the thread.
+    /// Stops the thread and waits for its end.
     pub fn join(self) {
         self.stop.set();
         self.thread.thread().unpark();
-        // A panic has been reported by the thread.
+        // The thread has reported a panic already.
         let _ = self.thread.join();
     }
 }

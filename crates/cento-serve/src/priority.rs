@@ -1,11 +1,11 @@
-//! Priorities of threads when processors are short.
+//! Priorities of threads when processors are scarce.
 
-/// Gives other threads of the process, and of other processes in its control group, precedence over
-/// this thread and those that it starts. Where the system does not support that, it has no effect.
+/// Gives precedence to other threads of the process, and to processes in the same control group,
+/// over this thread and the threads that it starts. Has no effect on unsupported systems.
 pub fn give_way() {
     #[cfg(target_os = "linux")]
     {
-        // The service may have been started with a higher niceness.
+        // The operator may have chosen a higher niceness.
         let own = rustix::process::getpriority_process(None).unwrap_or(0);
         let niceness = own.max(NICENESS);
         if let Err(error) = rustix::process::setpriority_process(None, niceness) {
@@ -17,9 +17,9 @@ pub fn give_way() {
     }
 }
 
-/// Lets threads of the process with slices of the usual length interrupt this one whenever they
-/// have work; it still has its full share of the processors. Call it once for each thread. Where
-/// the system does not support that, it has no effect.
+/// Lets threads with slices of the usual length interrupt this thread whenever they have work. This
+/// thread keeps its share of the processors. Call this once in each thread. Has no effect on
+/// unsupported systems.
 pub fn let_quick_ones_go_first() {
     #[cfg(target_os = "linux")]
     {
@@ -36,7 +36,7 @@ pub fn let_quick_ones_go_first() {
     }
 }
 
-/// At 10 a thread gets a tenth of the time of one that searches, if both want all.
+/// With niceness 10 a busy thread gets a tenth of the time of a busy searching thread.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
 
@@ -44,23 +44,23 @@ const NICENESS: i32 = 10;
 #[cfg(target_os = "linux")]
 const SLICE_NANOSECONDS: u64 = 100_000_000;
 
-/// The slice of a slow search: 60 us quick ones never need to wait for it.
+/// The slice of a slow search. Quick searches of 60 us need not wait for its end.
 #[cfg(target_os = "linux")]
 const SEARCH_SLICE_NANOSECONDS: u64 = 20_000_000;
 
-/// Asks for rare and long slices of time instead of frequent short ones.
+/// Asks for rare and long slices of time instead of frequent short slices.
 ///
-/// A thread that has just been given a slice keeps the processor for most of it, even if other
-/// threads wake up: beside a merge a search waited up to 4 ms. A thread with a shorter slice than
-/// that of the running thread need not wait. Linux before 6.12 ignores it, before 5.3 it refuses
-/// the call.
+/// A thread that has just received a slice keeps the processor for most of it, even if other
+/// threads wake up, so a search beside a merge waited up to 4 ms. A thread with a shorter slice
+/// than the running thread does not wait. Linux before 6.12 ignores the request, and Linux before
+/// 5.3 refuses the call.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "no crate makes this system call with a slice")]
 fn wait_for_long_slices(niceness: i32, nanoseconds: u64) -> std::io::Result<()> {
     let attributes = libc::sched_attr {
         size: size_of::<libc::sched_attr>() as u32,
         sched_policy: 0,
-        // The service may have been started with a policy of its own.
+        // The operator may have chosen a policy for the service.
         sched_flags: libc::SCHED_FLAG_KEEP_POLICY as u64,
         sched_nice: niceness,
         sched_priority: 0,
@@ -70,8 +70,8 @@ fn wait_for_long_slices(niceness: i32, nanoseconds: u64) -> std::io::Result<()> 
     };
     const THIS_THREAD: libc::pid_t = 0;
     const NO_FLAGS: libc::c_uint = 0;
-    // SAFETY: the system reads `size` bytes of a structure of that size, and changes only how
-    // this thread is scheduled.
+    // SAFETY: the system reads `size` bytes of a structure of that size, and changes only how this
+    // thread is scheduled.
     let result = unsafe {
         libc::syscall(libc::SYS_sched_setattr, THIS_THREAD, &raw const attributes, NO_FLAGS)
     };
@@ -82,7 +82,8 @@ fn wait_for_long_slices(niceness: i32, nanoseconds: u64) -> std::io::Result<()> 
 mod tests {
     use std::fs;
 
-    /// Returns a line of the system's report on the scheduling of this thread; `None` without one.
+    /// Returns a number from the system's report on the scheduling of this thread, if there is a
+    /// report.
     fn scheduling(name: &str) -> Option<u64> {
         let lines = fs::read_to_string("/proc/thread-self/sched").ok()?;
         let line = lines.lines().find(|line| line.split(' ').next() == Some(name))?;
@@ -101,7 +102,7 @@ mod tests {
                 std::thread::spawn(|| (scheduling("prio"), scheduling("se.slice"))).join();
             assert_eq!(inherited.unwrap(), own);
             assert_eq!(own.0, lower);
-            // Linux before 6.12 shows a slice and does not change it; a sandbox may refuse the
+            // Linux before 6.12 shows a slice but does not change it, and a sandbox may refuse the
             // call.
             assert!(own.1 == usual.1 || own.1 == Some(super::SLICE_NANOSECONDS), "{own:?}");
         })

@@ -1,8 +1,8 @@
 //! Metrics of the process: processor time, memory and files.
 //!
-//! They have the names that other programs use for them, without a prefix. Resident memory counts
-//! pages of mapped files, which the system takes back when it needs them; memory that it cannot
-//! take back is anonymous.
+//! The metrics have the names that are usual for other programs, without a prefix. Resident memory
+//! includes pages of mapped files, which the system takes back when necessary. Anonymous memory
+//! cannot be taken back.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -26,7 +26,7 @@ impl Process {
     }
 }
 
-/// The values that the system reports; empty on other systems.
+/// The values from Linux, or no values on other systems.
 #[derive(Debug, Default)]
 struct Usage {
     cpu: Option<Duration>,
@@ -45,7 +45,7 @@ fn usage() -> Usage {
 
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kib = |name| number(&status, name).and_then(|kib| kib.checked_mul(1 << 10));
-    // One of them is the handle of the directory itself.
+    // One of the open files is the handle of the directory `fd`.
     let files = std::fs::read_dir("/proc/self/fd").ok();
     Usage {
         cpu: clock_gettime(ClockId::ProcessCPUTime).try_into().ok(),
@@ -63,7 +63,7 @@ fn usage() -> Usage {
     Usage::default()
 }
 
-/// Returns the number in a line `NAME NUMBER`, perhaps with a unit.
+/// Returns the number in a line `NAME NUMBER`, which may end with a unit.
 #[cfg(target_os = "linux")]
 fn number(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;

@@ -1,4 +1,4 @@
-//! The searcher that answers queries now.
+//! Publishes the searcher that answers queries.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,12 +8,13 @@ use cento::index::{Index, Snapshot};
 use cento::search::Searcher;
 use cento::{Key, Result};
 
-/// The list of segments of an index, which every commit writes anew.
+/// The list of segments of an index, which every commit rewrites.
 const LIST: &str = "meta.json";
 
-/// The searcher over the last commit. A request takes it once, so it sees one commit only.
+/// The searcher over the last commit. A request takes the searcher at the beginning and keeps it,
+/// so it sees a single commit.
 pub struct Published {
-    /// Opened for searching; the writer has an `Index` of its own. Several are searched as one.
+    /// The indexes, opened for searches in all of them. The writer has a separate `Index`.
     indexes: RwLock<Vec<Index>>,
     current: RwLock<Arc<Searcher>>,
 }
@@ -22,15 +23,15 @@ impl Published {
     /// Opens the index at `path`.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// When the index cannot be opened.
     pub fn open(path: &Path, key: Option<&Key>, metrics: &Metrics) -> Result<Published> {
         Published::open_all(&[path.to_owned()], key, metrics)
     }
 
-    /// Opens the indexes at `paths`, to be searched as one.
+    /// Opens the indexes at `paths`, for searches in all of them.
     ///
     /// # Errors
-    /// When one cannot be opened, or they do not fit each other.
+    /// When an index cannot be opened, or the indexes do not fit together.
     pub fn open_all(paths: &[PathBuf], key: Option<&Key>, metrics: &Metrics) -> Result<Published> {
         let open = |path: &PathBuf| unlocked(Index::open_for_search(path)?, key);
         let indexes = paths.iter().map(open).collect::<Result<Vec<_>>>()?;
@@ -39,15 +40,15 @@ impl Published {
         Ok(Published { indexes: RwLock::new(indexes), current: RwLock::new(searcher) })
     }
 
-    /// Returns the searcher.
+    /// Returns the current searcher.
     pub fn current(&self) -> Arc<Searcher> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Opens the last commit, if there was a commit or a merge since.
+    /// Opens the last commit, if there was a commit or a merge in the meantime.
     ///
     /// # Errors
-    /// When it cannot be read; the searcher then stays the one before.
+    /// When the commit cannot be read. The searcher then stays the same.
     pub fn refresh(&self, metrics: &Metrics) -> Result<()> {
         if self.current().snapshot().is_current()? {
             return Ok(());
@@ -59,7 +60,7 @@ impl Published {
     /// Switches to another index.
     ///
     /// # Errors
-    /// When it cannot be read; the searcher then stays the one before.
+    /// When the index cannot be read. The searcher then stays the same.
     pub fn replace(&self, index: Index, metrics: &Metrics) -> Result<()> {
         self.replace_all(vec![index], metrics)
     }
@@ -73,17 +74,16 @@ impl Published {
     }
 }
 
-/// Makes the key known to an index, if there is one.
+/// Gives the key to an index, if there is a key.
 ///
 /// # Errors
-/// When the index has another key, or none.
+/// When the key is wrong, or the index has no key.
 pub fn unlocked(index: Index, key: Option<&Key>) -> Result<Index> {
     key.map_or(Ok(()), |key| index.unlock(key))?;
     Ok(index)
 }
 
-/// Returns a searcher over the last commits of these indexes, as if they were one; each has the
-/// name of its path.
+/// Returns a searcher over the last commits of all indexes. The name of an index is its path.
 fn searcher(indexes: &[Index]) -> Result<Arc<Searcher>> {
     let named = indexes
         .iter()

@@ -1,4 +1,4 @@
-//! Requests as queries of the index.
+//! Turns requests into queries of the index.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use cento_api::http::{SearchRequest, SignatureBody};
 
 use crate::STEPS_MAX;
 
-/// Returns the query of a request to an index with this configuration, and the texts that do not
-/// count; `frequencies` weighs the words of measures that know a collection.
+/// Returns the query of a request to an index with this configuration, and the texts of
+/// boilerplate. `frequencies` weighs words, for measures that know a collection.
 ///
 /// # Errors
 /// When the request is invalid.
@@ -35,10 +35,10 @@ pub fn of(
     Ok((query, boilerplate))
 }
 
-/// Returns the query for the subject of a search, one of four that exclude each other.
+/// Returns the query for the subject of a search, which is one of four fields.
 ///
 /// # Errors
-/// When none is given, or more than one, or it cannot be used.
+/// When the request has no subject or several, or the subject cannot be used.
 pub fn query(
     text: Option<String>,
     parts: Option<Vec<PartText>>,
@@ -82,10 +82,10 @@ pub fn query(
     }
 }
 
-/// Writes the measure of a request in its canonical form.
+/// Writes the measure of a request in canonical form.
 ///
 /// # Errors
-/// When there is no such measure.
+/// When the measure is unknown.
 pub fn with_canonical_measure(mut request: SearchRequest) -> Result<SearchRequest> {
     if let Some(measure) = &mut request.options.verify {
         *measure = measure.parse::<Measure>()?.to_string();

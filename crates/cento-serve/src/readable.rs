@@ -1,4 +1,4 @@
-//! Why can a value of a request not be read, in the words of its sender?
+//! Explains in plain words why a value of a request cannot be read.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::failure::Failure;
 use crate::known_fields::with_known;
 
-/// Returns a message of serde about a value that it could not read, in plain words.
+/// Turns serde's message about an unreadable value into plain words.
 pub fn plain(message: &str) -> String {
     let (message, place) = split_place(message);
     let said = match (wrong_value(message), message) {
@@ -28,12 +28,12 @@ pub fn plain(message: &str) -> String {
     said + place
 }
 
-/// Splits the place from a message: serde_json writes it at the end.
+/// Splits off the place, which serde_json writes at the end of a message.
 pub fn split_place(message: &str) -> (&str, &str) {
     message.split_at(message.rfind(" at line ").unwrap_or(message.len()))
 }
 
-/// The parameters of a request, after `?` in its address.
+/// The parameters of a request, after `?` in the URL.
 pub struct Parameters<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> {
@@ -47,10 +47,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> 
     }
 }
 
-/// Returns the failure for a query string that axum could not read.
+/// Returns the failure for a query string that axum cannot read.
 fn unread(message: &str) -> Failure {
     let message = message.strip_prefix("Failed to deserialize query string: ").unwrap_or(message);
-    // The parameter comes first, if it is one that is known.
+    // A known parameter comes first in the message.
     match message.split_once(": ") {
         Some((name, why)) if name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => {
             let said = with_known(plain(why), BTreeSet::new);

@@ -14,18 +14,18 @@ pub struct Daily {
     next: Option<Zoned>,
 }
 
-/// Returns the local time, if the calendar has it.
+/// Returns the local time, if the calendar includes it.
 pub fn now(time: SystemTime) -> Option<Zoned> {
     Some(Timestamp::try_from(time).ok()?.to_zoned(TimeZone::system()))
 }
 
 impl Daily {
-    /// Returns the schedule from now on; it is empty without a current time.
+    /// Returns the schedule from now on, which is empty without a current time.
     pub fn new(time: Time, now: Option<&Zoned>) -> Daily {
         Daily { time, next: now.and_then(|now| next(time, now)) }
     }
 
-    /// Returns whether the time has come since the last check.
+    /// Tells whether the time has come since the last check.
     pub fn is_due(&mut self, now: &Zoned) -> bool {
         let is_due = self.next.as_ref().is_some_and(|next| now >= next);
         if is_due {
@@ -35,9 +35,9 @@ impl Daily {
     }
 }
 
-/// Returns the next moment with this local time. If the clock is put forward over it, that is the
-/// moment of the change; if it occurs twice, the first. Returns `None` after the end of the
-/// calendar, with the year 9999.
+/// Returns the next moment with this local time. If the clock is put forward over the time, returns
+/// the moment of the change. If the time occurs twice, returns the first occurrence. Returns `None`
+/// after the end of the calendar, which is the year 9999.
 fn next(time: Time, now: &Zoned) -> Option<Zoned> {
     let mut date = now.date();
     loop {
@@ -64,7 +64,7 @@ mod tests {
         assert!(daily.is_due(&zoned("2026-11-21T03:00:01[UTC]")));
         assert!(!daily.is_due(&zoned("2026-11-21T03:00:02[UTC]")));
         assert!(!daily.is_due(&zoned("2026-11-22T02:59:59[UTC]")));
-        // The machine slept over two occurrences: one is made up for.
+        // The machine slept over two occurrences, but only a single occurrence is made up for.
         assert!(daily.is_due(&zoned("2026-11-24T12:00[UTC]")));
         assert!(!daily.is_due(&zoned("2026-11-24T12:00:01[UTC]")));
     }
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_clock_beyond_the_calendar_shows_nothing() {
-        // The end of the calendar once made the writer panic, every second.
+        // Once the end of the calendar made the writer panic every second.
         let year = std::time::Duration::from_secs(365 * 86_400);
         assert!(now(SystemTime::UNIX_EPOCH + year * 50).is_some());
         assert_eq!(now(SystemTime::UNIX_EPOCH + year * 8100), None);

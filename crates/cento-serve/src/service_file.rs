@@ -1,6 +1,6 @@
 //! The file with the address of a running service.
 //!
-//! It is in the directory of the index, and is read by [`ServiceFile::of`].
+//! The file is in the directory of the index, and [`ServiceFile::of`] reads it.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use cento::runtime::replace;
 use cento_api::ServiceFile;
 
-/// Removes the file when the service ends, unless another process owns it by then.
+/// Removes the file when the service ends, unless another process owns the file by then.
 pub struct Announced {
     file: PathBuf,
     written: Vec<u8>,
@@ -24,7 +24,7 @@ impl Drop for Announced {
 }
 
 /// Writes the address of the service of the index at `path`. Only the holder of the writer's lock
-/// may call it.
+/// may call this, because the file belongs to that process.
 pub fn announce(path: &Path, address: SocketAddr, started: u64) -> Announced {
     let file = ServiceFile::file(path);
     let own = ServiceFile { url: url(address), pid: std::process::id(), started };

@@ -1,9 +1,9 @@
-//! The indexes that a client may merge.
+//! The indexes offered to clients for merges.
 //!
-//! They are in one directory that the operator names. A client gives names relative to it, and they
-//! lead nowhere else: not upwards, not to another root, and not through symbolic links. A missing
-//! directory and one outside are refused in the same words, so that clients learn nothing else
-//! about the machine.
+//! The operator chooses a directory for these indexes. Clients give names relative to the
+//! directory, which cannot lead elsewhere: not upwards, not to a different root, and not through
+//! symbolic links. A missing directory and a directory outside are refused in the same words, so
+//! that clients learn nothing else about the machine.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -15,17 +15,17 @@ use cento::{Error, Index, Reason, Result};
 /// The maximum number of shards in a request.
 const SHARDS_MAX: usize = 1000;
 
-/// The directory of the indexes that may be merged.
+/// The directory of the indexes.
 pub struct Shards {
-    /// Without symbolic links.
+    /// The directory, without symbolic links.
     root: PathBuf,
 }
 
 impl Shards {
-    /// Returns the indexes in the directory `root`.
+    /// Returns the indexes below the directory `root`.
     ///
     /// # Errors
-    /// When there is no such directory.
+    /// When `root` is no directory.
     pub fn below(root: &Path) -> Result<Shards> {
         let root = root.canonicalize().map_err(|e| Error::io("find", root, e))?;
         match root.is_dir() {
@@ -37,7 +37,7 @@ impl Shards {
     /// Returns the directories of the shards with these names.
     ///
     /// # Errors
-    /// When a name is invalid, or there is no index of that name.
+    /// When a name is invalid, or there is no index with the name.
     pub fn find(&self, names: &[String]) -> std::result::Result<Vec<PathBuf>, Failure> {
         if names.is_empty() || names.len() > SHARDS_MAX {
             let message = format!("`shards` must name between 1 and {SHARDS_MAX} indexes");
@@ -54,7 +54,7 @@ impl Shards {
         };
         let is_normal = |part| matches!(part, Component::Normal(_));
         let mut parts = Path::new(name).components().peekable();
-        // A file system may give any meaning to a name with a NUL or a backslash.
+        // File systems may give any meaning to a NUL or a backslash in a name.
         if parts.peek().is_none() || !parts.all(is_normal) || name.contains(['\0', '\\']) {
             return Err(missing());
         }
@@ -63,8 +63,7 @@ impl Shards {
         if is_here && Index::exists(&path) { Ok(path) } else { Err(missing()) }
     }
 
-    /// Returns the answer when the shards could not be merged into `index`, without a path of this
-    /// machine.
+    /// Returns the answer for shards that could not be merged into `index`, without any path.
     pub fn failure(&self, index: &Path, error: &Error) -> Failure {
         let is_about_shards = match error {
             Error::Index { .. } | Error::Locked { .. } => true,

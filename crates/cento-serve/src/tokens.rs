@@ -1,9 +1,8 @@
 //! Tokens for monitoring, reading and writing.
 //!
-//! They are bearer tokens (RFC 6750), each with a role and a name. The name is what the log and the
-//! metrics call a client, so that an operator can say afterwards who made a request. Without tokens
-//! every client that reaches the service may do everything, which is why it then listens on the
-//! loopback address only.
+//! Tokens are bearer tokens (RFC 6750) with a role and a name. Logs and metrics use the name, so
+//! that an operator can find out who made a request. Without tokens every client may do everything.
+//! Therefore a service without tokens listens only on the loopback address.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -12,18 +11,17 @@ use subtle::ConstantTimeEq;
 
 use cento::{Error, Result};
 
-/// The permissions of a token; a later one includes those before.
+/// The permissions of a token. A later role includes the earlier roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// To read the metrics: a monitor need not see the documents.
+    /// Reads the metrics only, because a monitor need not see documents.
     Metrics,
-    /// To search, and to read documents.
+    /// Also searches and reads documents.
     Read,
-    /// To add, remove, commit and compact too.
+    /// Also adds and removes documents, commits and compacts.
     Write,
 }
 
-/// A token of a service.
 #[derive(Clone)]
 struct Token {
     role: Role,
@@ -34,21 +32,21 @@ struct Token {
 /// The token of a request, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownToken {
-    /// Its permissions.
+    /// The permissions of the token.
     pub role: Role,
-    /// Its name. Two tokens may have one, while one replaces the other.
+    /// The name of the token. An old and a new token may share a name during a replacement.
     pub name: Arc<str>,
-    /// Its number in the list.
+    /// The place of the token in the list.
     pub number: usize,
 }
 
-/// A shorter token could be guessed.
+/// The minimum length of a token, against guessing.
 const TOKEN_BYTES_MIN: usize = 16;
 
 /// The maximum length of a name, which is in each line of the log.
 const NAME_BYTES_MAX: usize = 64;
 
-/// The tokens of a service; without tokens, every client may do everything. All clones are replaced
+/// The tokens of a service. Without tokens every client may do everything. All clones are replaced
 /// together.
 #[derive(Default, Clone)]
 pub struct Tokens {
@@ -62,14 +60,15 @@ impl std::fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// Reads tokens, one per line: `metrics`, `read` or `write`, then a name, then the token. The
-    /// rest of a line after `#`, at its start or after a space, is a comment.
+    /// Reads tokens, one per line: `metrics`, `read` or `write`, then a name, then the token. `#`
+    /// at the start of a line or after a space begins a comment.
     ///
     /// # Errors
-    /// When a line has another form, or a token is too short; `place` names the file.
+    /// When a line has another form, or a token is too short. `place` is the name of the file for
+    /// the error.
     pub fn parse(text: &str, place: &str) -> Result<Tokens> {
         let mut tokens = Vec::new();
-        // Editors of Windows write a byte order mark.
+        // Windows editors write a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in (1..).zip(text.lines()) {
             let words = line.split_whitespace().take_while(|word| !word.starts_with('#'));
@@ -85,10 +84,11 @@ impl Tokens {
         Ok(Tokens { tokens: Arc::new(RwLock::new(tokens)) })
     }
 
-    /// Replaces the tokens with those of `new`, from now on.
+    /// Replaces the tokens of all clones from now on.
     ///
     /// # Panics
-    /// When `new` is empty and the tokens before were not: every client could do everything then.
+    /// When `new` is empty and the current tokens are not, because then every client could do
+    /// everything.
     pub fn replace(&self, new: Tokens) {
         let new = new.tokens.read().unwrap_or_else(PoisonError::into_inner).clone();
         let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
@@ -96,12 +96,12 @@ impl Tokens {
         *tokens = new;
     }
 
-    /// Returns whether the list is empty.
+    /// Tells whether there are no tokens, so that every client may do everything.
     pub fn is_empty(&self) -> bool {
         self.tokens.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Returns the role of a request with these headers; `None` without a known token.
+    /// Returns the role of a request with these headers, or `None` without a known token.
     pub fn role(&self, headers: &HeaderMap) -> Option<Role> {
         if self.is_empty() {
             return Some(Role::Write);
@@ -109,17 +109,17 @@ impl Tokens {
         self.known(headers).map(|known| known.role)
     }
 
-    /// Returns the token of a request; of several that are equal one with most permissions.
+    /// Returns the token of a request. Among equal tokens, the token with most permissions wins.
     pub fn known(&self, headers: &HeaderMap) -> Option<KnownToken> {
         let given = headers.get(header::AUTHORIZATION)?.as_bytes();
         let (scheme, given) = given.split_at_checked("Bearer ".len())?;
         if !scheme.eq_ignore_ascii_case(b"Bearer ") {
             return None;
         }
-        // Every token is compared, in constant time, so that an answer reveals nothing about them.
+        // Compare in constant time, so that an answer reveals nothing about the tokens.
         let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
         let known = (0..).zip(tokens.iter()).filter(|(_, own)| own.secret.ct_eq(given).into());
-        // All of them are looked at, so that the time does not tell which one it is.
+        // Comparing all tokens prevents the time from telling which token matched.
         let known = known.max_by_key(|&(number, own)| (own.role, number));
         known.map(|(number, own)| KnownToken { role: own.role, name: own.name.clone(), number })
     }
@@ -203,7 +203,7 @@ mod tests {
             "admin a 0123456789abcdef",
             "read a short",
             "read",
-            // A forgotten name or token must not make a token of the other.
+            // A forgotten name or token must not turn the remaining word into a token.
             "read 0123456789abcdef",
             "read monitoring-prometheus",
             "read a b 0123456789abcdef",

@@ -1,12 +1,12 @@
-//! The order of long work for different clients.
+//! Turns of clients for long work.
 //!
-//! A PDF takes seconds, and a request may have hundreds of them. Other requests compare a thousand
-//! documents with each other, or read the whole index for families and lineage. Such work runs on
-//! threads of its own, a few at a time, and searches go first.
+//! A PDF takes seconds, and a request may have hundreds. Other requests compare a thousand
+//! documents with each other, or read the whole index for families and lineage. Such work runs on a
+//! few separate threads, and searches go first.
 //!
-//! Clients take turns, however many requests each has sent: of two clients each gets every other
-//! turn. After a turn, the place goes to the waiting client that has the fewest places, and of
-//! equals to the client that has waited longest.
+//! Clients take turns, whatever the number of their requests: two clients alternate. After a turn,
+//! the place goes to the waiting client with the fewest places, and among equals to the client that
+//! has waited longest.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -19,25 +19,25 @@ use super::failure::Failure;
 use cento::Stop;
 use cento::{Error, Result};
 
-/// A kind of work that is done in turns.
+/// A kind of work done in turns.
 pub struct Work {
-    /// The rest of a sentence about the requests: "too many requests ...".
+    /// The end of the sentence "too many requests ...".
     what: &'static str,
-    /// The maximum number of requests in progress, waiting ones included.
+    /// The maximum number of requests in progress, including waiting requests.
     jobs_max: usize,
-    /// The maximum number of requests in progress from one client.
+    /// The maximum number of requests in progress from a single client.
     jobs_of_one_max: usize,
 }
 
-/// Reading files, comparing all documents of a request with each other, and the like.
+/// Reading files, comparing all documents of a request, and similar work.
 pub const LONG_WORK: Work = Work { what: "wait for long work", jobs_max: 64, jobs_of_one_max: 32 };
 
-/// Requests about all documents. Only a few wait, because each takes minutes if the index is large,
-/// and its client hears nothing until its turn comes.
+/// Requests about all documents. Only a few may wait, because a request takes minutes if the index
+/// is large, and its client hears nothing until its turn.
 pub const COLLECTIONS: Work =
     Work { what: "about all documents are in progress", jobs_max: 16, jobs_of_one_max: 4 };
 
-/// How often a waiting thread checks whether its request has gone.
+/// How often a waiting thread checks whether the client has gone.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The sender of a request, as far as known.
@@ -47,7 +47,7 @@ pub enum Client {
     Token(usize),
     /// The client at this address, if there are no tokens.
     Address(IpAddr),
-    /// Unknown.
+    /// Neither a token nor an address is known.
     #[default]
     Unknown,
 }
@@ -57,10 +57,10 @@ pub fn client_of(request: &Request) -> Client {
     request.extensions().get().copied().unwrap_or_default()
 }
 
-/// The requests that are worked on, and those that wait.
+/// The running and the waiting requests.
 pub struct Turns {
     work: Work,
-    /// The number of requests that may be worked on at a time.
+    /// The maximum number of running requests.
     at_a_time: usize,
     state: Mutex<State>,
     changed: Condvar,
@@ -68,30 +68,30 @@ pub struct Turns {
 
 #[derive(Default)]
 struct State {
-    /// The number of requests being worked on.
+    /// The number of running requests.
     taken: usize,
     clients: HashMap<Client, Of>,
     waiting: Vec<(u64, Client)>,
     /// The number of the next job.
     next: u64,
-    /// Counts turns.
+    /// The number of finished turns, as a clock for `Of::last`.
     clock: u64,
 }
 
 /// The requests of a client.
 #[derive(Default)]
 struct Of {
-    /// Its requests.
+    /// The number of requests, running and waiting.
     jobs: usize,
-    /// The number of its requests being worked on.
+    /// The number of running requests.
     running: usize,
-    /// When its last turn ended.
+    /// When the last turn of the client ended, by `clock`.
     last: u64,
 }
 
 impl State {
-    /// Returns the next job: of the client with the fewest requests being worked on, or, among
-    /// equals, of the one that has waited longest since its last turn.
+    /// Returns the next job: a job of the client with the fewest running requests or, among equals,
+    /// of the client whose last turn ended first.
     fn first(&self) -> Option<u64> {
         let rank = |&&(job, client): &&(u64, Client)| {
             let of = self.clients.get(&client);
@@ -102,7 +102,7 @@ impl State {
 }
 
 impl Turns {
-    /// Returns turns for at most `at_a_time` requests at a time.
+    /// Returns turns for at most `at_a_time` running requests.
     pub fn new(work: Work, at_a_time: usize) -> Arc<Turns> {
         let (state, changed) = (Mutex::default(), Condvar::new());
         Arc::new(Turns { work, at_a_time: at_a_time.max(1), state, changed })
@@ -112,10 +112,10 @@ impl Turns {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a request of a client wait for its turn.
+    /// Lets a request of a client join the queue.
     ///
     /// # Errors
-    /// When too many wait, of this client or of all.
+    /// When too many requests of this client, or of all clients, are in progress.
     pub fn enter(self: &Arc<Turns>, client: Client) -> std::result::Result<Job, Failure> {
         let mut state = self.lock();
         let all: usize = state.clients.values().map(|of| of.jobs).sum();
@@ -136,7 +136,7 @@ impl Turns {
     }
 }
 
-/// A request that is to be worked on.
+/// A request in the queue or running.
 pub struct Job {
     turns: Arc<Turns>,
     client: Client,
@@ -145,7 +145,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Waits for its turn, or for the next one if it has had one and others come first.
+    /// Waits for a turn. Ends the current turn first, so that other clients may go first.
     ///
     /// # Errors
     /// [`Error::Cancelled`] soon after `stop`.
@@ -173,12 +173,12 @@ impl Job {
         state.taken += 1;
         state.clients.entry(self.client).or_default().running += 1;
         self.is_running = true;
-        // There may be room for the next one.
+        // There may be room for the next job too.
         turns.changed.notify_all();
         Ok(())
     }
 
-    /// Gives its turn to others.
+    /// Ends the current turn in favor of other clients.
     pub fn give_away(&mut self) {
         let turns = self.turns.clone();
         self.end_turn(&mut turns.lock());
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_client_with_one_file_waits_for_one_file_of_a_client_with_a_hundred() {
-        // 100 documents of one client once kept all others waiting for 30 s, searches too.
+        // Once 100 documents of a single client blocked all other clients for 30 s, even searches.
         let turns = Turns::new(LONG_WORK, 1);
         let (events, heard) = mpsc::channel();
         let never = Stop::new();
@@ -267,7 +267,7 @@ mod tests {
             let stop = &stop;
             let ended = scope.spawn(move || first.wait(stop).is_err());
             waiting.join().unwrap();
-            // The other place is still that of the second request of the same client.
+            // The second place still belongs to the second request of the same client.
             while turns.lock().waiting.is_empty() {
                 std::thread::yield_now();
             }

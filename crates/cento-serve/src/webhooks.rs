@@ -1,9 +1,9 @@
-//! Posts of events to the receivers that watches name.
+//! Posts events to the receivers of watches.
 //!
-//! The events of a watch are posted in order, a few at a time, until the receiver accepts them;
-//! then the next ones are. Accepted cursors are recorded beside the events, at most a second later,
-//! so after a crash an event may come again: at least once. A receiver that fails is tried again
-//! after a time that doubles up to an hour, and delays no other.
+//! The events of a watch are posted in order, a few at a time. The next events follow only after
+//! the receiver has accepted them. Accepted cursors are recorded beside the events within a second,
+//! so after a crash events may be posted again (at least once). A failing receiver is tried again
+//! after a time that doubles up to an hour, and delays no other receiver.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -23,14 +23,14 @@ use cento_collections::watch::WatchReader;
 
 /// Sends posts to receivers.
 pub trait Poster: Send + Sync {
-    /// Refuses an address that is never posted to.
+    /// Refuses an address that must not receive posts.
     ///
     /// # Errors
     /// The reason, as a clause.
     fn check(&self, url: &str) -> std::result::Result<(), Refusal>;
 
-    /// Posts JSON with one more header, and returns the status; it follows no redirect, and takes a
-    /// bounded time, whatever the receiver does.
+    /// Posts JSON with an additional header, and returns the status. Must follow no redirect and
+    /// must take a bounded time, whatever the receiver does.
     ///
     /// # Errors
     /// The reason, as a clause.
@@ -42,33 +42,33 @@ pub trait Poster: Send + Sync {
     ) -> std::result::Result<u16, String>;
 }
 
-/// The header with the time of a post and its signature.
+/// The header with the time and the signature of a post.
 const SIGNATURE: &str = "Cento-Signature";
 
-/// The file with the cursors of accepted events, by the names of watches.
+/// The file with the cursors of accepted events, by name of the watch.
 const DELIVERED: &str = ".watches/delivered.json";
 
-/// The number of events that are looked at in one reading of the log.
+/// The maximum number of events to read from the log at a time.
 const EVENTS_LOOKED_AT: usize = 1000;
 
 /// The maximum number of events in a post.
 const EVENTS_MAX: usize = 100;
 
-/// The number of posts at a time.
+/// The maximum number of posts at a time.
 const POSTS_MAX: usize = 64;
 
-/// The number of those to one host: one that hangs takes no more places, however many watches it
-/// receives the events of.
+/// The maximum number of posts to a host at a time, so that a hanging host takes no further places,
+/// whatever its number of watches.
 const POSTS_OF_HOST_MAX: usize = 8;
 
-/// The number of those to receivers that failed before: others need not wait until they time out.
+/// The maximum number of posts to failing receivers at a time, so that good receivers get places.
 const POSTS_AGAIN_MAX: usize = POSTS_MAX / 2;
 
-/// The longest time between two looks for posts that are due, and the shortest between two records
-/// of accepted cursors.
+/// The maximum time between two checks for due posts, and the minimum time between two records of
+/// accepted cursors.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Returns the scheme and the host of an address. The rest often is a secret.
+/// Returns the scheme and the host of a URL. The remaining URL often is a secret.
 pub fn origin_of(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
@@ -83,20 +83,20 @@ struct Post<'a> {
     events: &'a [WatchEvent],
 }
 
-/// How far a receiver is.
+/// The progress of a receiver.
 #[derive(Debug, Clone, Copy)]
 struct Delivery {
-    /// The cursor of the last event that it accepted.
+    /// The cursor of the last accepted event.
     accepted: u64,
-    /// That of the last event that it is to have.
+    /// The cursor of the last event to deliver.
     last: u64,
     failures: u32,
-    /// The time of the next attempt.
+    /// When to try again.
     due: Instant,
     is_running: bool,
 }
 
-/// The thread that starts posts.
+/// The thread of the posts.
 pub struct Webhooks {
     thread: JoinHandle<()>,
     stop: Stop,
@@ -109,7 +109,7 @@ struct Dispatcher {
     deliveries: Mutex<HashMap<String, Delivery>>,
     backoff: (Duration, Duration),
     stop: Stop,
-    /// The thread that starts posts.
+    /// The thread to wake for new events.
     thread: OnceLock<Thread>,
 }
 
@@ -120,11 +120,11 @@ impl Delivery {
 }
 
 impl Webhooks {
-    /// Starts the thread for the index in the directory `dir`. A failed post is tried again after
-    /// `backoff`: the first time, which doubles up to the second.
+    /// Starts the thread for the index in the directory `dir`. The first retry of a failed post
+    /// comes after `backoff.0`, and the time doubles up to `backoff.1`.
     ///
     /// # Errors
-    /// When it cannot be started, or the record of accepted events cannot be read.
+    /// When the thread cannot be started, or the record of accepted events cannot be read.
     pub fn start(
         dir: &std::path::Path,
         matching: Arc<Matching>,
@@ -138,7 +138,7 @@ impl Webhooks {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
             Err(e) => return Err(Error::io("read", &file, e)),
         };
-        // The log may be one that began anew.
+        // The log may have begun anew, with smaller cursors than the record.
         let last = matching.reader().map_or(u64::MAX, |reader| reader.log().next() - 1);
         let begun = |accepted: u64| {
             let accepted = accepted.min(last);
@@ -164,11 +164,11 @@ impl Webhooks {
         Ok(Webhooks { thread, stop })
     }
 
-    /// Ends the thread. Posts on their way may end later: they are posted again.
+    /// Ends the thread. Posts on their way may end later, and are then posted again.
     pub fn join(self) {
         self.stop.set();
         self.thread.thread().unpark();
-        // A panic has been reported by the thread.
+        // The thread has reported a panic already.
         let _ = self.thread.join();
     }
 }
@@ -193,7 +193,7 @@ impl Dispatcher {
         self.record(&mut recorded);
     }
 
-    /// Starts the posts that are due, of the events up to now; those up to `seen` are known.
+    /// Starts the due posts. Events up to `seen` are known already.
     fn look(self: &Arc<Self>, reader: &WatchReader, seen: &mut u64) -> Result<()> {
         let mut is_more = true;
         while is_more && !self.stop.is_set() {
@@ -265,7 +265,7 @@ impl Dispatcher {
         waiting.map(|one| one.due - now).min().map_or(TICK, |time| time.min(TICK))
     }
 
-    /// Posts the next events of a watch; returns the last cursor that was accepted.
+    /// Posts the next events of a watch. Returns the last accepted cursor.
     fn post(
         &self,
         reader: &WatchReader,
@@ -295,7 +295,7 @@ impl Dispatcher {
         })
     }
 
-    /// Notes the result of a post, and wakes the thread for the next one.
+    /// Records the result of a post, and wakes the thread for the next post.
     fn posted(&self, name: &str, posted: Result<std::result::Result<u64, String>>) {
         self.note(name, posted);
         self.thread.get().inspect(|thread| thread.unpark());
@@ -324,7 +324,7 @@ impl Dispatcher {
         delivery.failures = delivery.failures.saturating_add(1);
     }
 
-    /// Records the accepted cursors, if they have changed, and forgets removed watches.
+    /// Records changed cursors, and forgets removed watches.
     fn record(&self, recorded: &mut BTreeMap<String, u64>) {
         let Some(reader) = self.matching.reader() else { return };
         let mut deliveries = self.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
@@ -346,12 +346,12 @@ impl Dispatcher {
     }
 }
 
-/// Returns the time before the attempt after this number of failures.
+/// Returns the time before the next attempt after this number of failures.
 fn after((first, longest): (Duration, Duration), failures: u32) -> Duration {
     first.saturating_mul(1 << failures.min(12)).min(longest)
 }
 
-/// Returns the header of a post: the time, and HMAC-SHA256 of the time, a full stop and the body.
+/// Returns the header of a post: the time, and HMAC-SHA256 of the time, a period and the body.
 fn signature(secret: &[u8], time: u64, body: &[u8]) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("a key of any length is one");
     mac.update(format!("{time}.").as_bytes());

@@ -1,7 +1,7 @@
-//! The way to the writer, which has a thread of its own.
+//! Starts the thread of the writer, and sends it commands.
 //!
-//! One thread has the index's only writer; this module sends commands to it, and publishes its
-//! status. The thread itself runs [`writer_loop`].
+//! The thread has the index's only writer and runs [`writer_loop`]. This module publishes the
+//! status of the writer.
 
 mod pending;
 mod writer_loop;
@@ -26,25 +26,25 @@ use cento::{Error, Key, Reason, Result};
 use cento_api::http::Run;
 use writer_loop::WriterLoop;
 
-/// The maximum number of requests with signed documents that wait for the writer.
+/// The maximum number of requests with signed documents in the writer's queue.
 const DOCUMENTS_MAX: usize = 64;
 
-/// The maximum number of other commands that wait for the writer.
+/// The maximum number of other commands in the writer's queue.
 const COMMANDS_MAX: usize = 64;
 
-/// The state of the writer that other threads may read.
+/// The state of the writer for other threads.
 pub struct Status {
     /// When the service was started, in microseconds since 1970.
     pub started: u64,
     /// Documents changed since the last commit.
     pub uncommitted: AtomicU64,
-    /// Documents that were acknowledged and could not be committed.
+    /// Acknowledged documents that could not be committed.
     pub lost: AtomicU64,
     /// Whether a compaction is in progress.
     pub compacting: AtomicBool,
     /// Whether the last write failed.
     pub failed: AtomicBool,
-    /// Whether the last commit could not be opened to be searched.
+    /// Whether the last commit could not be opened for searching.
     pub stale: AtomicBool,
 }
 
@@ -62,44 +62,44 @@ impl Status {
         }
     }
 
-    /// Returns the identity of this run, which differs from that of any other.
+    /// Returns the unique identity of this run.
     pub fn run(&self) -> Run {
         Run { started: self.started, lost: self.lost.load(Ordering::Relaxed) }
     }
 }
 
-/// How the writer works.
+/// The settings of the writer.
 #[derive(Clone)]
 pub struct WriterSettings {
-    /// The memory for documents on their way into a segment.
+    /// The memory for documents on their way into a segment, in bytes.
     pub memory_bytes: usize,
     /// The maximum time until an acknowledged document is committed.
     pub commit_interval: Duration,
     /// The time of day to compact.
     pub compact_at: Option<Daily>,
-    /// The watches that each commit is matched against.
+    /// The watches to match with every commit.
     pub matching: Arc<Matching>,
-    /// The key of the index, if its fingerprints depend on one.
+    /// The key of the index, if its fingerprints depend on a key.
     pub key: Option<Key>,
     /// The faults of a test.
     pub faults: Faults,
 }
 
-/// The writer's thread, and the way to it.
+/// The thread of the writer.
 pub struct WriterThread {
     thread: JoinHandle<()>,
-    /// Whether the last commit succeeded, at the end.
+    /// Receives at the end whether the last commit succeeded.
     committed: Receiver<bool>,
 }
 
-/// The ways to the writer: one for documents, which wait for each other, and one for all other
-/// commands.
+/// Channels to the writer. With a separate channel for documents, other commands do not wait for
+/// queued documents.
 pub struct WriterSenders {
     pub documents: Sender<Command>,
     pub others: Sender<Command>,
 }
 
-/// The receiving ends.
+/// The receiving ends of [`WriterSenders`].
 struct WriterInbox {
     documents: Receiver<Command>,
     others: Receiver<Command>,
@@ -126,7 +126,7 @@ impl WriterThread {
         let (opened_tx, opened_rx) = bounded(1);
         let (own_index, commands) = (index.clone(), others.clone());
         let thread = std::thread::Builder::new().spawn(move || {
-            // Before tantivy starts its threads, which inherit the priority.
+            // Lower the priority first, because the threads of tantivy inherit the priority.
             priority::give_way();
             let shared = (published, metrics, status);
             let work = match WriterLoop::begin(own_index, settings, shared, commands) {
@@ -145,8 +145,8 @@ impl WriterThread {
         Ok((WriterThread { thread, committed }, index, WriterSenders { documents, others }))
     }
 
-    /// Waits for the last commit, however long it takes, and then for merges, up to a limit. Merges
-    /// may continue until the end of the process: cut off, they leave the index as it was.
+    /// Waits for the last commit, however long it takes, and then for merges up to `patience`.
+    /// Merges may continue until the process ends. Cutting them off leaves the index unchanged.
     ///
     /// # Errors
     /// When acknowledged documents could not be committed.

@@ -1,8 +1,8 @@
-//! Which field of a request cannot be read?
+//! Finds the field of a request that cannot be read.
 //!
-//! serde names a field only if it is unknown, and the place of a fault in flattened options is the
-//! end of the body. So the fields are read again, each beside the required ones alone, until one
-//! has the same fault, and then the values in it.
+//! serde reports only an unknown field, and a fault in flattened options only at the end of the
+//! body. So every field is read again with only the required fields beside it, until a field has
+//! the same fault. Then the values inside the field are read again in the same way.
 
 use std::fmt;
 
@@ -14,23 +14,23 @@ use crate::failure::Failure;
 use crate::known_fields::{known_fields, with_known};
 use crate::readable::{plain, split_place};
 
-/// No value of a request is nested more deeply.
+/// The maximum depth of a value in a request.
 const DEPTH_MAX: usize = 8;
 
-/// Requests have fewer fields; more would take long to read again.
+/// The maximum number of fields in a request. More fields would take long to read again.
 const FIELDS_MAX: usize = 256;
 
-/// The number of items of a list that are read again.
+/// The maximum number of items of a list to read again.
 const ITEMS_MAX: usize = 1 << 16;
 
-/// Longer strings are replaced in required fields that are not in question.
+/// Longer strings are shortened in required fields, unless the field may be wrong.
 const STRING_MAX: usize = 64;
 
 /// Reads a JSON text in the place of a value, and returns the fault.
 type Probe<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Names the field that cannot be read, of a body that has this error; `None` if the body itself is
-/// at fault: it is no JSON, no object, or lacks a field.
+/// Finds the unreadable field in a body with this error. Returns `None` if the body itself is
+/// wrong, because it is no JSON, is no object, or lacks a field.
 pub fn wrong_field<T: DeserializeOwned>(body: &[u8], error: &Error) -> Option<Failure> {
     let body = str::from_utf8(body).ok()?;
     let fault = fault_of(error);
@@ -40,7 +40,7 @@ pub fn wrong_field<T: DeserializeOwned>(body: &[u8], error: &Error) -> Option<Fa
     let Place { path, name, .. } = place;
     let (path, name) = match name {
         Some(name) => (path, name),
-        // A body of too many fields.
+        // The body has too many fields.
         None => {
             let (name, _) = fault.strip_prefix("unknown field `")?.split_once('`')?;
             (name.to_owned(), name.to_owned())
@@ -65,12 +65,12 @@ fn fault_of(error: &Error) -> String {
 #[derive(Default)]
 struct Place {
     path: String,
-    /// The innermost field.
+    /// The name of the innermost field.
     name: Option<String>,
     depth: usize,
 }
 
-/// Goes into a value as long as a value in it has the fault alone.
+/// Descends into a value as long as a value inside has the fault by itself.
 fn locate(json: &str, fault: &str, probe: Probe<'_>, place: &mut Place) {
     place.depth += 1;
     if place.depth > DEPTH_MAX {
@@ -99,7 +99,7 @@ fn locate(json: &str, fault: &str, probe: Probe<'_>, place: &mut Place) {
 /// A field with the fault.
 struct Wrong<'a> {
     name: String,
-    /// The other fields that are required beside it.
+    /// The other required fields of the object.
     others: Vec<(String, String)>,
     value: &'a str,
 }
@@ -112,7 +112,7 @@ fn object(others: &[(String, String)], name: &str, value: &str) -> String {
     format!("{{{}}}", all.join(","))
 }
 
-/// Finds the field of an object that has the fault.
+/// Finds the field with the fault in an object.
 fn wrong_in_object<'a>(json: &'a str, fault: &str, probe: Probe<'_>) -> Option<Wrong<'a>> {
     let mut error = probe("{}");
     if error.as_deref() == Some(fault) {
@@ -120,7 +120,7 @@ fn wrong_in_object<'a>(json: &'a str, fault: &str, probe: Probe<'_>) -> Option<W
     }
     let fields = fields(json)?;
     let mut others: Vec<(String, String)> = Vec::new();
-    // The required fields, as short as possible.
+    // Collect the required fields, as short as possible.
     while let Some(missing) = error.as_deref().and_then(missing_field) {
         let Some((name, value)) = fields.iter().find(|(name, _)| name == missing) else { break };
         if others.iter().any(|(other, _)| other == name) {
@@ -148,7 +148,7 @@ fn wrong_in_object<'a>(json: &'a str, fault: &str, probe: Probe<'_>) -> Option<W
     Some(Wrong { name: name.clone(), others, value })
 }
 
-/// Returns the field that a fault says is missing.
+/// Returns the missing field, if the fault is about a missing field.
 fn missing_field(fault: &str) -> Option<&str> {
     fault.strip_prefix("missing field `")?.strip_suffix('`')
 }
@@ -171,7 +171,7 @@ fn short(json: &str, depth: usize) -> String {
     }
 }
 
-/// Returns the fields of an object, as they are written; `None` if it is no JSON or has too many.
+/// Returns the fields of an object as written, or `None` if it is no JSON or has too many fields.
 fn fields(json: &str) -> Option<Vec<(String, &str)>> {
     struct Fields;
 
@@ -200,7 +200,7 @@ fn fields(json: &str) -> Option<Vec<(String, &str)>> {
     Some(fields)
 }
 
-/// Finds the item of a list that has the fault.
+/// Finds the item with the fault in a list.
 fn wrong_in_list<'a>(json: &'a str, fault: &str, probe: Probe<'_>) -> Option<(usize, &'a str)> {
     struct Items<'p, 'de> {
         is_wrong: &'p dyn Fn(&str) -> bool,
@@ -232,7 +232,7 @@ fn wrong_in_list<'a>(json: &'a str, fault: &str, probe: Probe<'_>) -> Option<(us
     let is_wrong = |item: &str| probe(&format!("[{item}]")).as_deref() == Some(fault);
     let mut found = None;
     let items = Items { is_wrong: &is_wrong, found: &mut found };
-    // The parser complains of the items after the one that was found.
+    // The parser complains about the items after the found item.
     let _ = serde_json::Deserializer::from_str(json).deserialize_seq(items);
     found
 }

@@ -1,7 +1,7 @@
-//! Speed of adding documents, beside the floor of reading and signing them alone.
+//! Measures the speed of adding documents, and the floor of reading and signing them alone.
 //!
-//! `floor` runs the same pipeline with the same threads into nothing: read, parse, tokenise,
-//! hash, winnow. Set CENTO_BENCH_CORPUS to a JSON lines file; a made-up one is used without it.
+//! `floor` runs the pipeline with as many threads and writes nothing: read, parse, tokenize, hash,
+//! winnow. Set CENTO_BENCH_CORPUS to a JSON lines file, because otherwise a synthetic file is used.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 

@@ -1,30 +1,28 @@
-//! Validation of a finite state transducer, so that it can be walked within its bytes.
+//! Validation of a finite state transducer, so that a walk through it cannot leave its bytes.
 //!
-//! The crate `fst` trusts every address in its bytes, and panics when one points outside them. Here
-//! all nodes are read once, from the last to the first, and each is checked: that it is within the
-//! bytes, that its transitions lead to nodes before it, and that no key is longer and no value
-//! larger than its reader expects. The layout is that of version 3, whose crate is pinned: version
-//! and type (`u64` each); the nodes, each behind those that it leads to and read from its last byte
-//! backward; the number of keys and the address of the first node to be read (`u64` each); a CRC-32
-//! (`u32`), which is not checked.
+//! The crate `fst` trusts every address in its bytes, and panics when an address points outside.
+//! This module therefore reads every node once, from the last to the first, and checks that the
+//! node is within the bytes, that its transitions lead to nodes before it, and that no key is
+//! longer and no value larger than the reader expects. The layout is version 3, and Cargo.toml pins
+//! the crate for that reason: version and type (`u64` each), the nodes, each behind its targets and
+//! read from its last byte backward, the number of keys and the address of the first node to be
+//! read (`u64` each), and a CRC-32 (`u32`), which is not checked.
 
-/// The bytes before the first node.
 const HEAD_BYTES: usize = 16;
-/// The bytes after the last node.
 const TAIL_BYTES: usize = 20;
-/// The version of the layout.
 const VERSION: u64 = 3;
-/// The address of the node that ends a key and has no transitions; it takes no bytes.
+/// The address of the node that ends a key and has no transitions. The node takes no bytes.
 const END: usize = 0;
-/// Nodes of more transitions have a table of 256 bytes to find one.
+/// A node of more transitions has a table of 256 bytes, which finds a transition by its byte.
 const UNINDEXED_MAX: usize = 32;
-/// So that the outputs on the way to a key can be added up: a value is their sum.
+/// The limit of an output in bits. A value is the sum of the outputs on the way to its key, so the
+/// limit keeps the sum within 64 bits.
 const OUTPUT_BITS_MAX: u32 = 56;
-/// With outputs below 2^56 their sum over this many transitions and an end is one of 64 bits.
+/// With outputs below 2^56, the sum over this many transitions and an end fits into 64 bits.
 const KEY_BYTES_MAX: usize = 64;
 
-/// Returns the number of keys of a transducer with keys of at most `key_bytes` bytes; `None` if it
-/// cannot be walked safely.
+/// Returns the number of keys of a transducer with keys of at most `key_bytes` bytes, or `None` if
+/// the transducer cannot be walked safely.
 ///
 /// Takes about 30 ns a node, and temporary memory: three sixteenths of the bytes, and 16 bytes a
 /// node.
@@ -43,8 +41,7 @@ pub fn keys(bytes: &[u8], key_bytes: usize) -> Option<u64> {
         return None;
     }
     let starts = Starts::find(bytes, root)?;
-    // For each node, in the order of their addresses, the number of keys below it and the greatest
-    // depth there.
+    // For each node, in the order of the addresses: the number of keys below and the maximum depth.
     let mut reached: Vec<(u64, u8)> = Vec::with_capacity(starts.count());
     for address in starts.iter() {
         let node = Node::read(bytes, address)?;
@@ -71,14 +68,14 @@ fn uint(bytes: &[u8], at: usize, len: usize) -> u64 {
     bytes[at..at + len].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// The node at an address; all of it is within the bytes.
+/// The node at an address, entirely within the bytes.
 struct Node {
-    /// Its first byte.
+    /// The address of the first byte.
     begin: usize,
     transitions: usize,
     is_final: bool,
-    /// The distance to the target of the first transition, those of the others below; `None` if the
-    /// target is the node before.
+    /// The address of the distance to the target of the first transition. The distances of the
+    /// later transitions precede it. `None` if the target is the node before.
     targets: Option<usize>,
     target_bytes: usize,
 }
@@ -86,7 +83,7 @@ struct Node {
 impl Node {
     fn read(bytes: &[u8], address: usize) -> Option<Node> {
         let state = *bytes.get(address)?;
-        // The unread part of the node, below the bytes read so far.
+        // The unread part of the node, which ends where the bytes read so far begin.
         let mut at = Below(address);
         let has_common_input = state & 63 != 0;
         let (transitions, is_final) = match state >> 6 {
@@ -107,7 +104,8 @@ impl Node {
             }
             _ => {
                 let transitions = match state & 63 {
-                    // The state already records that a transition exists, so 1 means 256 here.
+                    // The state records already that a transition exists, so 1 is free to mean 256
+                    // here.
                     0 => match bytes[at.take(1)?] {
                         1 => 256,
                         transitions => usize::from(transitions),
@@ -127,7 +125,7 @@ impl Node {
         }
         let targets = at.0.checked_sub(target_bytes);
         at.take(transitions * target_bytes)?;
-        // A final node of one transition and more has an output for its own end, too.
+        // A final node with transitions also has an output for the key that ends there.
         for _ in 0..transitions + usize::from(is_final) {
             let output = at.take(output_bytes)?;
             if uint(bytes, output, output_bytes) >> OUTPUT_BITS_MAX != 0 {
@@ -137,14 +135,13 @@ impl Node {
         Some(Node { begin: at.0, transitions, is_final, targets, target_bytes })
     }
 
-    /// Returns the address of the target of a transition.
     fn target(&self, bytes: &[u8], transition: usize) -> Option<usize> {
         let Some(first) = self.targets else { return self.begin.checked_sub(1) };
         match uint(bytes, first - transition * self.target_bytes, self.target_bytes) {
             0 => Some(END),
             distance => {
                 let target = self.begin.checked_sub(usize::try_from(distance).ok()?)?;
-                // A target at the end takes no bytes, so a node cannot be there.
+                // The node at `END` takes no bytes, so no distance can lead there.
                 (target != END).then_some(target)
             }
         }
@@ -155,23 +152,25 @@ impl Node {
 struct Below(usize);
 
 impl Below {
-    /// Reads this many more bytes, and returns the first of them.
+    /// Moves the end down by `len` bytes, and returns the new end: the address of the first byte
+    /// read.
     fn take(&mut self, len: usize) -> Option<usize> {
         self.0 = self.0.checked_sub(len).filter(|&at| at >= HEAD_BYTES)?;
         Some(self.0)
     }
 }
 
-/// The addresses of all nodes.
+/// The addresses of all nodes, as a bit set with ranks.
 struct Starts {
-    /// A bit for each byte.
+    /// One bit for each byte, set where a node has its address.
     bits: Vec<u64>,
-    /// The number of bits before each word.
+    /// For each word of `bits`, the number of bits set before it.
     before: Vec<u32>,
 }
 
 impl Starts {
-    /// Finds all nodes from the last down to the first; `None` if one does not match its bytes.
+    /// Walks through all nodes from the last to the first. `None` if a node does not match its
+    /// bytes.
     fn find(bytes: &[u8], root: usize) -> Option<Starts> {
         let mut bits = vec![0u64; bytes.len().div_ceil(64)];
         let mut address = root;
@@ -195,7 +194,7 @@ impl Starts {
         self.bits.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Returns the number of nodes before the one at `address`; `None` if no node is there.
+    /// Returns the number of nodes before the node at `address`, or `None` if no node is there.
     fn rank(&self, address: usize) -> Option<usize> {
         let word = self.bits.get(address / 64)?;
         let bit = 1u64 << (address % 64);
@@ -228,14 +227,14 @@ mod tests {
         map.into_inner().unwrap()
     }
 
-    /// Uses a transducer as cento does after it has been found sound.
+    /// Uses a transducer as cento does after the check.
     fn walk(bytes: &[u8]) -> u64 {
         let map = fst::Map::new(bytes).unwrap();
         let (mut count, mut entries) = (0, map.stream());
         while let Some((key, _)) = entries.next() {
             assert!(key.len() <= 8);
             count += 1;
-            // Sharing lets a few bytes represent very many keys.
+            // Shared nodes let a few bytes represent very many keys.
             if count == 1000 {
                 break;
             }

@@ -1,7 +1,7 @@
 //! Dates in the fields of documents.
 //!
-//! The value of a field is a date, a year or a number, and which of them depends on the values
-//! beside it.
+//! The value of a field is a date, a year or a number. A bare number is ambiguous, so the values of
+//! the same field in all documents decide.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::period::{Time, date, digits, period, year};
 
-/// Returns the value of a field, whose name may have dots for the members of objects.
+/// Returns the value of a field. A dot in `field` leads into the member of an object, unless `meta`
+/// has the whole name as a key.
 #[must_use]
 pub fn field_of<'a>(meta: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
     if let Some(value) = meta.get(field) {
@@ -24,14 +25,14 @@ pub fn field_of<'a>(meta: &'a Map<String, Value>, field: &str) -> Option<&'a Val
 pub enum FieldDate {
     /// A number, which may be a year.
     Number(f64),
-    /// A text of four digits, which is a number without dates beside it.
+    /// Four digits, which are a number if no document has a date in the field.
     Year(i64),
-    /// A date of a year at least.
+    /// A date, at least a year long or more precise.
     Date(Time),
 }
 
-/// Orders times; documents without one come last. Of periods that begin together the shorter one is
-/// first.
+/// Orders times. A document without a time comes last. Among periods with the same beginning the
+/// shorter period comes first.
 pub fn compare(a: Option<Time>, b: Option<Time>) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) => a.start.total_cmp(&b.start).then(a.end.total_cmp(&b.end)),
@@ -42,8 +43,9 @@ pub fn compare(a: Option<Time>, b: Option<Time>) -> Ordering {
 }
 
 impl FieldDate {
-    /// Returns the time. Beside dates, four digits are a year, and other numbers are no dates: a
-    /// number of three, which JSON cannot write with four, may be of another sense.
+    /// Returns the time. Beside dates, four digits are a year and other numbers are no dates. A
+    /// number of three digits could be a year (JSON cannot write leading zeros) or something else,
+    /// so it is no date.
     pub fn time(self, has_dates: bool) -> Option<Time> {
         match self {
             FieldDate::Date(time) => Some(time),
@@ -60,9 +62,9 @@ impl FieldDate {
     }
 }
 
-/// Tells whether numbers are years and days: `1901`, and `18990512` for 1899-05-12. As numbers the
-/// day would be later than any year. A field where every number is one or the other, and some are
-/// each, has no numbers of another sense, such as those of a series.
+/// Tells whether numbers are years and days: `1901`, and `18990512` for 1899-05-12. As numbers, the
+/// day would be later than any year. If every number of a field is a year or a day, and both occur,
+/// the numbers cannot be part of a series.
 fn are_years_and_days(written: impl Iterator<Item = FieldDate>) -> bool {
     let (mut has_year, mut has_day) = (false, false);
     for written in written {
@@ -84,10 +86,10 @@ fn are_years_and_days(written: impl Iterator<Item = FieldDate>) -> bool {
     has_year && has_day
 }
 
-/// Beside days written as numbers, these numbers are years.
+/// The range of numbers that are years, where days are written as numbers.
 const YEARS: std::ops::Range<i64> = 1000..3000;
 
-/// Reads a value; `None` if it is no date.
+/// Reads a value, or returns `None` if the value is no date.
 pub fn read(value: &Value) -> Option<FieldDate> {
     match value {
         Value::Number(number) => number.as_f64().map(|number| FieldDate::Number(number + 0.0)),
@@ -102,13 +104,13 @@ pub fn read(value: &Value) -> Option<FieldDate> {
     }
 }
 
-/// Returns a value as it is written.
+/// Returns a value as text, a string without its quotation marks.
 #[must_use]
 pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Returns the times of these values of one field, as far as they have one.
+/// Returns the times of all values of a field, in the same order. `None` where a value is no date.
 #[must_use]
 pub fn times(values: &[Option<FieldDate>]) -> Vec<Option<Time>> {
     let has_dates = values.iter().any(|value| matches!(value, Some(FieldDate::Date(_))))
@@ -165,7 +167,7 @@ mod tests {
             "99999",
             "1999-01-01-01",
             "x999-01",
-            // Library catalogues, and forms of other standards.
+            // Library catalogs, and forms of other standards.
             "1901?",
             "[1901]",
             "ca. 1901",
@@ -223,7 +225,8 @@ mod tests {
         let [first, early, month] = ["0001", "0987", "0999-05"].map(|text| time(json!(text)));
         assert_eq!((Some(first), Some(early)), (period(&[1]), period(&[987])));
         assert!(first.is_before(early) && early.is_before(month));
-        // Neither the year 0 nor fewer than four digits: a number cannot begin with 0.
+        // A number cannot begin with 0, so neither the year 0 nor fewer than four digits are a
+        // year.
         for value in [json!("0000"), json!("987"), json!(987), json!(1)] {
             assert_eq!(read(&value).and_then(|written| written.time(true)), None, "{value}");
         }
@@ -238,8 +241,8 @@ mod tests {
         };
         check("2021-03-04T23:30:00-05:00", "2021-03-05T04:31:00Z", true);
         check("2021-03-04T12:00:00+01:00", "2021-03-04T11:00:00Z", false);
-        // The day was over twelve hours later in the last zone, and began fourteen hours earlier in
-        // the first.
+        // In the last zone the day was over twelve hours later, in the first zone it began fourteen
+        // hours earlier.
         check("2021-03-04", "2021-03-05T11:59:59Z", false);
         check("2021-03-04", "2021-03-05T12:00:00Z", true);
         check("2021-03-03T10:00:00Z", "2021-03-04", true);

@@ -1,16 +1,16 @@
-//! The hash function of cento, permanent and the same everywhere.
+//! The hash function of cento, permanent and equal on every machine.
 //!
-//! There is one hash, with a version: [`HASH_VERSION`] is stored in every index, and an index with
-//! another version is refused. Tokens are hashed with XXH3 (64 bits, seed 0) over their normalised
-//! UTF-8 bytes; numbers are mixed with [`mix64`]. A [`Digest`] of 128 bits decides whether two
-//! texts or two ids are the same.
+//! There is a single hash function with a version: every index stores [`HASH_VERSION`], and cento
+//! refuses an index with another version. XXH3 (64 bits, seed 0) hashes the normalized UTF-8 bytes
+//! of tokens, and [`mix64`] mixes numbers. A [`Digest`] of 128 bits decides whether two texts or
+//! two ids are equal.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
-/// The version of everything in this module; it changes when any output changes.
+/// The version of this module's functions. Raise it whenever any output changes.
 pub const HASH_VERSION: u32 = 1;
 
 /// Returns the hash of a byte string: XXH3, 64 bits, seed 0.
@@ -20,8 +20,8 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
 
-/// A bijection of the 64-bit integers whose output bits all depend on all input bits
-/// (the finaliser of SplitMix64).
+/// A bijection of the 64-bit integers, whose output bits all depend on every input bit (the
+/// finalizer of SplitMix64).
 #[inline]
 #[must_use]
 pub fn mix64(value: u64) -> u64 {
@@ -32,14 +32,14 @@ pub fn mix64(value: u64) -> u64 {
 
 /// Identifies a text, an id, or several of them: XXH3, 128 bits, seed 0.
 ///
-/// The probability that any two of 10^9 different texts have the same digest is 1.5e-21; with 64
-/// bits it would be 2.7 %. It does not protect against an attacker who looks for two such texts:
-/// XXH3 is no cryptographic hash.
+/// The probability that any two of 10^9 different texts have the same digest is 1.5e-21. With 64
+/// bits it would be 2.7 %. A digest does not protect against an attacker who looks for two texts
+/// with the same digest, because XXH3 is no cryptographic hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Digest {
-    /// The low half.
+    /// The low 64 bits.
     pub low: u64,
-    /// The high half.
+    /// The high 64 bits.
     pub high: u64,
 }
 
@@ -51,8 +51,8 @@ impl Digest {
         Digest::from(xxh3_128(bytes))
     }
 
-    /// Returns the digest of a list of byte strings: of each its length as a `u64`, little-endian,
-    /// and then its bytes, so that no other list has the same bytes.
+    /// Returns the digest of a list of byte strings. The length of a string as a little-endian
+    /// `u64` precedes its bytes, so two different lists never hash the same bytes.
     #[must_use]
     pub fn of_parts(parts: &[&[u8]]) -> Digest {
         let mut hash = Xxh3::new();
@@ -63,7 +63,7 @@ impl Digest {
         Digest::from(hash.digest128())
     }
 
-    /// Returns its 16 bytes, little-endian.
+    /// Returns the 16 bytes of the digest, little-endian.
     #[must_use]
     pub fn to_le_bytes(self) -> [u8; 16] {
         (u128::from(self.high) << 64 | u128::from(self.low)).to_le_bytes()
@@ -77,17 +77,17 @@ impl From<u128> for Digest {
 }
 
 impl Hash for Digest {
-    /// One half is enough to find a place in a map.
+    /// Hashes the low half, because 64 bits are enough to find a place in a map.
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.low);
     }
 }
 
-/// Returns the hash of named values: XXH3, 64 bits, of each name and its value, in the order of the
-/// names' bytes, each with its length before it as in [`Digest::of_parts`].
+/// Returns the hash of named values: XXH3 (64 bits, seed 0) of every name and its value, in the
+/// order of the names' bytes. A length precedes every string, as in [`Digest::of_parts`].
 ///
-/// Takes a sorted map of texts, so that the hash depends neither on the order of the members of a
-/// JSON object, which a feature of `serde_json` changes, nor on a derived `Debug`.
+/// The map is sorted and has texts as values, so that the hash depends neither on the order of the
+/// members of a JSON object, which a feature of `serde_json` changes, nor on a derived `Debug`.
 #[must_use]
 pub fn hash_fields(fields: &BTreeMap<&str, String>) -> u64 {
     let mut hash = Xxh3::new();
@@ -100,7 +100,7 @@ pub fn hash_fields(fields: &BTreeMap<&str, String>) -> u64 {
 
 /// The [`hash_bytes`] of a byte string that arrives in pieces.
 ///
-/// For words too long to be worth holding: `finish` gives exactly the hash of the pieces joined.
+/// For words too long to hold in memory. `finish` returns exactly the hash of the joined pieces.
 #[derive(Clone, Default)]
 pub(crate) struct HashStream(Xxh3);
 
@@ -111,27 +111,26 @@ impl std::fmt::Debug for HashStream {
 }
 
 impl HashStream {
-    /// Creates the stream of no bytes.
+    /// Creates a stream without bytes.
     #[must_use]
     pub fn new() -> HashStream {
         HashStream(Xxh3::new())
     }
 
-    /// Appends a piece.
     pub fn write(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// Returns the hash of all pieces so far.
+    /// Returns the hash of the bytes written so far. More bytes may follow.
     #[must_use]
     pub fn finish(&self) -> u64 {
         self.0.digest()
     }
 }
 
-/// The hasher of maps whose keys are hashes already. It spreads them over all bits: a map takes the
-/// place of a key from the low bits and compares the highest seven before the key itself, and a
-/// fingerprint has only 40 bits.
+/// The hasher of maps whose keys are hashes already. A map finds the place of a key by the low
+/// bits, and compares the highest seven bits before the key. A fingerprint has only 40 bits, so the
+/// hasher spreads the key over all 64 bits.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KeyHasher(u64);
 

@@ -1,12 +1,12 @@
 //! Which secret do the fingerprints of a keyed index depend on?
 //!
-//! A [`Key`] is 16 random bytes that two or more parties share. Everything that an index derives
-//! from a text is then passed through SipHash-2-4, a keyed pseudorandom function (Aumasson and
-//! Bernstein 2012): the hash of each token, so that the choice of fingerprints and their places
-//! depend on the key; each chosen fingerprint, so that none tells anything of its tokens; and the
-//! digest of the text. Each of these has a key of its own, and so has the check value that tells
-//! which key an index or a signature needs: all are outputs of the same function with the
-//! secret as its key, as NIST SP 800-108 derives keys. SECURITY.md states what this protects.
+//! A [`Key`] is 16 random bytes that two or more parties share. SipHash-2-4, a keyed pseudorandom
+//! function (Aumasson and Bernstein 2012), is applied to everything that an index derives from a
+//! text: to the hash of each token, so that the key decides which fingerprints are chosen and
+//! where, to each chosen fingerprint, so that a fingerprint tells nothing of its tokens, and to the
+//! digest of the text. Each use has its own derived key, and so has the check value that tells
+//! which key an index or a signature needs. The derived keys are outputs of the same function under
+//! the secret, as NIST SP 800-108 derives keys. SECURITY.md states what a key protects.
 
 use std::fmt;
 use std::io::Read;
@@ -20,16 +20,15 @@ use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::reason::{Reason, Refusal};
 
-/// The length of a key, in bytes.
 const KEY_BYTES: usize = 16;
 
-/// The maximum length of a file with a key: its digits and a few spaces.
+/// The maximum length in bytes of a key file: 32 digits, and spaces around them.
 const FILE_BYTES_MAX: u64 = 256;
 
-/// A secret that fingerprints depend on.
+/// A secret that the fingerprints of a keyed index depend on.
 ///
-/// It is never printed, logged or stored: [`check_value`](Self::check_value) identifies it. Those
-/// who have it can compute the fingerprints of any text, and compare them.
+/// A key is never printed, logged or stored: [`check_value`](Self::check_value) identifies it. With
+/// the key, the fingerprints of any text can be computed and compared.
 ///
 /// ```
 /// use cento_text::Key;
@@ -52,11 +51,11 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// Makes the key of these bytes, which must be random: a word or a phrase can be guessed.
+    /// Makes a key of random bytes. Do not use a word or a phrase, which can be guessed.
     #[must_use]
     pub fn new(secret: [u8; KEY_BYTES]) -> Key {
         let secret = sip128::SipHasher24::new_with_key(&secret);
-        // The labels name the version of the whole derivation.
+        // Every label contains the version of the whole derivation.
         let derived = |label: &str| secret.hash(label.as_bytes());
         let key = |label: &str| u128::from(derived(label)).to_le_bytes();
         Key {
@@ -67,12 +66,12 @@ impl Key {
         }
     }
 
-    /// Reads a key from a file: 32 hexadecimal digits on one line, as `openssl rand -hex 16` writes
-    /// them.
+    /// Reads a key from a file: 32 hexadecimal digits on one line, as `openssl rand -hex 16`
+    /// writes.
     ///
     /// # Errors
-    /// When the file cannot be read, when others than its owner and group can read it, or the group
-    /// can write to it (on Unix), and when it contains anything else.
+    /// When the file cannot be read or contains anything else, and on Unix when users outside the
+    /// group can read the file, or when anybody but the owner can write to it.
     pub fn read(path: impl AsRef<Path>) -> Result<Key> {
         let path = path.as_ref();
         let failed = |e| Error::io("read the key in", path, e);
@@ -97,8 +96,8 @@ impl Key {
         }
     }
 
-    /// Returns the value that tells which key an index or a signature was made with. It says
-    /// nothing else of the key.
+    /// Returns the value that tells which key an index or a signature was made with. The value
+    /// reveals nothing else of the key.
     #[must_use]
     pub fn check_value(&self) -> CheckValue {
         CheckValue(self.check_value)
@@ -110,7 +109,7 @@ impl Key {
         self.tokens.hash(&hash.to_le_bytes())
     }
 
-    /// Returns the keyed hash of the key of a fingerprint.
+    /// Returns the keyed hash of a fingerprint's key.
     #[inline]
     pub fn fingerprint(&self, key: u64) -> u64 {
         self.fingerprints.hash(&key.to_le_bytes())
@@ -122,7 +121,7 @@ impl Key {
     }
 }
 
-/// Identifies a [`Key`]; prints as 16 hexadecimal digits.
+/// Identifies a [`Key`]. Prints as 16 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckValue(u64);
 
@@ -133,14 +132,14 @@ impl fmt::Display for CheckValue {
 }
 
 impl CheckValue {
-    /// Reads what its `Display` writes.
+    /// Reads the output of `Display`, and only that form: `None` for capitals or fewer digits.
     pub fn parse(text: &str) -> Option<CheckValue> {
         let value = CheckValue(u64::from_str_radix(text, 16).ok()?);
         (value.to_string() == text).then_some(value)
     }
 }
 
-/// The need for a key, and the key once it is known.
+/// The need for a key, and the key as soon as it is known.
 #[derive(Debug)]
 pub struct Lock {
     check_value: CheckValue,
@@ -148,7 +147,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Makes the lock of an index or a signature that needs the key of this value.
+    /// Makes the lock of an index or a signature that needs the key with this check value.
     pub fn closed(check_value: CheckValue) -> Lock {
         Lock { check_value, key: OnceLock::new() }
     }
@@ -158,12 +157,12 @@ impl Lock {
         Lock { check_value: key.check_value(), key: key.clone().into() }
     }
 
-    /// Returns the value of the key that is needed.
+    /// Returns the check value of the key that the lock needs.
     pub fn check_value(&self) -> CheckValue {
         self.check_value
     }
 
-    /// Makes the key known; returns `false` without effect if it is another one.
+    /// Makes the key known. Returns `false` without effect if the check value of `key` differs.
     pub fn unlock(&self, key: &Key) -> bool {
         let fits = key.check_value() == self.check_value;
         if fits {
@@ -172,15 +171,15 @@ impl Lock {
         fits
     }
 
-    /// Returns the key, if it is known.
+    /// Returns the key, or `None` while it is unknown.
     pub fn known(&self) -> Option<&Key> {
         self.key.get()
     }
 
-    /// Returns the key, for the scheme of this specification.
+    /// Returns the key, for an error message about the scheme `spec`.
     ///
     /// # Errors
-    /// [`Reason::NeedsKey`] when it is not known.
+    /// [`Reason::NeedsKey`] while the key is unknown.
     pub fn key(&self, spec: &str) -> Result<&Key> {
         self.key.get().ok_or_else(|| {
             let what = format!(
@@ -193,7 +192,7 @@ impl Lock {
     }
 }
 
-/// Returns the bytes of hexadecimal digits.
+/// Reads exactly 32 hexadecimal digits.
 fn secret_of(digits: &[u8]) -> Option<[u8; KEY_BYTES]> {
     let (mut secret, nibble) = ([0; KEY_BYTES], |digit: u8| char::from(digit).to_digit(16));
     if digits.len() != 2 * KEY_BYTES {
@@ -213,7 +212,7 @@ fn is_private(file: &std::fs::Metadata) -> bool {
     file.permissions().mode() & 0o027 == 0
 }
 
-/// Elsewhere permissions are not examined (SECURITY.md, "Keyed indexes").
+/// Other systems do not examine permissions (SECURITY.md, "Keyed indexes").
 #[cfg(not(unix))]
 fn is_private(_: &std::fs::Metadata) -> bool {
     true
@@ -229,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_derivation_is_that_of_version_1() {
-        // Of SipHash-2-4 itself: the first vector of its reference implementation.
+        // For SipHash-2-4 itself: the first vector of its reference implementation.
         let of_paper = SipHasher24::new_with_key(&std::array::from_fn(|at| at as u8));
         assert_eq!(
             of_paper.hash(&[]).to_le_bytes(),
@@ -237,7 +236,7 @@ mod tests {
         );
         let key = key(0);
         let found = [key.check_value, key.token(1), key.fingerprint(1), key.digest("text").low];
-        // As a program in Python computes them from segments-format.md, section 3.
+        // As a program in Python computes the values from segments-format.md, section 3.
         let expected = [
             0xea74_9923_4458_c911,
             0xa358_aecb_9114_47d5,

@@ -1,9 +1,9 @@
 //! Texts, and what two of them have in common, without an index.
 //!
-//! A text becomes tokens ([`text`]), fingerprints and a signature ([`scheme`]); two texts have a
-//! similarity and passages ([`mod@compare`]). All of it consists of pure functions, which depend
-//! neither on files nor on the machine. The package `cento` stores and searches signatures, and has
-//! the public names of all that is here: use this package alone where no index is needed.
+//! A text becomes tokens ([`text`]), fingerprints and a signature ([`scheme`]). Two texts have a
+//! similarity and passages ([`mod@compare`]). The crate consists of pure functions, which depend
+//! neither on files nor on the machine. The package `cento` stores and searches signatures, and
+//! re-exports every public name of this crate: use this crate alone where no index is needed.
 //!
 //! ```
 //! use cento_text::{Analyzer, compare};
@@ -15,10 +15,10 @@
 //! # Ok::<(), cento_text::Error>(())
 //! ```
 //!
-//! [`runtime`] has what every layer above works with: threads, memory, cancellation.
+//! [`runtime`] has the tools of every layer above: threads, memory, cancellation.
 
 // Signatures must depend neither on the compiler's Unicode version nor on the logarithms of the
-// platform (clippy.toml); tests may compare with them.
+// platform (clippy.toml). Tests may compare with both.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod automaton;
@@ -36,7 +36,7 @@ pub mod text;
 
 use cento_api::{overlap, reason, similarity};
 
-/// Errors and results.
+/// Errors and results, as the crate `cento-api` defines them.
 pub mod error {
     pub use cento_api::error::*;
 }

@@ -1,15 +1,15 @@
 //! Logarithms and powers, equal on every machine.
 //!
-//! [`f64::ln`] comes from the platform's library: its last bits differ between machines, and so do
-//! a weight that is rounded or a threshold that is compared. This module uses additions,
-//! multiplications and divisions only, whose results IEEE 754 fixes.
+//! [`f64::ln`] comes from the platform's library, and its last bits differ between machines. A
+//! weight that is rounded, or a threshold that is compared, would differ too. This module uses only
+//! additions, multiplications and divisions, whose results IEEE 754 fixes.
 
-/// Returns the natural logarithm, within 2 units in the last place; negative infinity of 0, not a
-/// number below.
+/// Returns the natural logarithm, within 2 units in the last place. The logarithm of 0 is negative
+/// infinity, of a negative number NaN.
 ///
-/// The number is m 2^e with m from sqrt(1/2) to sqrt(2), so that its logarithm is e ln 2 + ln m,
-/// and ln m = 2 (s + s^3/3 + s^5/5 + ...) with s = (m - 1)/(m + 1), at most 0.172 (Abramowitz and
-/// Stegun 1964, 4.1.27): the omitted terms, from s^23/23 on, are less than 1e-17 of it.
+/// The number is m 2^e with m from sqrt(1/2) to sqrt(2), so the logarithm is e ln 2 + ln m, and ln
+/// m = 2 (s + s^3/3 + s^5/5 + ...) with s = (m - 1)/(m + 1), at most 0.172 (Abramowitz and Stegun
+/// 1964, 4.1.27). The relative error of omitting the terms from s^23/23 on is less than 1e-17.
 #[must_use]
 pub fn ln(number: f64) -> f64 {
     if number == 0.0 {
@@ -21,7 +21,7 @@ pub fn ln(number: f64) -> f64 {
     if number == f64::INFINITY {
         return number;
     }
-    // Times 2^54 a subnormal number is a normal one.
+    // Multiplied by 2^54, a subnormal number is a normal number.
     let (scaled, less) = match number < f64::MIN_POSITIVE {
         true => (number * (1u64 << 54) as f64, 54),
         false => (number, 0),
@@ -35,22 +35,23 @@ pub fn ln(number: f64) -> f64 {
     }
     let s = (m - 1.0) / (m + 1.0);
     let square = s * s;
-    // From the smallest term on: s^21/21 to s^3/3, over s.
+    // Sums from the smallest term on, which loses least: s^21/21 to s^3/3, each divided by s.
     let series = (1..=10).rev().fold(0.0, |sum, k| square * (1.0 / f64::from(2 * k + 1) + sum));
     let exponent = f64::from(exponent);
     exponent * LN_2_HIGH + (2.0 * s + (2.0 * s * series + exponent * LN_2_LOW))
 }
 
-/// Returns the logarithm to base 2, within 4 units in the last place, as [`ln`].
+/// Returns the logarithm to base 2, within 4 units in the last place. Special values as in [`ln`].
 #[must_use]
 pub fn log2(number: f64) -> f64 {
     ln(number) / std::f64::consts::LN_2
 }
 
-/// Returns e to the power of a number, within 1e-12 of it; 0 or infinity where it is out of range.
+/// Returns e to the power of a number, with a relative error below 1e-12. Out of range the result
+/// is 0 or infinity.
 ///
-/// The number is k ln 2 + r with |r| at most ln 2 / 2, and e^r its series (Abramowitz and Stegun
-/// 1964, 4.2.1): the omitted terms, from r^18/18! on, are less than 1e-23.
+/// The number is k ln 2 + r with |r| at most ln 2 / 2, and a series gives e^r (Abramowitz and
+/// Stegun 1964, 4.2.1). The omitted terms, from r^18/18! on, are less than 1e-23.
 #[must_use]
 pub fn exp(number: f64) -> f64 {
     if number.is_nan() {
@@ -69,10 +70,9 @@ pub fn exp(number: f64) -> f64 {
     series * f64::from_bits(power << MANTISSA_BITS)
 }
 
-/// The bits of a number that are its mantissa.
 const MANTISSA_BITS: u32 = 52;
 
-/// The first 32 bits of ln 2, so that times an exponent they are exact, and the rest.
+/// ln 2 in two parts. The high part has 32 bits, so its product with an exponent is exact.
 const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN_2_LOW: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
 
@@ -91,7 +91,7 @@ mod tests {
         for number in [f64::from_bits(1), f64::MIN_POSITIVE / 3.0, f64::MIN_POSITIVE, f64::MAX] {
             check(number);
         }
-        // Around one the logarithm is nearly nothing, and as near to the true one.
+        // Near one the logarithm is nearly zero, where cancellation would show first.
         for k in 1..100 {
             let near = f64::EPSILON * f64::from(k);
             let k = f64::from(k);

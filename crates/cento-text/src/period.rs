@@ -1,24 +1,24 @@
 //! Which period does a written date mean?
 //!
-//! A date may be less precise than another, so a date is a period: `1999-05` is a month.
+//! A date may be less precise than another date, so a date is a period: `1999-05` is a whole month.
 
-/// A period: in seconds since 1970, or numbers of the field's own kind.
+/// A period, in seconds since 1970, or in the unit of a field of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Time {
-    /// Its beginning.
+    /// The first moment of the period.
     pub start: f64,
-    /// The first time after it. A number ends where it begins.
+    /// The first moment after the period. A number ends where it begins.
     pub end: f64,
-    /// Whether its time zone is known.
+    /// Whether the time zone is known.
     pub has_zone: bool,
 }
 
-/// A clock is at most this many seconds before that of UTC, and after it.
+/// How many seconds the clock of a time zone is behind UTC at most, and ahead of UTC at most.
 const ZONE_BEFORE: f64 = 12.0 * 3600.0;
 const ZONE_AFTER: f64 = 14.0 * 3600.0;
 
 impl Time {
-    /// Tells whether this period ends before the other begins.
+    /// Tells whether this period certainly ends before the other begins, in whatever time zones.
     pub fn is_before(self, other: Time) -> bool {
         let room = match (self.has_zone, other.has_zone) {
             (false, true) => ZONE_BEFORE,
@@ -29,21 +29,21 @@ impl Time {
     }
 }
 
-/// The seconds of a day.
+/// The length of every day in seconds, since Unix time has no leap seconds.
 pub const SECONDS_A_DAY: i64 = 86_400;
 
-/// Reads a text of this number of digits.
+/// Reads a number of exactly `count` digits.
 pub fn digits(text: &str, count: usize) -> Option<i64> {
     let is_number = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok()).flatten()
 }
 
-/// Reads the four digits of a year, `0001` to `9999`.
+/// Reads a year of exactly four digits, `0001` to `9999`.
 pub fn year(text: &str) -> Option<i64> {
     digits(text, 4).filter(|year| *year > 0)
 }
 
-/// Reads `2021-03`, `2021-03-04`, or that with a time of day after `T` or a space.
+/// Reads `2021-03`, `2021-03-04`, or a day with a time of day after `T` or a space.
 pub fn date(text: &str) -> Option<Time> {
     let (day, time) = match text.split_once(['T', 't', ' ']) {
         Some((day, time)) => (day, Some(time)),
@@ -69,8 +69,8 @@ pub fn date(text: &str) -> Option<Time> {
     }
 }
 
-/// Reads `10:00`, `10:00:00` or `10:00:00.5`, with `Z` or an offset such as `+01:00` after it, in
-/// seconds since midnight in UTC, and whether it has a time zone.
+/// Reads `10:00`, `10:00:00` or `10:00:00.5`, with `Z` or an offset such as `+01:00` after it.
+/// Returns the seconds since midnight in UTC, and whether the text has a time zone.
 fn time_of_day(text: &str) -> Option<(f64, bool)> {
     let zone = text.find(['Z', 'z', '+', '-']);
     let (clock, offset) = match zone {
@@ -102,7 +102,7 @@ fn time_of_day(text: &str) -> Option<(f64, bool)> {
     is_time.then_some((second, zone.is_some()))
 }
 
-/// Returns the period of a year, a month or a day.
+/// Returns the period of a year, a month or a day, or `None` if the calendar has no such day.
 pub fn period(fields: &[i64]) -> Option<Time> {
     let (year, month, day) = (fields[0], fields.get(1).copied(), fields.get(2).copied());
     let (from, to) = match (month, day) {
@@ -128,18 +128,18 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1..=12).contains(&month) {
         return None;
     }
-    // The year begins in March, so that a leap day is its last day.
+    // A year that begins in March has the leap day as its last day.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     Some(365 * year + leaps + (153 * month + 2) / 5 + day - 1 + MARCH_FIRST_OF_YEAR_0)
 }
 
-/// Returns the year, the month and the day with this number of days since 1970-01-01.
+/// Returns the year, the month and the day, given the number of days since 1970-01-01.
 pub fn day_of(days: i64) -> [i64; 3] {
     const DAYS_OF_400_YEARS: i64 = 146_097;
     let since = days - MARCH_FIRST_OF_YEAR_0;
     let (era, day) = (since.div_euclid(DAYS_OF_400_YEARS), since.rem_euclid(DAYS_OF_400_YEARS));
-    // The last day of 4 years, and of 400, is the day too many of years of 365 days.
+    // The last day of 4 years, and of 400 years, is the day that years of 365 days lack.
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
     let month = (5 * day + 2) / 153;
@@ -149,7 +149,7 @@ pub fn day_of(days: i64) -> [i64; 3] {
     [era * 400 + year + i64::from(is_next_year), month, day]
 }
 
-/// The first day of the calendar of this module, as the number of days since 1970-01-01.
+/// The first day of this module's calendar, as the number of days since 1970-01-01.
 const MARCH_FIRST_OF_YEAR_0: i64 = -719_468;
 
 #[cfg(test)]

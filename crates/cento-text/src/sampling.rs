@@ -1,53 +1,55 @@
-//! The least number of fingerprints that two texts share if they are as similar as a threshold
+//! The minimum number of fingerprints that two texts share if they are as similar as a threshold
 //! requires.
 //!
-//! A threshold applies to the texts, and candidates are found by fingerprints. The limit for these
-//! leaves room for chance, so that the texts decide and not the sample. A short text keeps all of
-//! its runs. Beside a long one, which does not, only the fingerprints of the long one are a sample
-//! of the shared runs.
+//! A threshold applies to the texts, but candidates are found by fingerprints. The limits for
+//! fingerprints leave room for chance, so that the texts decide and not the sample. A short text
+//! keeps all of its runs as fingerprints, a long text only a sample. Between a short and a long
+//! text, only the fingerprints of the long text are a sample of the shared runs.
 //!
-//! Without boilerplate the fingerprints left are a sample of the runs left, if every fingerprint of
-//! a run of the boilerplate is removed. Where one text has boilerplate and the other lacks it, or
-//! has it elsewhere, all runs across its edges differ: it costs common runs and fingerprints as any
-//! other edit does, so the same limits apply.
+//! If every fingerprint of a run of the boilerplate is removed, the remaining fingerprints are a
+//! sample of the remaining runs. Where only one text has boilerplate, or has it elsewhere, all runs
+//! across its edges differ. Boilerplate then costs common runs and fingerprints as any edit does,
+//! so the same limits apply.
 
 use crate::overlap::{Overlap, least_overlap};
 use crate::scheme::Estimator;
 
-/// The relation of shared fingerprints to the runs that two texts share.
+/// The relation of shared fingerprints to the shared runs of two texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sampling {
-    /// They are a sample of these.
+    /// The fingerprints are a sample of the runs.
     Runs(Estimator),
-    /// They are a sample of those that are no boilerplate, and the texts decide.
+    /// The fingerprints are a sample of the runs outside of boilerplate, and the texts decide.
     Rest(Estimator),
-    /// They are made of other tokens than these, or of segments, and the texts decide.
+    /// The fingerprints are made of other tokens than the runs, or of segments, and the texts
+    /// decide.
     Other(Estimator),
-    /// They are compared themselves.
+    /// The fingerprints are a sketch, and are compared instead of the runs.
     Sketches,
-    /// Unknown, except that there may be some.
+    /// The relation is unknown, except that shared runs may mean shared fingerprints.
     Unknown,
 }
 
-/// The fingerprints of a text.
+/// The number of fingerprints of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// The number of its distinct fingerprints.
+    /// The number of distinct fingerprints.
     pub fingerprints: u32,
-    /// Whether they are all runs of the text, without boilerplate.
+    /// Whether the fingerprints are all runs of the text, without boilerplate.
     pub is_all: bool,
 }
 
 impl Sampling {
-    /// Returns the size of a text with this number of fingerprints; `tokens` returns the number of
-    /// its tokens, and is called only if it matters.
+    /// Returns the size of a text with this number of fingerprints. `tokens` returns the number of
+    /// tokens of the text, and is called only if that number matters.
     pub fn size<E>(
         &self,
         fingerprints: u32,
         tokens: impl FnOnce() -> Result<u32, E>,
     ) -> Result<Size, E> {
         let is_all = match self {
-            // A text that keeps all of its runs has no more of them.
+            // Only a text with few fingerprints can keep all of its runs, so others need no count
+            // of tokens.
             Sampling::Runs(estimator) | Sampling::Rest(estimator) | Sampling::Other(estimator)
                 if estimator.may_keep_all(fingerprints) =>
             {
@@ -58,8 +60,8 @@ impl Sampling {
         Ok(Size { fingerprints, is_all })
     }
 
-    /// Returns the least number, at least 1, of fingerprints that a text of this size shares with
-    /// any other if at least this share of its runs is shared.
+    /// Returns the minimum number of fingerprints, at least 1, that a text of size `own` shares
+    /// with another text if at least `share` of its runs is shared.
     pub fn least_shared(&self, share: f64, own: Size) -> u32 {
         match self {
             Sampling::Unknown => 1,
@@ -67,7 +69,7 @@ impl Sampling {
             Sampling::Runs(estimator) | Sampling::Rest(estimator) | Sampling::Other(estimator) => {
                 match estimator.samples() {
                     false => least_overlap(share, own.fingerprints),
-                    // The other may be a long text with few of them.
+                    // The second text may be long, and keep few of the shared runs.
                     true if own.is_all => 1,
                     true => estimator.least_shared(share, own.fingerprints),
                 }
@@ -75,7 +77,8 @@ impl Sampling {
         }
     }
 
-    /// Tells whether at least this share of the runs of the first text may be in the second.
+    /// Tells whether at least `share` of the runs of text a may be in text b. The two flags tell
+    /// whether the fingerprints of a and b are all of their runs.
     pub fn may_contain_a(&self, share: f64, overlap: Overlap, [a, b]: [bool; 2]) -> bool {
         match self {
             Sampling::Unknown => true,
@@ -84,7 +87,7 @@ impl Sampling {
             {
                 a || overlap.shared >= estimator.least_shared(share, overlap.in_a)
             }
-            // The fingerprints of two short texts are no more their runs than those of long ones.
+            // Fingerprints of other tokens are never the runs, however short both texts are.
             Sampling::Other(estimator) => {
                 a && !b || overlap.shared >= estimator.least_shared(share, overlap.in_a)
             }
@@ -92,26 +95,26 @@ impl Sampling {
         }
     }
 
-    /// Tells whether either text may have at least this share of the other.
+    /// Tells whether either text may contain at least `share` of the other.
     pub fn may_contain_either(&self, share: f64, overlap: Overlap, [a, b]: [bool; 2]) -> bool {
         self.may_contain_a(share, overlap, [a, b])
             || self.may_contain_a(share, overlap.swapped(), [b, a])
     }
 
-    /// Tells whether the resemblance of the texts may be at least this.
+    /// Tells whether the resemblance of the texts may be at least `least`.
     pub fn may_resemble(&self, least: f64, overlap: Overlap, all: [bool; 2]) -> bool {
         let Overlap { shared, in_a, in_b } = overlap;
         match self {
             Sampling::Unknown => true,
-            // Tokens that both have are no evidence for runs or against them.
+            // Tokens that both texts have prove nothing about their runs.
             Sampling::Runs(estimator) if estimator.has_tokens() && all == [true, true] => true,
             Sampling::Runs(_) | Sampling::Rest(_) if all == [true, true] => {
                 overlap.resemblance() >= least
             }
             Sampling::Sketches => overlap.resemblance() >= least,
             Sampling::Runs(estimator) | Sampling::Rest(estimator) | Sampling::Other(estimator) => {
-                // The share of common runs among all runs of both is at most their share of those
-                // of either.
+                // The share of common runs among all runs of both texts is at most their share
+                // among the runs of either text.
                 let of = match all {
                     [true, false] => in_b,
                     [false, true] => in_a,
@@ -133,7 +136,7 @@ mod tests {
     use crate::runtime::Stop;
     use crate::scheme::{self, distinct_keys};
 
-    /// Returns texts of 5 to 300 tokens, some of them replaced.
+    /// Returns two texts of 5 to 300 tokens, the second with some tokens replaced.
     fn revised(seed: u64) -> [Vec<u64>; 2] {
         let len = 5 + mix64(seed) % if seed.is_multiple_of(2) { 50 } else { 300 };
         let edits = 3 + mix64(seed ^ 1 << 40) % 60;
@@ -146,13 +149,14 @@ mod tests {
         [text.collect(), other.collect()]
     }
 
-    /// Passages that texts repeat, shorter and longer than those that keep all of their runs.
+    /// Passages that texts repeat. Some are so short that a text of that length keeps all of its
+    /// runs.
     fn passages() -> Vec<Vec<u64>> {
         let passage = |(at, len): (u64, u64)| (0..len).map(|i| mix64(at << 50 ^ i)).collect();
         [(1, 6), (2, 12), (3, 45), (4, 200)].map(passage).to_vec()
     }
 
-    /// Inserts passages into both texts, mostly the same ones, or parts of them.
+    /// Inserts passages into both texts, mostly the same passages, or parts of a passage.
     fn with_passages(seed: u64, texts: [Vec<u64>; 2]) -> [Vec<u64>; 2] {
         let passages = passages();
         let mut number = 0;
@@ -162,7 +166,7 @@ mod tests {
             for (at, word) in (0u64..).zip(text) {
                 let chunk = at / 3;
                 let drawn = mix64(seed << 30 ^ chunk);
-                // One in ten is in one of the texts only, or as another passage.
+                // One in ten is in one text only, or is another passage in the second text.
                 let own = mix64(drawn ^ number);
                 let chosen = if drawn >> 40 & 15 == 0 { own } else { drawn };
                 if at % 3 == 0 && drawn.is_multiple_of(20) && chosen >> 8 & 7 > 0 {
@@ -176,7 +180,7 @@ mod tests {
         })
     }
 
-    /// Asserts that nearly no pair is lost that meets a threshold without the runs of `left_out`.
+    /// Asserts that hardly any pair is lost that meets a threshold without the runs of `left_out`.
     fn assert_nearly_none_is_lost(
         (spec, k): (&str, u32),
         left_out: &[Vec<u64>],
@@ -217,8 +221,8 @@ mod tests {
                 if truth.resemblance() < least {
                     continue;
                 }
-                // Without boilerplate a text may have no fingerprint left, and then nothing
-                // brings up its pairs, whatever the limits are.
+                // Without boilerplate a text may have no fingerprint left. Then nothing finds its
+                // pairs, whatever the limits are.
                 if !left_out.is_empty() && overlap.shared == 0 {
                     without += 1;
                     continue;

@@ -1,12 +1,13 @@
 //! Specifications of schemes, analyzers and measures, as text.
 //!
 //! A specification is written as `name(key=value,key=value)`: a name and whole numbers. Spaces are
-//! tolerated, parameters come in any order, and one left out takes its default. The value of a set
-//! is some of its names, joined by `+`, as in `name(key=one+two)`. The printed form is canonical:
-//! every parameter but empty sets, in the order of the grammar, no space. So two specifications
-//! have the same meaning exactly when they print the same, and an index compares that form.
+//! allowed, parameters come in any order, and a missing parameter takes its default. The value of a
+//! set is some of its names, joined by `+`, as in `name(key=one+two)`. The printed form is
+//! canonical: every parameter except empty sets, in the order of the grammar, without spaces. Two
+//! specifications therefore have the same meaning exactly when they print the same, and an index
+//! compares the printed form.
 //!
-//! This module knows the syntax only; [`crate::scheme`] and [`crate::text::analyzer`] own the
+//! This module knows only the syntax. [`crate::scheme`] and [`crate::text::analyzer`] own the
 //! names.
 
 use std::fmt;
@@ -15,25 +16,25 @@ use cento_api::suggest::did_you_mean;
 
 use crate::{Error, Refusal, Result};
 
-/// The specifications that can be written for one purpose.
+/// The specifications that can be written for one purpose, such as schemes.
 #[derive(Debug)]
 pub(crate) struct Grammar<F: 'static> {
     /// The noun for a specification, as in "no such {noun}".
     pub noun: &'static str,
-    /// All families, also those that this build leaves out.
+    /// All families, including families that this build lacks.
     pub families: &'static [&'static F],
 }
 
-/// A name with its parameters, and their description.
+/// A name with its parameters, and a description.
 ///
-/// Schemes, analyzers and measures each have a type of their own, with their behaviour; this trait
-/// is their common part.
+/// Schemes, analyzers and measures each have a type with their own behavior. This trait is the
+/// common part.
 pub trait Family: Sync + 'static {
-    /// Describes the family.
+    /// Returns the name, the parameters and the description of the family.
     fn describe(&self) -> Description;
 }
 
-/// The description of a family.
+/// The description of a family, for help and error messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Description {
     /// The name before the parenthesis.
@@ -42,37 +43,38 @@ pub struct Description {
     pub parameters: &'static [Parameter],
     /// The effect of the family, as a clause.
     pub summary: &'static str,
-    /// Its source: paper and section; empty if it is cento's own.
+    /// The source of the method: paper and section. Empty if cento invented the method.
     pub source: &'static str,
     /// A specification to begin with.
     pub example: &'static str,
-    /// The feature of the crate that has it; `None` if every build has it.
+    /// The feature of the crate that contains the family, or `None` if every build contains it.
     pub feature: Option<&'static str>,
-    /// Whether this build has it.
+    /// Whether this build contains the family.
     pub is_built: bool,
 }
 
-/// A whole number, one of several names, or a set of them, with a name, a default and bounds.
+/// A whole number, one of several names, or a set of names, with a name, a default and bounds.
 #[derive(Debug)]
 pub struct Parameter {
     /// The name before the equals sign.
     pub name: &'static str,
-    /// The value of a parameter left out.
+    /// The value where a specification does not give the parameter.
     pub default: u32,
-    /// The least value allowed.
+    /// The minimum value allowed.
     pub min: u32,
-    /// The greatest value allowed.
+    /// The maximum value allowed.
     pub max: u32,
-    /// The names of the values from 0 on, used instead of numbers; those of the bits of the value,
-    /// from the lowest on, if it is a set; empty for a number.
+    /// Names for the values from 0 on, which replace numbers. For a set, names of the bits of the
+    /// value, from the lowest bit on. Empty for a number.
     pub names: &'static [&'static str],
     /// Whether a value is a set of the names.
     pub is_set: bool,
-    /// The meaning of the value.
+    /// The meaning of the value, for help.
     pub meaning: &'static str,
-    /// Whether a specification must give it, because no default would suit.
+    /// Whether a specification must give the parameter, because no default would suit.
     pub is_required: bool,
-    /// For each of the names the feature that this build lacks for it, if any; empty if it has all.
+    /// For each name, the feature that this build lacks for the name, if any. Empty if no name
+    /// lacks one.
     pub missing: &'static [Option<&'static str>],
 }
 
@@ -91,13 +93,13 @@ impl Parameter {
         Parameter { name, default, min, max, names, is_set, meaning, is_required, missing }
     }
 
-    /// Creates a switch: 1 or 0, for on and off.
+    /// Creates a switch, whose values are 1 for on and 0 for off.
     #[must_use]
     pub const fn switch(name: &'static str, default: u32, meaning: &'static str) -> Parameter {
         Parameter::number(name, default, 0, 1, meaning)
     }
 
-    /// Creates a choice of one of several names, the first if it is left out.
+    /// Creates a choice among several names. The first name is the default.
     #[must_use]
     pub const fn choice(
         name: &'static str,
@@ -108,10 +110,10 @@ impl Parameter {
         Parameter { names, ..Parameter::number(name, 0, 0, max, meaning) }
     }
 
-    /// Creates a set of some of these names, empty if it is left out.
+    /// Creates a set of names, empty by default.
     ///
-    /// An empty set is not printed, so a family can be given one without a change of the
-    /// specifications that do not name it.
+    /// An empty set is not printed, so a family can gain a set without a change of the existing
+    /// specifications.
     #[must_use]
     pub const fn set(
         name: &'static str,
@@ -122,20 +124,20 @@ impl Parameter {
         Parameter { names, is_set: true, ..Parameter::number(name, 0, 0, max, meaning) }
     }
 
-    /// Returns the parameter as one that must be given.
+    /// Makes the parameter required, so that a specification without it is refused.
     #[must_use]
     pub const fn required(self) -> Parameter {
         Parameter { is_required: true, ..self }
     }
 
-    /// Returns the parameter for a build that lacks some of its names, with the feature for each of
-    /// them.
+    /// Returns the parameter for a build that lacks some names, given the missing feature for every
+    /// name.
     #[must_use]
     pub const fn without(self, missing: &'static [Option<&'static str>]) -> Parameter {
         Parameter { missing, ..self }
     }
 
-    /// Returns a value of this parameter as written in a specification.
+    /// Returns a value as written in a specification: a number, a name, or names joined by `+`.
     #[must_use]
     pub fn written(&self, value: u32) -> String {
         if self.is_set {
@@ -147,12 +149,11 @@ impl Parameter {
     }
 }
 
-/// The value of an empty set.
 const EMPTY: &str = "none";
 
 /// A specification with every parameter known and within its bounds.
 ///
-/// It prints in the canonical form, which parses to an equal specification.
+/// Prints in the canonical form, which parses to an equal specification.
 #[derive(Debug, Clone)]
 pub struct Spec {
     name: &'static str,
@@ -165,14 +166,14 @@ impl<F: Family> Grammar<F> {
     ///
     /// # Errors
     ///
-    /// [`Error::Spec`], naming the allowed values, when the syntax is wrong, a name is unknown or
-    /// left out of this build, or a parameter is unknown, given twice, not a whole number, or out
-    /// of its bounds.
+    /// [`Error::Spec`], which lists the allowed values, when the syntax is wrong, when a name is
+    /// unknown or missing in this build, or when a parameter is unknown, given twice, not a whole
+    /// number, or out of bounds.
     pub fn parse(&self, text: &str) -> Result<(Spec, &'static F)> {
         parse(text, self).map_err(|refusal| Error::spec(text, refusal))
     }
 
-    /// Returns the families that this build has.
+    /// Returns the families that this build contains.
     pub fn built(&self) -> impl Iterator<Item = &'static F> + use<F> {
         self.families.iter().copied().filter(|family| family.describe().is_built)
     }
@@ -196,7 +197,7 @@ impl Spec {
         self.values[index.expect("the family has the parameters its owner asks for")]
     }
 
-    /// Tells whether a parameter that is 0 or 1 is 1.
+    /// Tells whether a parameter with the values 0 and 1 is 1.
     ///
     /// # Panics
     ///
@@ -223,7 +224,7 @@ impl fmt::Display for Spec {
     }
 }
 
-/// Prints the family with its defaults, as in the error message for a mistyped specification.
+/// Prints the family with its defaults, as the error message for a mistyped specification shows it.
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = |p: &Parameter| (!p.is_required).then_some(p.default);
@@ -239,7 +240,7 @@ fn write_spec<'a>(
     write!(f, "{name}(")?;
     let mut comma = "";
     for (parameter, value) in values {
-        // A required parameter has no default to show, so its name in capitals replaces it.
+        // A required parameter has no default to show, so its name in capitals replaces the value.
         let value = value
             .map_or_else(|| parameter.name.to_ascii_uppercase(), |value| parameter.written(value));
         write!(f, "{comma}{}={value}", parameter.name)?;
@@ -251,7 +252,7 @@ fn write_spec<'a>(
 /// The package whose features are the families and their parameters.
 const PACKAGE: &str = "cento";
 
-/// As [`Grammar::parse`], with the error as a clause.
+/// Does the work of [`Grammar::parse`], with the error as a clause.
 fn parse<F: Family>(
     text: &str,
     grammar: &Grammar<F>,
@@ -307,7 +308,7 @@ fn parse<F: Family>(
     Ok((Spec { name: described.name, parameters, values }, family))
 }
 
-/// Reads `key=value`; gives the parameter's index and its value.
+/// Reads `key=value`, and returns the index of the parameter and the value.
 fn parse_item(item: &str, family: &Description) -> std::result::Result<(usize, u32), String> {
     let Some((key, value)) = item.split_once('=') else {
         return Err(format!("`{item}` is not `key=value`; allowed: {family}"));
@@ -329,7 +330,7 @@ fn parse_item(item: &str, family: &Description) -> std::result::Result<(usize, u
             format!("`{key}` must be one of {}, not `{value}`{meant}", names.join(", "))
         });
     }
-    // Digits only: `u32::from_str` would also take a plus sign.
+    // Only digits, because `u32::from_str` would also accept a plus sign.
     let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
     match value.parse::<u32>() {
         Ok(number) if digits && (min..=max).contains(&number) => Ok((index, number)),
@@ -337,7 +338,7 @@ fn parse_item(item: &str, family: &Description) -> std::result::Result<(usize, u
     }
 }
 
-/// Reads `name+name`; gives the set as bits.
+/// Reads `name+name`, and returns the set as bits.
 fn parse_set(key: &str, value: &str, names: &[&str]) -> std::result::Result<u32, String> {
     let mut set = 0;
     if value == EMPTY {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::fetch::Asker;
 use cento::{Error, Refusal, Result};
 
-/// A search engine, as a user names it: `searxng=http://127.0.0.1:8080`.
+/// A search engine, as users specify it: `searxng=http://127.0.0.1:8080`.
 #[derive(Debug, Clone)]
 pub struct EngineAddress {
     url: String,
@@ -31,7 +31,7 @@ impl EngineAddress {
     /// Returns the engine, whose answers may take this long.
     ///
     /// # Errors
-    /// When the address needs TLS, and this build does not have it.
+    /// When the address needs TLS, which this build lacks.
     pub(crate) fn open(&self, time: Duration) -> Result<Engine> {
         if self.url.starts_with("https://") && !cfg!(feature = "tls") {
             let refusal = Refusal::unsupported("https", "tls", "cento-web");
@@ -58,7 +58,7 @@ struct Named {
 }
 
 impl Engine {
-    /// Returns the addresses that it names, best first.
+    /// Returns the addresses in the engine's answer, best first.
     pub(crate) fn search(&self, query: &str) -> std::result::Result<Vec<String>, String> {
         let json = "its settings.yml must list `json` below `search: formats:`, which it does not \
                     by default";

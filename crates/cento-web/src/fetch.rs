@@ -1,8 +1,8 @@
 //! Fetching of pages from unknown hosts.
 //!
-//! Each address is checked before it is requested: the one that the engine named, and each redirect
-//! target. Hosts are resolved once, by the agent of [`agent`], and the connection goes to the
-//! addresses that were checked, so no second answer of a name server can lead elsewhere.
+//! Every address is checked before a request: the address from the engine, and each redirect
+//! target. The agent of [`agent`] resolves hosts once and connects to the addresses that were
+//! checked, so no second answer of a name server can lead elsewhere.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use super::robots::Robots;
 /// The maximum number of redirects that are followed.
 const REDIRECTS_MAX: usize = 5;
 
-/// The maximum length of a robots.txt; the rest is not read (RFC 9309, section 2.5).
+/// The maximum length of a robots.txt. Longer files are cut (RFC 9309, section 2.5).
 const ROBOTS_BYTES_MAX: usize = 500 << 10;
 
 /// The maximum length of an answer of a search engine.
@@ -33,7 +33,7 @@ pub struct Limits {
     pub bytes: usize,
     /// The maximum time for each request.
     pub time: Duration,
-    /// The time between two requests to a host.
+    /// The minimum time between two requests to the same host.
     pub interval: Duration,
     /// Whether requests to this machine are allowed.
     pub allows_loopback: bool,
@@ -46,14 +46,14 @@ pub struct Page {
     pub address: String,
     /// The content.
     pub bytes: Vec<u8>,
-    /// The type that the host names.
+    /// The type that the host declares.
     kind: Option<String>,
-    /// The encoding that the host names.
+    /// The encoding that the host declares.
     pub charset: Option<String>,
 }
 
 impl Page {
-    /// Returns the extension for a file of this type; `txt` if the type is unknown.
+    /// Returns the extension for a file of this type, or `txt` if the type is unknown.
     pub fn extension(&self) -> &'static str {
         match self.kind.as_deref() {
             Some("text/html" | "application/xhtml+xml") => "html",
@@ -74,7 +74,7 @@ impl Page {
 pub struct Fetcher {
     agent: Agent,
     limits: Limits,
-    /// The rules by scheme and host.
+    /// The rules of each host, by scheme and host.
     robots: HashMap<String, Robots>,
     /// The time of the last request to each host.
     asked: HashMap<String, Instant>,
@@ -90,7 +90,7 @@ impl Fetcher {
         Fetcher { agent, limits, robots: HashMap::new(), asked: HashMap::new() }
     }
 
-    /// Fetches the page at an address, or the page that it redirects to.
+    /// Fetches the page at an address, or its redirect target.
     pub fn fetch(&mut self, address: &str) -> Result<Page, String> {
         let mut address = address.to_owned();
         for _ in 0..=REDIRECTS_MAX {
@@ -145,7 +145,7 @@ impl Fetcher {
                     .map_err(|error| format!("its robots.txt cannot be read: {error}"))?;
                 Robots::new(&String::from_utf8_lossy(&bytes))
             }
-            // The file is missing (RFC 9309, section 2.3.1.3), or it has moved.
+            // The file is missing (RFC 9309, section 2.3.1.3), or has moved.
             300..=499 => Robots::default(),
             _ => Robots::nothing(),
         };
@@ -153,7 +153,7 @@ impl Fetcher {
         Ok(robots)
     }
 
-    /// Sends a request to a host, after the delay that the host requires.
+    /// Sends a request to a host, after the interval since the last request.
     fn get(&mut self, origin: &str, path: &str) -> Result<ureq::http::Response<Body>, String> {
         let now = Instant::now();
         if let Some(last) = self.asked.get(origin) {
@@ -164,7 +164,7 @@ impl Fetcher {
         self.agent.get(format!("{origin}{path}")).call().map_err(|error| self.missing(&error))
     }
 
-    /// Says why a page is missing.
+    /// Returns the reason why a page is missing.
     fn missing(&self, error: &ureq::Error) -> String {
         match error {
             ureq::Error::Timeout(_) => {
@@ -188,7 +188,7 @@ fn explained(error: &ureq::Error) -> String {
     format!("{error}{hint}")
 }
 
-/// A client for one service that the user has named, at any address.
+/// A client for a service that the user has chosen, at any address.
 #[derive(Debug)]
 pub struct Asker {
     agent: Agent,
@@ -200,7 +200,7 @@ impl Asker {
         Asker { agent: Agent::new_with_config(config(time).build()) }
     }
 
-    /// Returns the status of an answer, and its body.
+    /// Returns the status and the body of an answer.
     pub fn get(&self, url: &str, query: &[(&str, &str)]) -> Result<(u16, Vec<u8>), String> {
         let asked =
             query.iter().fold(self.agent.get(url), |asked, (name, value)| asked.query(name, value));

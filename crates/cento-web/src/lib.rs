@@ -1,12 +1,12 @@
 //! Sources of a text on the web.
 //!
 //! The internet module of Sharapova and Sharapov (2011): [`queries`] cuts a text into windows and
-//! takes the rarest run of words of each, and [`add_sources`] sends these to a search engine,
-//! fetches the pages that most answers name, and adds them to an index.
+//! takes the rarest run of words of each window. [`add_sources`] sends these runs to a search
+//! engine, fetches the pages that most answers contain, and adds them to an index.
 //!
 //! Hosts are unknown, so requests are limited: robots.txt is obeyed, a host gets one request at a
-//! time with a pause after it, pages have a maximum size and time, and addresses that are not
-//! public are refused, also after redirects. Parts of the text are sent to the search engine.
+//! time with a pause after each, pages have a maximum size and time, and private addresses are
+//! refused, also after redirects. Parts of the text are sent to the search engine.
 
 mod engine;
 mod fetch;

@@ -2,8 +2,8 @@
 
 use cento_client::address::parts;
 
-/// Returns the target of a redirect (RFC 3986, section 5.2); `None` if it is not an address of http
-/// or https.
+/// Returns the target of a redirect (RFC 3986, section 5.2), or `None` if its scheme is neither
+/// http nor https.
 pub fn redirected(from: &str, location: &str) -> Option<String> {
     let (origin, path) = parts(from)?;
     let location = location.trim().split('#').next()?;

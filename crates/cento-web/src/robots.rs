@@ -1,15 +1,15 @@
 //! The rules of a host for robots.
 //!
-//! RFC 9309: the group of this robot's name, or else that for all; the longest rule decides, and of
-//! equally long rules the one that allows.
+//! RFC 9309: the group with this robot's name applies, or else the group for all robots. The
+//! longest rule decides, and among equally long rules the rule that allows.
 
-/// The name of this robot.
+/// The name of this robot in robots.txt.
 pub const AGENT: &str = "cento";
 
 /// The rules of a host for this robot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Robots {
-    /// Patterns of paths, and whether they are allowed.
+    /// Patterns of paths, each with whether matching paths are allowed.
     rules: Vec<(String, bool)>,
 }
 
@@ -51,7 +51,7 @@ impl Robots {
         Robots { rules: own.unwrap_or(all) }
     }
 
-    /// Allows nothing: the rules while a host cannot return its own.
+    /// Returns rules that allow nothing, for a host that cannot return its rules now.
     pub fn nothing() -> Robots {
         Robots { rules: vec![("/".into(), false)] }
     }
@@ -63,8 +63,8 @@ impl Robots {
     }
 }
 
-/// Returns whether a path begins with a pattern, where `*` is any text and a `$` at its end is the
-/// end of the path.
+/// Returns whether a path begins with a pattern, where `*` is any text and a final `$` is the end
+/// of the path.
 fn matches(pattern: &str, path: &str) -> bool {
     let (pattern, is_whole) = match pattern.strip_suffix('$') {
         Some(pattern) => (pattern, true),
@@ -106,7 +106,7 @@ mod tests {
         assert!(Robots::new("user-agent: cento\n\nuser-agent: *\nallow: /\n").allows("/"));
         assert!(Robots::new("<html>not found</html>").allows("/"));
         assert!(!Robots::nothing().allows("/a"));
-        // The group of all robots does not apply to a robot that has a group.
+        // A robot with its own group ignores the group for all robots.
         assert!(
             Robots::new("user-agent: *\ndisallow: /\nuser-agent: cento\ndisallow: /b").allows("/a")
         );

@@ -1,4 +1,4 @@
-//! Which pages have text in common with this one?
+//! Which pages share text with a document?
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -63,13 +63,13 @@ fn parse_time(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| "expected a duration above zero, such as 500ms, 5s or 10m".into())
 }
 
-/// The result of a run.
+/// The result of a search for sources.
 #[derive(Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct WebReport {
-    /// The queries that the engine answered.
+    /// The queries with an answer of the engine.
     pub asked: Vec<Asked>,
-    /// The queries that it did not answer.
+    /// The queries without an answer of the engine.
     pub unanswered: Vec<Failure>,
     /// The number of windows without a query.
     pub not_asked: usize,
@@ -77,7 +77,7 @@ pub struct WebReport {
     pub added: Vec<Added>,
     /// The pages that could not be fetched or read.
     pub failed: Vec<Failure>,
-    /// The number of addresses that came after the last page.
+    /// The number of addresses beyond the maximum number of pages.
     pub not_fetched: usize,
 }
 
@@ -85,7 +85,7 @@ pub struct WebReport {
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Asked {
-    /// The query.
+    /// The run of words that was sent.
     pub query: String,
     /// The number of addresses in the answer.
     pub addresses: usize,
@@ -97,7 +97,7 @@ pub struct Asked {
 pub struct Failure {
     /// The query, or the address.
     pub what: String,
-    /// The reason, as a clause, with the option that concerns it.
+    /// The reason, as a clause, with the option that concerns the reason.
     pub why: String,
 }
 
@@ -105,25 +105,26 @@ pub struct Failure {
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Added {
-    /// The final address of the page: its id.
+    /// The final address of the page, which is its id.
     pub address: String,
-    /// The number of answers that named it.
+    /// The number of answers with the address.
     pub votes: u32,
-    /// Its size.
+    /// The size in bytes.
     pub bytes: usize,
 }
 
-/// After this number of failures in a row the engine gets no more queries.
+/// The engine gets no more queries after this many failures in a row.
 const FAILURES_MAX: usize = 3;
 
-/// Sends the queries to the engine, fetches the pages that most answers name, and adds them to the
-/// index at `into`, which is created if it does not exist. The id of a page is its final address;
-/// its `meta` has the number of answers that named it (`votes`) and the time (`fetched`).
+/// Sends the queries to the engine, fetches the pages that most answers contain, and adds them to
+/// the index at `into`, which is created if it does not exist. The id of a page is its final
+/// address. Its `meta` has the number of answers with the address (`votes`) and the time
+/// (`fetched`).
 ///
 /// # Errors
-/// If the index cannot be opened, before any request, or written, or if the address of the engine
-/// needs the feature `tls` in a build without it. A query without an answer and a page that cannot
-/// be fetched or read are in the report.
+/// When the index cannot be opened (before any request) or written, or when the address of the
+/// engine needs the feature `tls` and the build lacks it. The report lists queries without an
+/// answer, and pages that cannot be fetched or read.
 pub fn add_sources(
     queries: Vec<String>,
     into: &Path,
@@ -142,7 +143,7 @@ pub fn add_sources(
     Ok(report)
 }
 
-/// Sends at most `queries_max` queries; returns addresses with their votes, most votes first.
+/// Sends at most `queries_max` queries. Returns addresses with their votes, most votes first.
 fn ask(
     engine: &Engine,
     queries: Vec<String>,
@@ -167,7 +168,7 @@ fn ask(
         failures = 0;
         let mut seen = HashSet::new();
         for address in &addresses {
-            // A page that an answer names twice gets one vote from it.
+            // A page that occurs twice in an answer gets a single vote.
             if seen.insert(address) {
                 let next = votes.len();
                 votes.entry(address.clone()).or_insert((0, next)).0 += 1;
@@ -177,16 +178,15 @@ fn ask(
     }
     report.not_asked = windows - report.asked.len() - report.unanswered.len();
     let mut ranked: Vec<(String, (u32, usize))> = votes.into_iter().collect();
-    // Of equals, the one that was named first.
+    // Among equal votes, the address that occurred first.
     ranked.sort_by_key(|(_, (votes, first))| (std::cmp::Reverse(*votes), *first));
     ranked.into_iter().map(|(address, (votes, _))| (address, votes)).collect()
 }
 
-/// A page as a document, with its line of the report.
+/// A page as a document, with its entry in the report.
 type Fetched = (Document, Added);
 
-/// Fetches the first pages. They come slowly, and no other process should wait for the lock of the
-/// index meanwhile.
+/// Fetches the first pages. The index is not locked meanwhile, because pages arrive slowly.
 fn fetch(ranked: Vec<(String, u32)>, options: &WebOptions, report: &mut WebReport) -> Vec<Fetched> {
     let mut fetcher = Fetcher::new(Limits {
         bytes: options.max_page_bytes,
@@ -206,7 +206,7 @@ fn fetch(ranked: Vec<(String, u32)>, options: &WebOptions, report: &mut WebRepor
     fetched
 }
 
-/// Opens an index for adding pages, which are signed: it has this key, or none.
+/// Opens an index for adding pages, with this key or without a key.
 fn open(path: &Path, key: Option<&Key>) -> cento::Result<Index> {
     let index = Index::open(path)?;
     match key {
@@ -253,7 +253,7 @@ fn document(page: Page, votes: u32, options: &SourceOptions) -> Result<Fetched, 
     Ok((document.map_err(|error| error.to_string())?, added))
 }
 
-/// Reads a page as a file would be read: its first bytes determine its format, then its type.
+/// Reads a page like a file: the first bytes determine the format, or else the declared type.
 fn text_of(page: &Page, options: &SourceOptions) -> Result<String, String> {
     let unwritten = |error: io::Error| format!("it cannot be kept in a temporary file: {error}");
     let dir = tempfile::tempdir().map_err(unwritten)?;

@@ -9,24 +9,24 @@ use cento::scheme::frequency::FrequencyTable;
 use cento::search::{Query, Searcher};
 use cento::{Analyzer, Key, Tokens};
 
-/// A collection that gives the frequency of a run of words.
+/// A collection that counts the occurrences of a run of words.
 #[derive(Debug)]
 pub struct Collection(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    /// An index: the documents that have the fingerprints of the run.
+    /// An index, which counts the documents with fingerprints of the run.
     Index(Searcher),
-    /// A table: the occurrences of the grams of the run.
+    /// A table, which counts the occurrences of the grams of the run.
     Table(FrequencyTable, Analyzer),
 }
 
 impl Collection {
-    /// Opens an index, perhaps with its key, or a table that `cento method train` wrote.
+    /// Opens an index, with its key if it has one, or a table that `cento method train` wrote.
     ///
     /// # Errors
-    /// When it is neither, the index has another key, or the analyzer of the table is not in this
-    /// build.
+    /// When `path` is neither, when the index has a different key, or when this build lacks the
+    /// analyzer of the table.
     pub fn open(path: &Path, key: Option<&Key>) -> cento::Result<Collection> {
         if !path.is_file() {
             let index = Index::open_for_search(path)?;
@@ -54,10 +54,10 @@ impl Collection {
     }
 }
 
-/// Returns a query for each window of a text: its run of words that is rarest in a collection, and
-/// of equals, or without a collection, the one with most letters, then the first. A window with
-/// fewer words than a run is one query; a rest that is shorter than half a window belongs to the
-/// last.
+/// Returns a query for each window of a text: the run of words that is rarest in a collection.
+/// Among equally rare runs, or without a collection, the run with most letters is taken, then the
+/// first run. A window with fewer words than a run is one query. A remainder shorter than half a
+/// window belongs to the last window.
 ///
 /// # Errors
 /// When the collection cannot be read.
@@ -94,7 +94,7 @@ fn rarest(words: &[&str], run: usize, frequencies: Option<&Collection>) -> cento
     Ok(best.map_or_else(String::new, |(_, text)| text))
 }
 
-/// Returns a word without the punctuation around it: search engines use that for operators.
+/// Returns a word without the punctuation around it, because search engines read that as operators.
 fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| !c.is_alphanumeric())
 }

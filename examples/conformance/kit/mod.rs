@@ -1,9 +1,9 @@
 //! The conformance kit.
 //!
-//! Sound segments with the content that a reader must find, damaged ones with the reason to refuse
-//! them, and bitmaps and transducers of every shape. Sound files come from the public writer; their
-//! content comes from the documents that were written, not from a reader. Shape of all files:
-//! conformance/README.md.
+//! The kit has sound segments with the content that a reader must find, damaged segments with the
+//! reason to refuse them, and bitmaps and transducers of every shape. The public writer makes the
+//! sound files. Their content comes from the documents that were written and not from a reader, so
+//! that a fault of cento's reader cannot hide. conformance/README.md describes all files.
 
 pub mod bitmaps;
 pub mod content;

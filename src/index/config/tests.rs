@@ -55,8 +55,8 @@ fn a_preset_is_recorded_and_does_not_change_the_identity() {
 
 #[test]
 fn the_digest_of_a_configuration_is_that_of_its_fields_in_the_order_of_their_names() {
-    // The digest depended on the order of a JSON object: with another feature of serde_json in
-    // the build no index could be read.
+    // The digest once depended on the member order of a JSON object. With another feature of
+    // serde_json in the build, no existing index could be read.
     let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
     assert_eq!(config.digest(), 11423104933199322402);
     let analyzer_digest = format!("{:016x}", config.analyzer.digest());

@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::index::{Snapshot, date_of};
 
 impl Snapshot {
-    /// Returns how much of the documents added on each day was new, by day; nothing of an index
-    /// that does not record it. Takes a pass over the meta objects of all documents.
+    /// Returns how much of the text added on each day was new, ordered by day. Empty if the index
+    /// does not record novelty. Takes a pass over the meta objects of every document.
     ///
     /// # Errors
     /// When a file is damaged.
@@ -19,7 +19,7 @@ impl Snapshot {
         let mut days: BTreeMap<String, NewText> = BTreeMap::new();
         for address in self.live().filter(|_| self.config().records_novelty) {
             let meta = self.meta(address)?;
-            // A document that was added with the member keeps it, whatever it is.
+            // A document may have been added with such a member, which is kept unchanged.
             let Some(novelty) = meta.get(NOVELTY).and_then(|told| Novelty::deserialize(told).ok())
             else {
                 continue;

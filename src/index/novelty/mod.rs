@@ -1,12 +1,12 @@
-//! Novelty: how much of a document did the index not have before?
+//! Novelty: how much of a document was new to the index?
 //!
-//! Of each fingerprint of the document, the first earlier document that has it is its source: by
-//! the time of addition, which no two documents have in common, so that neither merges nor commits
-//! matter. Earlier documents are those of the last commit ([`stored`]) and those that this writer
-//! has added since ([`uncommitted`]). Fingerprints of one source, each near the next one, are a
-//! part that the document took or has from where the source has it ([`shares`]).
+//! The source of a fingerprint is the earliest document with this fingerprint. Earlier means a
+//! smaller time of addition, and no two documents have equal times, so neither merges nor commits
+//! change the answer. Earlier documents are in the last commit ([`stored`]) or were added since by
+//! this writer ([`uncommitted`]). Fingerprints of one source that are near each other form a part:
+//! text taken from the source, or from where the source has it ([`shares`]).
 //!
-//! Texts are not compared: that would take many times as long as adding the document.
+//! Novelty does not compare texts, because comparing would take many times as long as adding.
 
 mod by_day;
 mod shares;
@@ -25,41 +25,42 @@ use crate::error::Result;
 use crate::hash::Digest;
 use crate::scheme::distinct_keys;
 
-/// Fingerprints of more documents have no source: their documents are not looked at one by one.
+/// A fingerprint in more documents gets no source, because finding the earliest document visits
+/// every document of the fingerprint.
 const SOURCES_MAX: u64 = 200;
 
-/// The documents that are named.
+/// The number of sources that are listed.
 const NAMED_MAX: usize = 3;
 
-/// What more than half of the documents have is common, if at least eight have it: among fewer, two
-/// or three would be most of them.
+/// Text of more than half of the documents is common, but only from this number of documents on.
+/// With fewer, two or three documents would already be a majority.
 const COMMON_MIN: u64 = 8;
 
-/// Returns whether something that `holders` of this number of documents have is common.
+/// Returns whether text that `holders` of `documents` documents have is common.
 pub fn is_common(holders: u64, documents: u64) -> bool {
     holders >= COMMON_MIN && 2 * holders > documents
 }
 
-/// A document that had a fingerprint.
+/// An earlier document with a fingerprint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
     /// A document of the last commit.
     Stored(DocAddress),
-    /// The number of a document that was added since.
+    /// The number of a document added since the last commit.
     Uncommitted(u32),
 }
 
-/// A fingerprint of a document in the others.
+/// Where a fingerprint occurs in other documents.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Earlier {
-    /// The number of them that have it.
+    /// The number of documents with this fingerprint.
     documents: u64,
-    /// The first of them that is earlier, with its time, unless more than [`SOURCES_MAX`] have it.
+    /// The earliest document and its time. `None` beyond [`SOURCES_MAX`] documents.
     first: Option<(i64, Source)>,
 }
 
 impl Earlier {
-    /// Adds a document that has it, with its time if it is an earlier one.
+    /// Adds a document with this fingerprint, with its time if the document is earlier.
     fn add(&mut self, source: Option<(i64, Source)>) {
         self.documents += 1;
         if let Some(source) = source {
@@ -67,7 +68,7 @@ impl Earlier {
         }
     }
 
-    /// Returns where the fingerprint is from, of an index with this number of other documents.
+    /// Classifies the fingerprint, in an index with `others` other documents.
     fn origin(self, others: u64) -> Option<Origin> {
         match self.documents {
             0 => None,
@@ -78,10 +79,10 @@ impl Earlier {
     }
 }
 
-/// What a writer remembers, to say how much of the next document is new.
+/// The state that a writer needs to compute the novelty of the next document.
 #[derive(Debug)]
 pub struct NoveltyRecorder {
-    /// The tokens of a fingerprint.
+    /// The number of tokens of a fingerprint.
     span: u32,
     stored: Stored,
     uncommitted: Uncommitted,
@@ -89,26 +90,26 @@ pub struct NoveltyRecorder {
 }
 
 impl NoveltyRecorder {
-    /// Begins, with this memory for the documents of a commit; each fingerprint has `span` tokens.
+    /// Creates a recorder with this memory for uncommitted documents, in bytes. Each fingerprint
+    /// has `span` tokens.
     pub fn new(span: u32, bytes_max: usize) -> NoveltyRecorder {
         let (stored, uncommitted) = (Stored::default(), Uncommitted::with_room(bytes_max));
         NoveltyRecorder { span, stored, uncommitted, bytes_max }
     }
 
-    /// Returns whether the documents since the last commit take all of the memory.
+    /// Returns whether the uncommitted documents have used up the memory.
     pub fn is_full(&self) -> bool {
         self.uncommitted.bytes() >= self.bytes_max
     }
 
-    /// Forgets the documents since the last commit, which `committed` has now.
+    /// Starts over after a commit, which made the uncommitted documents part of `committed`.
     pub fn begin(&mut self) {
         self.stored = Stored::default();
         self.uncommitted.clear();
     }
 
-    /// Notes that a document is added at this time, in microseconds, and returns its novelty;
-    /// `None` for an empty document. No document that was not removed has its id, whose digest is
-    /// `of_id`.
+    /// Records a document added at a time in microseconds. Returns its novelty, or `None` if it is
+    /// empty. No live document may have the same id, whose digest is `of_id`.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -142,7 +143,7 @@ impl NoveltyRecorder {
         Ok(Some(Novelty { new: shares.new, common: shares.common, sources }))
     }
 
-    /// Notes that the document with this id was replaced or removed.
+    /// Records that the document with this id was replaced or removed.
     ///
     /// # Errors
     /// When the index cannot be read.

@@ -1,40 +1,41 @@
-//! The shares of a document that are new, common, or of earlier documents.
+//! The shares of a document that are new, common, or from earlier documents.
 
 use super::Source;
 
-/// Where a fingerprint is from.
+/// Where a fingerprint comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// Most documents have it.
+    /// Most documents have the fingerprint.
     Common,
-    /// More than [`SOURCES_MAX`](super::SOURCES_MAX) documents have it.
+    /// More than [`SOURCES_MAX`](super::SOURCES_MAX) documents have it, but not most.
     Many,
-    /// This document had it first.
+    /// The earliest document with the fingerprint.
     One { added: i64, source: Source },
 }
 
-/// Two fingerprints of one origin make one part if no more tokens lie between their beginnings:
-/// room for several edits, and the runs with the edited words. Of 150 copies of three times 100
-/// words of RFCs, with 0, 5, 10, 20 and 30 % of the words replaced, .92, .85, .76, .53 and .26 of
-/// the words are known, and with 40 tokens .91, .83, .71, .41 and .18.
+/// Two fingerprints from the same place form one part if at most this many tokens lie between their
+/// first tokens: room for several edits and the runs around the edited words. In 150 copies of
+/// three times 100 words of RFCs, with 0, 5, 10, 20 and 30 % of the words replaced, 0.92, 0.85,
+/// 0.76, 0.53 and 0.26 of the words are recognized as known. With 40 tokens, the shares are 0.91,
+/// 0.83, 0.71, 0.41 and 0.18.
 const GAP: u32 = 80;
 
-/// The shares of a document.
+/// The shares of a document, from 0 to 1.
 #[derive(Debug, PartialEq)]
 pub struct Shares {
-    /// In no part.
+    /// Tokens in no part.
     pub new: f64,
-    /// In common parts.
+    /// Tokens in common parts.
     pub common: f64,
-    /// In the parts of each source, the largest first, then the earliest.
+    /// Tokens in parts from each source, largest share first, then earliest source.
     pub sources: Vec<(Source, f64)>,
 }
 
 impl Shares {
-    /// Counts the tokens of the parts. `origins` are those of the fingerprints that earlier
-    /// documents have, in the order of their positions; each fingerprint has `span` tokens.
+    /// Counts the tokens of the parts. `origins` lists position and origin of each fingerprint that
+    /// earlier documents have, ordered by position. Each fingerprint has `span` tokens.
     pub fn new(origins: impl Iterator<Item = (u32, Origin)>, span: u32, tokens: u32) -> Shares {
-        // By origin; those of each stay in the order of their positions.
+        // Sort by origin. Within an origin, fingerprints remain in the order of their positions.
         let mut places: Vec<(Origin, u32)> =
             origins.map(|(position, origin)| (origin, position)).collect();
         places.sort_unstable();
@@ -54,7 +55,7 @@ impl Shares {
                 }
             }
         }
-        // The earliest first among equals: they are in that order.
+        // A stable sort: equal shares remain in the order of time, earliest first.
         sources.sort_by(|a, b| b.1.total_cmp(&a.1));
         known.extend(common.iter().copied());
         let (common, all) = (covered(common), covered(known));
@@ -62,8 +63,8 @@ impl Shares {
     }
 }
 
-/// Returns the parts of at least two fingerprints, each near the next one, half-open; they do not
-/// meet. A document that is hardly longer than a fingerprint has parts of one.
+/// Returns disjoint half-open ranges of tokens, each covering at least two fingerprints that are
+/// near each other. In a document hardly longer than a fingerprint, a single fingerprint is enough.
 fn parts(
     places: &[(Origin, u32)],
     span: u32,
@@ -74,7 +75,7 @@ fn parts(
     many.map(move |part| (part[0].1, (part[part.len() - 1].1 + span).min(tokens)))
 }
 
-/// Returns the number of tokens in these ranges.
+/// Returns the number of tokens in the union of the ranges.
 fn covered(mut ranges: Vec<(u32, u32)>) -> u32 {
     ranges.sort_unstable();
     let (mut size, mut end) = (0, 0);
@@ -85,7 +86,7 @@ fn covered(mut ranges: Vec<(u32, u32)>) -> u32 {
     size
 }
 
-/// Returns a share, to four decimals.
+/// Returns `part / all`, rounded to four decimals.
 fn share(part: u32, all: u32) -> f64 {
     (1e4 * f64::from(part) / f64::from(all)).round() / 1e4
 }

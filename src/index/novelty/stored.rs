@@ -1,4 +1,4 @@
-//! Fingerprints in the documents of the last commit.
+//! Looks up fingerprints in the documents of the last commit.
 
 use std::collections::HashSet;
 
@@ -7,20 +7,20 @@ use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::segment::{SegmentReader, find_in};
 
-/// The documents of the last commit, as they were changed since.
+/// The documents of the last commit, without documents changed since.
 #[derive(Debug, Default)]
 pub struct Stored {
-    /// Those that were replaced or removed since.
+    /// Documents that were replaced or removed since the last commit.
     gone: HashSet<DocAddress>,
 }
 
 impl Stored {
-    /// Returns the number of documents that are not gone.
+    /// Returns the number of remaining documents.
     pub fn documents(&self, committed: &Snapshot) -> u64 {
         committed.documents() - self.gone.len() as u64
     }
 
-    /// Notes that the document with this id is gone, if there is one.
+    /// Records that the document with this id, if any, was replaced or removed.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -29,8 +29,9 @@ impl Stored {
         Ok(())
     }
 
-    /// Counts these documents for each of the ascending keys, beside the later ones that `all` has
-    /// already, for a document that is added at this time. `others` is the number of both.
+    /// Adds the documents of the last commit to `all`, which already counts the uncommitted
+    /// documents for each of the ascending `keys`. The new document is added at the time `added`,
+    /// and `others` is the number of committed and uncommitted documents together.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -80,8 +81,8 @@ impl Stored {
     }
 }
 
-/// Returns whether the documents of a key have to be looked at: there are so few that the first of
-/// them is its source, or it depends on those that are `gone` whether the key is common.
+/// Returns whether the posting list of a key must be read: because the key has few enough documents
+/// to have a source, or because the `gone` documents decide whether the key is common.
 fn is_counted(stored: u64, also: u64, gone: u64, others: u64) -> bool {
     let all = stored + also;
     let least = all.saturating_sub(gone);

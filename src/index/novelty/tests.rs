@@ -15,14 +15,14 @@ fn config(scheme: &str) -> Config {
     Config::new(scheme, "words", true).unwrap().with_novelty().unwrap()
 }
 
-/// A document of the naive index.
+/// A document of the naive reference.
 struct Naive {
     id: String,
     added: usize,
     signature: Vec<Fingerprint>,
 }
 
-/// What the definition says, from all documents before.
+/// Computes novelty directly from the definition, over every earlier document.
 fn naive(documents: &[Naive], own: &SignedDocument, added: usize) -> Option<Novelty> {
     let others: Vec<&Naive> =
         documents.iter().filter(|other| other.id != own.document.id).collect();
@@ -57,7 +57,7 @@ fn naive(documents: &[Naive], own: &SignedDocument, added: usize) -> Option<Nove
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// Adds a document of pieces of a vocabulary: (piece, words of it).
+    /// Adds a document of pieces of a vocabulary, each given as (number of the piece, words).
     Add {
         id: u8,
         pieces: Vec<(u8, u8)>,
@@ -89,7 +89,7 @@ fn text(pieces: &[(u8, u8)]) -> String {
     words.collect()
 }
 
-/// Adds documents, and compares the recorded novelty with that of the naive index.
+/// Adds documents, and compares the recorded novelty with the naive reference.
 fn check(steps: &[Step], memory_bytes: usize) {
     let index = Index::in_memory(config(SCHEME)).unwrap();
     let options = WriterOptions::default().memory_bytes(memory_bytes);
@@ -164,12 +164,12 @@ fn an_edited_copy_is_new_where_it_was_edited_widely() {
         (from..to).map(|word| format!("w{word}")).collect()
     };
     writer.add(Document::new("first", words(0, 300).join(" "))).unwrap();
-    // Every twentieth word of a copy is another one, beside 100 words of its own.
+    // Every twentieth word of the copy is replaced, and 100 words are new.
     let mut copy = words(0, 300);
     copy.iter_mut().skip(10).step_by(20).for_each(|word| *word = format!("{word}x"));
     copy.extend(words(1000, 1100));
     writer.add(Document::new("copy", copy.join(" "))).unwrap();
-    // A copy of the copy has the edits from there.
+    // In a copy of the copy, the edits come from the first copy.
     writer.add(Document::new("again", copy.join(" "))).unwrap();
     writer.finish().unwrap();
     let snapshot = index.snapshot().unwrap();

@@ -1,4 +1,4 @@
-//! Fingerprints in the documents that were added since the last commit.
+//! Looks up fingerprints in the documents added since the last commit.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,67 +6,67 @@ use std::collections::hash_map::Entry;
 use super::{Earlier, Source};
 use crate::hash::{BuildKeyHasher, Digest};
 
-/// The documents, and their fingerprints.
+/// The uncommitted documents and an inverted index of their fingerprints.
 #[derive(Debug, Default)]
 pub struct Uncommitted {
     documents: Vec<Added>,
-    /// When each was added, in microseconds; [`GONE`] if it was replaced or removed since.
+    /// The time of addition of each document, in microseconds, or [`GONE`] after the document was
+    /// replaced or removed.
     times: Vec<i64>,
-    /// By the digest of the id, the document that has it.
+    /// The number of the live document, by digest of its id.
     by_id: HashMap<Digest, u32, BuildKeyHasher>,
-    /// By fingerprint, the documents that have it.
+    /// The list of documents, by fingerprint.
     lists: HashMap<u64, List, BuildKeyHasher>,
-    /// The lists of more than one document.
+    /// The lists with more than one document.
     longer: Vec<Longer>,
-    /// The documents of longer lists, each with the place of the one before it in its list.
+    /// Documents of longer lists, each linked to the previous posting of the same list.
     postings: Vec<(u32, Option<u32>)>,
     bytes: usize,
 }
 
-/// A document that was added.
 #[derive(Debug)]
 struct Added {
     id: String,
-    /// Its distinct keys, until it is gone.
+    /// The distinct keys of the document. Emptied when the document is gone.
     keys: Vec<u64>,
 }
 
-/// No document is added at this time.
+/// The time of a document that is gone. No document is added at this time.
 const GONE: i64 = i64::MIN;
 
-/// The documents that have a fingerprint; most are alone, and need no list of their own.
+/// The documents of a fingerprint. Most fingerprints occur in one document, which needs no list.
 #[derive(Debug, Clone, Copy)]
 enum List {
     One(u32),
     Longer(u32),
 }
 
-/// The documents that have a fingerprint.
+/// A list of several documents.
 #[derive(Debug, Clone, Copy)]
 struct Longer {
-    /// The number of those that are not gone.
+    /// The number of documents that are not gone.
     live: u32,
-    /// The place of the last posting.
+    /// The place of the last posting in `postings`.
     last: u32,
-    /// The earliest of those that are not gone, with its time.
+    /// The earliest live document and its time.
     first: Option<(i64, u32)>,
 }
 
-/// The approximate size of a fingerprint in the map, of a longer list, and of a document, in bytes.
+/// Approximate bytes per fingerprint in the map, per longer list, and per document.
 const BYTES_A_KEY: usize = 28;
 const BYTES_A_LIST: usize = 64;
 const BYTES_A_DOCUMENT: usize = 100;
 
 impl Uncommitted {
-    /// Creates an empty set with room for the fingerprints that take this memory: a map that grows
-    /// moves all of them each time.
+    /// Creates an empty set whose map has room for `bytes` of fingerprints from the start, because
+    /// a growing map would move every entry each time.
     pub fn with_room(bytes: usize) -> Uncommitted {
         let lists =
             HashMap::with_capacity_and_hasher(bytes / BYTES_A_KEY, BuildKeyHasher::default());
         Uncommitted { lists, ..Uncommitted::default() }
     }
 
-    /// Forgets all documents, and keeps the room.
+    /// Removes every document, and keeps the allocated room.
     pub fn clear(&mut self) {
         let Uncommitted { documents, times, by_id, lists, longer, postings, bytes } = self;
         documents.clear();
@@ -78,7 +78,7 @@ impl Uncommitted {
         *bytes = 0;
     }
 
-    /// Returns the approximate memory that they take.
+    /// Returns the approximate memory of the set, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -88,13 +88,12 @@ impl Uncommitted {
         self.by_id.len() as u64
     }
 
-    /// Returns the id of a document.
     pub fn id(&self, number: u32) -> &str {
         &self.documents[number as usize].id
     }
 
-    /// Adds a document with these distinct keys; no live one has its id. Returns what the documents
-    /// before it have of each key.
+    /// Adds a document with these distinct keys. No live document may have the same id. Returns,
+    /// for each key, where earlier documents have it.
     pub fn add(
         &mut self,
         id: String,
@@ -110,7 +109,7 @@ impl Uncommitted {
         earlier
     }
 
-    /// Adds a document to the list of a key. Returns what the documents before have of it.
+    /// Adds a document to the list of a key. Returns where earlier documents have the key.
     fn add_to(&mut self, key: u64, number: u32, time: i64) -> Earlier {
         let mut list = match self.lists.entry(key) {
             Entry::Vacant(vacant) => {
@@ -146,7 +145,7 @@ impl Uncommitted {
         earlier
     }
 
-    /// Notes that the document with this digest of its id is gone, if there is one.
+    /// Records that the document with this digest of its id, if any, is gone.
     pub fn remove(&mut self, of_id: Digest) {
         let Some(number) = self.by_id.remove(&of_id) else { return };
         self.times[number as usize] = GONE;
@@ -162,7 +161,7 @@ impl Uncommitted {
         }
     }
 
-    /// Returns the earliest of the documents of a list that are not gone, with its time.
+    /// Returns the earliest live document of a list, with its time.
     fn first_of(&self, last: u32) -> Option<(i64, u32)> {
         let mut place = Some(last);
         let numbers = std::iter::from_fn(|| {

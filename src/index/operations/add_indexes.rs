@@ -1,12 +1,11 @@
-//! Adoption of the segments of other indexes without building them again.
+//! Adds the segments of other indexes without building them again.
 //!
-//! Nothing in a segment depends on the index that contains it, so the segments of other indexes,
-//! the *shards*, are adopted unchanged: their files are copied or linked under new names, and one
-//! commit lists them. The commit also records the adopted segments ([`Adopted`]), so that a
-//! repetition adopts nothing, whether the first run was cut off or not. Files that were not
-//! committed are collected like any file that no list names.
+//! Nothing in a segment depends on its index, so the segments of other indexes, the *shards*, are
+//! adopted unchanged: their files are copied or linked under new names, and one commit lists them.
+//! The commit also records which segments were adopted ([`Adopted`]), so that a repetition after a
+//! success or a crash adds nothing twice. Files of an interrupted run are collected.
 //!
-//! Segments are not merged here: the writer does that later, or [`Index::compact`].
+//! Adding does not merge segments. The writer does that later, or [`Index::compact`].
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -36,44 +35,44 @@ use crate::index::storage::directory::is_denied;
 use crate::index::storage::seal::{Adopted, Adoption, Component};
 use crate::reason::{ConflictKind, Reason};
 
-/// How indexes are merged.
+/// Options for merging indexes.
 #[derive(Debug, Clone, Copy, Default, Setters)]
 #[non_exhaustive]
 pub struct AddIndexesOptions {
-    /// What happens if two of the indexes have a document with the same id.
+    /// What happens when two of the indexes have a document with the same id.
     pub on_conflict: OnConflict,
-    /// Take the files themselves, where a file system can link them, and remove the shards when the
-    /// commit is durable.
+    /// Link the files of the shards instead of copying, where the file system can, and remove the
+    /// shards once the commit is durable.
     pub remove: bool,
 }
 
-/// A shard, locked.
+/// A shard, locked against other writers.
 struct Shard<'a> {
     index: &'a Index,
-    /// A snapshot of the new segments.
+    /// A snapshot of the shard. `None` if the shard has no new segments.
     snapshot: Option<Snapshot>,
-    /// The places of these segments in the snapshot, and their names.
+    /// The places of the new segments in the snapshot.
     new: Vec<usize>,
     lock: Option<DirectoryLock>,
 }
 
-/// Returns the shards for a comparison with the withdrawals.
+/// Returns the shards as input for the comparison with the withdrawals.
 fn incoming<'a>(shards: &'a [Shard<'_>]) -> Vec<withdrawals::Incoming<'a>> {
     let new = |shard: &'a Shard<'_>| Some((shard.snapshot.as_ref()?, &shard.new[..]));
     shards.iter().map(|shard| (shard.index, new(shard))).collect()
 }
 
-/// The number of bytes that are copied at a time.
+/// The number of bytes copied at a time.
 const COPIED_BYTES: usize = 1 << 20;
 
-/// The number of the operation that deletions in adopted segments belong to. Adding segments uses
-/// up a number, so no commit has this one afterwards.
+/// tantivy's opstamp of the deletions in adopted segments. No later commit has this opstamp,
+/// because adding segments uses up an opstamp.
 const OPERATION: u64 = 0;
 
 impl Index {
-    /// Takes the segments of finished indexes, the `shards`, into the index at `path`, all in one
-    /// commit; creates it with the configuration of the first shard if it does not exist. See
-    /// [`Writer::add_indexes`].
+    /// Takes the segments of finished indexes, the `shards`, into the index at `path` in one
+    /// commit. If there is no index at `path`, it is created with the configuration of the first
+    /// shard. See [`Writer::add_indexes`].
     ///
     /// ```
     /// use cento::{Config, Document, Index, AddIndexesOptions, WriterOptions};
@@ -110,7 +109,7 @@ impl Index {
         let without_merges = WriterOptions::default().merge(false);
         let (writer, mut merged) = match shards.first() {
             Some(first) if !Index::exists(path) => {
-                // Whatever can be refused is refused before there is an index.
+                // Check everything that may be refused before an index is created.
                 check_distinct(None, &shards)?;
                 let mut merged = AddedIndexes::default();
                 let locked = lock_all(first, Adopted::new(), &shards, options, &mut merged)?;
@@ -140,8 +139,8 @@ impl Index {
         Ok(merged)
     }
 
-    /// Prevents others from writing to this shard. A shard that cannot be written by this user is
-    /// read without.
+    /// Prevents other processes from writing to this shard. Without the permission to write, the
+    /// shard is read unlocked.
     fn lock_shard(&self, options: AddIndexesOptions) -> Result<Option<DirectoryLock>> {
         match self.tantivy().directory().acquire_lock(&INDEX_WRITER_LOCK) {
             Ok(lock) => Ok(Some(lock)),
@@ -152,22 +151,22 @@ impl Index {
 }
 
 impl Writer {
-    /// Adopts the segments of other indexes, the `shards`, unchanged and in one commit: all of them
-    /// or none. Documents added earlier are committed first.
+    /// Adopts the segments of other indexes, the `shards`, unchanged and atomically in one commit.
+    /// Documents added earlier are committed first.
     ///
-    /// No id occurs twice afterwards: `options` say what happens to documents of the same id.
-    /// Segments that were adopted before are left out, so a repetition takes nothing; a shard that
-    /// was compacted meanwhile has new segments, and its documents are in conflict with those that
-    /// were taken. Documents that a shard removed after it was merged stay. The limit of document
-    /// frequency stays that of this index.
+    /// Ids stay unique: `options` decide between documents with the same id. Segments adopted
+    /// before are skipped, so a repetition adds nothing. A shard that was compacted meanwhile has
+    /// new segments, whose documents conflict with the documents adopted before. Documents that a
+    /// shard removed after it was merged stay in this index. The limit of document frequency of
+    /// this index does not change.
     ///
-    /// All ids of the index and the shards are read, and each file of the shards once.
+    /// Reads every id of the index and the shards, and each file of the shards once.
     ///
     /// # Errors
-    /// When a shard has another scheme, analyzer, frequency table or schema; when it is damaged,
-    /// being written ([`Error::Locked`]), or named twice; when an id occurs twice and that is not
-    /// allowed. Nothing has been adopted then. When the commit could not be opened, or a shard not
-    /// be removed, afterwards: then all have been adopted.
+    /// When a shard has another scheme, analyzer, frequency table or schema, when it is damaged,
+    /// being written ([`Error::Locked`]) or listed twice, and when an id occurs twice although
+    /// `options` do not allow it. Nothing has been adopted then. When the commit cannot be opened
+    /// or a shard cannot be removed afterwards, every segment has been adopted.
     pub fn add_indexes(
         &mut self,
         shards: &[Index],
@@ -188,7 +187,7 @@ impl Writer {
         Ok(merged)
     }
 
-    /// Adopts the new segments of the shards, and their withdrawals, in one commit, and removes the
+    /// Adopts the new segments and the withdrawals of the shards in one commit, and removes the
     /// shards if requested.
     fn take_in(
         &mut self,
@@ -200,7 +199,7 @@ impl Writer {
         let is_new = withdrawals.iter().ne(self.withdrawals.iter());
         let withdrawals = is_new.then_some(withdrawals);
         if shards.iter().any(|shard| !shard.new.is_empty()) {
-            // The remains of a merge that was cut off must not take space beside the new copies.
+            // Collect the remains of an interrupted merge first: the copies need the space.
             self.collect();
             let index = self.index().clone();
             let taken = take_all(&index, &shards, &resolved, options, merged);
@@ -216,7 +215,7 @@ impl Writer {
             return Ok(());
         }
         let index = self.index().clone();
-        // Another index may meanwhile have taken the path of a shard.
+        // Another index may have taken the path of a shard meanwhile.
         let check = |shard: &Index| {
             let checked = shard.directory().check_writer();
             checked.map_err(|e| shard.error("remove", e.into()))
@@ -234,7 +233,7 @@ impl Writer {
         moving.end()
     }
 
-    /// Notes the documents of the new segments in the log of changes, if there is one.
+    /// Writes the documents of the new segments to the change log, if the index has one.
     fn log_adopted(&mut self, shards: &[Shard<'_>], resolved: &Resolved) -> Result<()> {
         if !self.logs_changes() {
             return Ok(());
@@ -254,7 +253,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes files that no commit names.
+    /// Removes files that no commit lists.
     fn collect(&mut self) {
         let collected = self.tantivy_writer().garbage_collect_files().wait();
         if let Err(error) = collected {
@@ -262,7 +261,7 @@ impl Writer {
         }
     }
 
-    /// Commits segments whose files are there.
+    /// Commits segments whose files are already in place.
     fn commit_adopted(
         &mut self,
         taken: Taken,
@@ -276,8 +275,8 @@ impl Writer {
         index.directory().record(Adoption { segments, from: taken.from });
         let change = self.begin_change();
         let writer = self.tantivy_writer();
-        // A merge of new segments before the commit would make a segment that `Elsewhere` does not
-        // exclude.
+        // A merge before the commit would create a segment that `Elsewhere` does not exclude, so
+        // its documents would be deleted.
         writer.set_merge_policy(Box::new(NoMergePolicy));
         let mut added = taken.metas.into_iter().try_for_each(|meta| writer.add_segment(meta));
         if added.is_ok() && !resolved.replaced_ids.is_empty() {
@@ -297,7 +296,7 @@ impl Writer {
             self.tantivy_writer().set_merge_policy(Box::new(TieredMergePolicy));
         }
         if let Err(error) = self.committed() {
-            // Without the snapshot, the documents of the new segments are unknown.
+            // Without the snapshot, the writer would not know the documents of the new segments.
             self.begin_change().abandon();
             return Err(error);
         }
@@ -305,18 +304,18 @@ impl Writer {
     }
 }
 
-/// The resolution of ids that occur twice.
+/// The decisions about ids that occur twice.
 #[derive(Default)]
 struct Resolved {
-    /// The documents of each new segment that a later one replaces, ascending.
+    /// For each new segment, the documents that a later document replaces, ascending.
     deleted: Vec<Vec<u32>>,
-    /// The ids of those of the index.
+    /// The ids of the replaced documents of the index itself.
     replaced_ids: Vec<tantivy::Term>,
-    /// The number of documents replaced in all.
+    /// The total number of replaced documents.
     replaced: u64,
 }
 
-/// Decides which documents stay, of the index at `path`, if it has any, and of the shards.
+/// Decides which documents stay, among the index at `path` (if it has documents) and the shards.
 fn resolve(
     (path, own): (&Path, Option<&Snapshot>),
     shards: &[Shard<'_>],
@@ -352,14 +351,14 @@ fn resolve(
     Ok(Resolved { deleted, replaced_ids: found.own, replaced: found.replaced })
 }
 
-/// Segments that have been copied or linked, and not been committed.
+/// Segments whose files are in place but not committed.
 #[derive(Default)]
 struct Taken {
     metas: Vec<SegmentMeta>,
     from: Adopted,
 }
 
-/// Refuses an index that is merged with itself, or twice.
+/// Refuses a merge of an index with itself, and a shard that is listed twice.
 fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
     let mut seen: HashSet<PathBuf> = HashSet::new();
     let own = index.and_then(|index| index.path().canonicalize().ok());
@@ -385,8 +384,7 @@ fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
     Ok(())
 }
 
-/// Locks all shards, which must fit `index`, and finds their new segments: those that are not in
-/// `known`.
+/// Locks every shard, checks that it fits `index`, and finds its segments that are not in `known`.
 fn lock_all<'a>(
     index: &Index,
     mut known: Adopted,
@@ -404,7 +402,7 @@ fn lock_all<'a>(
         }
         let found = open_shard(shard, &known, merged);
         let (snapshot, new) = found.map_err(|e| in_shard(shard, e))?;
-        // The same segment may be in two shards, if one is a copy of the other.
+        // Adopt a segment once, even if one shard is a copy of another.
         for reader in snapshot.iter().flat_map(|snapshot| snapshot.tantivy().segment_readers()) {
             known.entry(reader.segment_id().uuid_string()).or_insert(reader.num_deleted_docs());
         }
@@ -413,7 +411,7 @@ fn lock_all<'a>(
     Ok(locked)
 }
 
-/// Opens a shard if it has segments that are not in `known`; also returns the positions of these.
+/// Opens a shard if it has segments that are not in `known`, and returns their positions.
 fn open_shard(
     shard: &Index,
     known: &Adopted,
@@ -426,7 +424,7 @@ fn open_shard(
             merged.removed_since += u64::from(meta.num_deleted_docs().saturating_sub(deleted));
         }
     }
-    // A shard that was being removed after its adoption cannot be opened.
+    // A shard whose removal has begun cannot be opened, but needs no opening either.
     if metas.iter().all(|meta| known.contains_key(&meta.id().uuid_string())) {
         return Ok((None, Vec::new()));
     }
@@ -438,7 +436,7 @@ fn open_shard(
     Ok((Some(snapshot), new))
 }
 
-/// Returns the error with the path of the shard, where it names one of its files.
+/// Prefixes the file of an error with the path of its shard.
 fn in_shard(shard: &Index, error: Error) -> Error {
     match error {
         Error::Corrupt(Corruption { file, section, offset, what }) => {
@@ -449,7 +447,7 @@ fn in_shard(shard: &Index, error: Error) -> Error {
     }
 }
 
-/// Gives each new segment its id here, and has the names of its files noted before they come.
+/// Assigns an id to each new segment, and records the names of its files before they exist.
 fn announce(index: &Index, shards: &[Shard<'_>]) -> Result<Vec<SegmentId>> {
     let (mut ids, mut names) = (Vec::new(), Vec::new());
     for shard in shards {
@@ -474,7 +472,7 @@ fn announce(index: &Index, shards: &[Shard<'_>]) -> Result<Vec<SegmentId>> {
     Ok(ids)
 }
 
-/// Copies or links the files of all new segments.
+/// Copies or links the files of the new segments.
 fn take_all(
     index: &Index,
     shards: &[Shard<'_>],
@@ -529,8 +527,8 @@ fn take_all(
     Ok(taken)
 }
 
-/// Copies a file of a shard to `new`, or links it if `link` is set and the file systems allow it;
-/// returns whether it is linked. Compares the whole file with its entry in the list.
+/// Copies a file of a shard to `new` and compares the content with the entry in the list. With
+/// `link`, links it instead if possible. Returns whether the file was linked.
 fn take(
     index: &Index,
     shard: &Index,
@@ -548,7 +546,7 @@ fn take(
         index.directory().link_next(new, root.join(name));
         match directory.open_write(new) {
             Ok(_) => return Ok(true),
-            // On another file system, or one that has no links.
+            // The shard is on another file system, or the file system has no links.
             Err(error) => log::debug!("cannot link {name}: {error}"),
         }
     }
@@ -567,13 +565,12 @@ fn take(
         let what = "its content does not match its checksum";
         return Err(failed(damage(name, what)));
     }
-    // With it comes tantivy's footer.
+    // Also writes tantivy's footer.
     out.terminate().map_err(write)?;
     Ok(false)
 }
 
-/// Writes which documents of a new segment are live: those that are in its shard, without
-/// `deleted`.
+/// Writes the alive bitset of a new segment: the live documents of the shard, without `deleted`.
 fn write_alive(
     index: &Index,
     reader: &tantivy::SegmentReader,

@@ -1,7 +1,7 @@
 //! Verification of every byte of the index.
 //!
-//! Reads all of it: tantivy's components against their checksums, signatures page by page and
-//! then by meaning, stored texts against their digests, ids against each other.
+//! The check compares tantivy's components with their checksums, `.sig` files page by page and then
+//! by meaning, stored texts with their digests, and ids with each other.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -25,37 +25,38 @@ use crate::segment::Candidates;
 #[non_exhaustive]
 #[must_use = "the check reports damage here, not as an error"]
 pub struct CheckReport {
-    /// The segments of the index.
+    /// The number of segments of the index.
     pub segments: usize,
-    /// Those of them with damage. Other damage is of the list of segments, or between segments.
+    /// The number of damaged segments. Damage outside of segments, in the list or between segments,
+    /// is not counted here.
     pub damaged: usize,
-    /// The damage that was found; empty in a sound index.
+    /// The damage that was found. Empty for a sound index.
     pub problems: Vec<Corruption>,
-    /// The files in the directory that belong to no commit while no writer is open: a
-    /// pull, an addition or a merge that was cut off has left them. They are no damage, but may
-    /// have texts that were removed since. The next writer removes them.
+    /// Files in the directory that belong to no commit although no writer is open. An interrupted
+    /// pull, addition or merge leaves such files. This is not damage, but the files may contain
+    /// removed texts. The next writer deletes them.
     pub unlisted: Vec<String>,
 }
 
 impl CheckReport {
-    /// Reports problems of an index that could not be opened, so that no segment was read.
+    /// Creates the report of an index that could not be opened, so that no segment was read.
     pub fn of(problems: Vec<Corruption>) -> CheckReport {
         CheckReport { problems, ..CheckReport::default() }
     }
 }
 
-/// The maximum number of problems that are listed one by one.
+/// The most problems that a report lists.
 const PROBLEMS_MAX: usize = 1000;
 
 impl Index {
     /// Reads the whole index and reports the damage.
     ///
     /// # Errors
-    /// When something other than damage keeps the index from being read.
+    /// When something other than damage prevents reading the index.
     pub fn check(&self) -> Result<CheckReport> {
         let mut report = Findings::default();
         let (components, snapshot) = {
-            // Under one lock: one commit is checked, and none of its files is collected meanwhile.
+            // Under one lock, so that the check sees a single commit, whose files stay meanwhile.
             let hold = self.directory().hold_list();
             let _hold = hold.map_err(|e| self.error("open", TantivyError::LockFailure(e, None)))?;
             (self.open_components()?, self.snapshot())
@@ -89,7 +90,7 @@ impl Index {
                 check_documents(&snapshot, &mut report)?;
             }
             Err(Error::Corrupt(problem)) => report.add(problem),
-            // A component that fails its checksum is in the report already.
+            // The report already contains the failed checksum that causes this error.
             Err(_) if !report.problems.is_empty() => {}
             Err(error) => return Err(error),
         }
@@ -98,22 +99,22 @@ impl Index {
         Ok(CheckReport { segments: names.len(), damaged: damaged.len(), problems, unlisted })
     }
 
-    /// Returns the names of the files that may have documents and belong to no commit, ascending;
-    /// none while the index is written, because a writer has such files.
+    /// Returns the names of files that may have documents and belong to no commit, ascending. Empty
+    /// while a writer is open, because a writer always has such files.
     pub fn unlisted_files(&self) -> Result<Vec<String>> {
         let directory = self.directory();
         let failed = |e: std::io::Error| Error::io("read", self.path(), e);
         let unlisted = || -> Result<Vec<String>> {
             let hold = directory.hold_list();
             let _hold = hold.map_err(|e| self.error("open", TantivyError::LockFailure(e, None)))?;
-            // In this order: a commit meanwhile makes no file look unlisted.
+            // Read the directory first, so that a commit in between makes no file look unlisted.
             let mut names = directory.files_with_documents().map_err(failed)?;
             self.list()?;
             let listed = directory.listed();
             names.retain(|name| !listed.contains_key(name));
             Ok(names)
         };
-        // A writer may have begun or ended in between.
+        // A writer may have come or gone in between, so check twice.
         let before = unlisted()?;
         if before.is_empty() || directory.is_written() {
             return Ok(Vec::new());
@@ -123,7 +124,7 @@ impl Index {
         Ok(if directory.is_written() { Vec::new() } else { names })
     }
 
-    /// Opens every component of the last commit.
+    /// Opens every component of the last commit. Returns errors with their files.
     fn open_components(&self) -> Result<Vec<OpenComponent>> {
         self.list()?;
         let open = |(name, component): (String, Component)| {
@@ -134,15 +135,14 @@ impl Index {
     }
 }
 
-/// The name of a component, its expected content, and the file.
+/// The name of a component, its expected content, and the opened file.
 type OpenComponent = (String, Component, std::result::Result<FileSlice, OpenReadError>);
 
-/// The findings of a check.
 #[derive(Default)]
 struct Findings {
     /// The names of the segments.
     names: BTreeSet<String>,
-    /// The names of those with damage.
+    /// The names of the damaged segments.
     damaged: BTreeSet<String>,
     problems: Vec<Corruption>,
 }
@@ -163,7 +163,7 @@ fn check_segments(snapshot: &Snapshot, report: &mut Findings) {
     }
 }
 
-/// Reads every document and looks for ids that occur twice.
+/// Reads every document, and looks for ids that occur twice.
 fn check_documents(snapshot: &Snapshot, report: &mut Findings) -> Result<()> {
     let mut ids = HashSet::new();
     for address in snapshot.live() {
@@ -194,9 +194,9 @@ fn check_documents(snapshot: &Snapshot, report: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a document if its segment has other fingerprints or tokens for it than its text yields.
+/// Refuses a document whose segment has other fingerprints or token counts than its text yields.
 ///
-/// Stored signatures are compared with the dictionary as a whole; without them, texts are compared.
+/// Only without stored signatures, which would be compared with the dictionary as a whole.
 fn check_fingerprints(snapshot: &Snapshot, address: DocAddress, text: &str) -> Result<()> {
     let signatures = &snapshot.segment(address).signatures;
     let (tokens, signature) = snapshot.config().sign(text)?;
@@ -211,8 +211,8 @@ fn check_fingerprints(snapshot: &Snapshot, address: DocAddress, text: &str) -> R
     for (_, term) in signatures.find_all(&keys)? {
         signatures.documents_among(&term, &own, |_| known += 1)?;
     }
-    // If the counts are equal the lists have no other fingerprints of it: the check of the segment
-    // has counted them.
+    // The check of the segment has counted the fingerprints of each document in the posting lists,
+    // so equal counts imply equal sets.
     if (row.distinct as usize, known) != (keys.len(), keys.len()) {
         let what = "the posting lists contain other fingerprints of it than its text has";
         return Err(snapshot.damaged(address, "sig", what));

@@ -1,4 +1,4 @@
-//! Compaction: removal of deleted documents and merging of small segments.
+//! Compaction: merges small segments and drops deleted documents.
 
 use std::path::PathBuf;
 
@@ -14,8 +14,8 @@ use crate::index::WriterOptions;
 use crate::reason::ConflictKind;
 
 impl Index {
-    /// Returns the damage of a store of the last commit, if there is one: tantivy does not say why
-    /// it could not merge it.
+    /// Returns the damage of a document store of the last commit, if any. tantivy fails to merge
+    /// such a store without saying why.
     pub(super) fn store_damage(&self) -> Option<Error> {
         let metas = self.tantivy().searchable_segment_metas().ok()?;
         let mut stores = metas.iter().map(|meta| meta.relative_path(SegmentComponent::Store));
@@ -25,13 +25,13 @@ impl Index {
         Some(corruption.clone().into())
     }
 
-    /// Merges the segments into at most `segments`, without the deleted documents, and removes the
-    /// files that are no longer needed.
+    /// Merges the segments into at most `segments`, drops the deleted documents, and removes files
+    /// that are no longer needed.
     ///
-    /// Searches continue meanwhile; earlier snapshots stay whole.
+    /// Searches continue meanwhile, and earlier snapshots stay intact.
     ///
     /// # Errors
-    /// When another process is writing, or a segment is damaged; the index is then as it was.
+    /// When another process is writing, or a segment is damaged. The index is unchanged then.
     pub fn compact(&self, segments: usize) -> Result<Compaction> {
         let mut writer = self.writer(WriterOptions::default().merge(false))?;
         let done = writer.begin_compaction(segments, 0)?.wait()?;
@@ -41,7 +41,7 @@ impl Index {
     }
 }
 
-/// A compaction that runs in tantivy's threads while documents are added and committed.
+/// A running compaction in tantivy's threads. Adding documents and committing can continue.
 pub struct Compacting {
     index: Index,
     merges: Vec<FutureResult<Option<SegmentMeta>>>,
@@ -56,9 +56,8 @@ impl std::fmt::Debug for Compacting {
 }
 
 impl Writer {
-    /// Begins to merge the committed segments of at least `documents_min` documents into at most
-    /// `segments`. Documents that are added meanwhile make segments of their own, which are merged
-    /// in the background as usual.
+    /// Starts merging the committed segments of at least `documents_min` documents into at most
+    /// `segments`. Documents added meanwhile go to new segments, merged in the background as usual.
     ///
     /// # Errors
     /// When the list of segments cannot be read.
@@ -66,7 +65,8 @@ impl Writer {
         let index = self.index().clone();
         let writer = self.tantivy_writer();
         let (groups, segments_before, purged) = {
-            // Held no longer than this: files are collected only when their meta is not held.
+            // Drop the metas at the end of this block, because tantivy does not collect files whose
+            // metas are in use.
             let metas = index.tantivy().searchable_segment_metas();
             let mut metas = metas.map_err(|e| index.error("compact", e))?;
             metas.retain(|meta| meta.num_docs() >= documents_min);
@@ -79,12 +79,12 @@ impl Writer {
 }
 
 impl Compacting {
-    /// Waits for the end; any thread can call it.
+    /// Waits until the merges have ended. May be called on any thread.
     ///
     /// # Errors
-    /// When a segment cannot be merged. [`Error::Conflict`] when segments disappeared
-    /// meanwhile, by an earlier merge or because all their documents were replaced: begin again,
-    /// preferably without the smallest ones.
+    /// When a segment cannot be merged. [`Error::Conflict`] when segments disappeared meanwhile,
+    /// through an earlier merge or because every document in them was replaced: start again,
+    /// preferably without the smallest segments.
     pub fn wait(self) -> Result<Compaction> {
         let Compacting { index, merges, segments_before, purged } = self;
         let (mut failure, mut outrun) = (None, false);
@@ -110,8 +110,8 @@ impl Compacting {
     }
 }
 
-/// Chooses the segments to merge: into at most `count`, of like size; a segment that is alone in
-/// its group and has no deleted documents is left unchanged.
+/// Distributes the segments over at most `count` groups of similar size, each to be merged. A
+/// segment alone in its group and without deleted documents stays unchanged.
 fn groups(metas: &[SegmentMeta], count: usize) -> Vec<Vec<SegmentId>> {
     let mut by_size: Vec<&SegmentMeta> = metas.iter().collect();
     by_size.sort_by_key(|meta| (std::cmp::Reverse(meta.num_docs()), meta.id()));

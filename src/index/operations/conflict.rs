@@ -1,7 +1,7 @@
-//! Ids that occur in several indexes.
+//! Finds ids that occur in several indexes.
 //!
-//! The dictionaries of ids of all segments are sorted, so one pass over all of them together finds
-//! every id that two have. It takes no memory for ids that occur once.
+//! The id dictionary of every segment is sorted, so merging the dictionaries in one pass finds
+//! every repeated id. Ids that occur once take no memory.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,8 +19,7 @@ use crate::index::Index;
 use crate::index::SegmentView;
 use crate::index::Snapshot;
 
-/// A segment with its holder: 0 is the index that is merged into, then come the shards in their
-/// order.
+/// A segment and its holder: 0 is the target of the merge, the shards follow in their order.
 pub struct Source<'a> {
     /// The number of the holder.
     pub holder: usize,
@@ -28,7 +27,7 @@ pub struct Source<'a> {
     reader: &'a SegmentReader,
 }
 
-/// Returns the segments `which` of a snapshot.
+/// Returns the segments at the places `which` of a snapshot.
 pub fn sources(
     holder: usize,
     snapshot: &Snapshot,
@@ -41,7 +40,6 @@ pub fn sources(
 
 /// An id that two indexes have.
 pub struct Clash {
-    /// The id.
     pub id: String,
     /// The two indexes, the earlier one first.
     pub holders: (usize, usize),
@@ -50,18 +48,18 @@ pub struct Clash {
 /// The documents whose ids occur again in a later index.
 #[derive(Default)]
 pub struct RepeatedIds {
-    /// The first id that occurs twice, if that is not allowed; nothing else is found then.
+    /// The first repeated id, if repetition is not allowed. The other fields are empty then.
     pub clash: Option<Clash>,
-    /// The ids of those of the index that is merged into.
+    /// The ids of replaced documents of the target of the merge.
     pub own: Vec<Term>,
-    /// The documents of each source, ascending.
+    /// The replaced documents of each source, ascending.
     pub deleted: Vec<Vec<DocId>>,
-    /// The number of these documents.
+    /// The number of replaced documents.
     pub replaced: u64,
 }
 
-/// Finds the documents whose ids a later source has too; `index` determines the field of the ids.
-/// Unless that is `allowed`, the search ends at the first.
+/// Finds the documents whose ids also occur in a later source. `index` provides the field of the
+/// ids. Unless repetition is `allowed`, the search ends at the first repeated id.
 ///
 /// # Errors
 /// When a dictionary cannot be read.
@@ -83,7 +81,7 @@ pub fn find(sources: &[Source<'_>], index: &Index, allowed: bool) -> Result<Repe
             }
             let id = String::from_utf8_lossy(merged.key()).into_owned();
             let term = Term::from_field_text(field, &id);
-            // The live documents of this id, from the earliest to the latest.
+            // The live documents with this id, earliest source first.
             let mut live: Vec<(usize, DocId)> = Vec::new();
             for &source in &holders {
                 let postings = &dictionaries[source];
@@ -122,9 +120,10 @@ pub fn find(sources: &[Source<'_>], index: &Index, allowed: bool) -> Result<Repe
     Ok(found)
 }
 
-/// Matches documents with these ids, except in segments that have just been adopted.
+/// A query for documents with these ids outside of segments that have just been adopted.
 ///
-/// tantivy applies a deletion to all segments of a commit, whether they came before it or after.
+/// tantivy applies a deletion to every segment of a commit, including segments added after the
+/// deletion. The exclusion keeps the new documents from being deleted.
 #[derive(Debug, Clone)]
 pub struct Elsewhere {
     ids: TermSetQuery,
@@ -132,7 +131,7 @@ pub struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// Creates a query for documents with the ids `ids` that are not in the segments `adopted`.
+    /// Creates a query for documents with `ids` that are not in the segments `adopted`.
     pub fn new(ids: Vec<Term>, adopted: HashSet<SegmentId>) -> Elsewhere {
         Elsewhere { ids: TermSetQuery::new(ids), adopted: Arc::new(adopted) }
     }

@@ -1,8 +1,8 @@
-//! Document frequencies of fingerprints, and the cost of a limit on them.
+//! Document frequencies of fingerprints, and the cost of limiting them.
 //!
-//! The dictionaries of all segments are read side by side, so that a fingerprint's frequency is
-//! that in the whole index, deleted documents included until they are compacted away. The cost of
-//! the limit is measured on a sample of documents.
+//! The dictionaries of the segments are read side by side, so that a frequency covers the whole
+//! index. Deleted documents count until they are compacted away. A sample of documents shows the
+//! cost of the limit.
 
 use serde::Serialize;
 
@@ -11,46 +11,47 @@ use crate::index::Snapshot;
 use crate::runtime::Stop;
 use crate::segment::SegmentReader;
 
-/// The distribution of document frequencies, and what stop-fingerprints take away.
+/// The distribution of document frequencies, and what stop-fingerprints cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DfDistribution {
-    /// From the rarest fingerprints to the most frequent.
+    /// Buckets from the rarest to the most frequent fingerprints.
     pub distribution: Vec<DfBucket>,
-    /// Fingerprints in more documents are stop-fingerprints.
+    /// Fingerprints in more documents than this are stop-fingerprints.
     pub max_df: u64,
-    /// The stop-fingerprints.
+    /// The stop-fingerprints together.
     pub stopped: DfBucket,
-    /// Documents that were sampled.
+    /// The number of sampled documents.
     pub sampled_documents: u64,
-    /// The share of them that have stop-fingerprints only, so that not even a copy finds them.
+    /// The share of sampled documents with stop-fingerprints only, which not even a full copy
+    /// finds.
     pub documents_lost: f64,
-    /// The share of their passages of [`PASSAGE_TOKENS`] tokens that have stop-fingerprints only,
-    /// so that a copy of the passage does not find the document.
+    /// The share of passages of [`PASSAGE_TOKENS`] tokens in the sample with stop-fingerprints
+    /// only. A copy of such a passage does not find the document.
     pub passages_lost: f64,
 }
 
-/// The fingerprints with at most a certain document frequency, and more than the bucket before.
+/// Fingerprints with a document frequency of at most `df_max`, and above the previous bucket.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DfBucket {
-    /// The greatest document frequency.
+    /// The largest document frequency of the bucket.
     pub df_max: u64,
-    /// Distinct fingerprints.
+    /// The number of distinct fingerprints.
     pub terms: u64,
-    /// Pairs of a fingerprint and a document that holds it.
+    /// The number of pairs of a fingerprint and a document.
     pub postings: u64,
 }
 
-/// The length of the passages that are looked at.
+/// The tokens of a sampled passage.
 pub const PASSAGE_TOKENS: u32 = 100;
 
-/// The maximum number of documents that are sampled.
+/// The most documents that are sampled.
 const SAMPLE_DOCUMENTS: u64 = 4000;
 
 impl Snapshot {
-    /// Returns how fingerprints are spread over documents, and what the index's limit of document
-    /// frequency costs. Reads all dictionaries: about a second for 20 million fingerprints.
+    /// Returns how fingerprints are distributed over documents, and what the limit of document
+    /// frequency costs. Reads every dictionary: about a second for 20 million fingerprints.
     ///
     /// # Errors
     /// When a segment is damaged.
@@ -85,8 +86,8 @@ impl Snapshot {
         })
     }
 
-    /// Calls `each` with every fingerprint, in order, and its document frequency, that of deleted
-    /// documents included.
+    /// Calls `each` with every fingerprint in ascending order and its document frequency. Deleted
+    /// documents count until they are compacted away.
     ///
     /// # Errors
     /// When a segment is damaged.
@@ -121,7 +122,7 @@ impl Snapshot {
     }
 }
 
-/// The terms of a segment, as far as they have not been read.
+/// A read position in the dictionary of a segment.
 struct Head<'a> {
     segment: &'a SegmentReader,
     block: usize,
@@ -149,7 +150,7 @@ impl Head<'_> {
     }
 }
 
-/// Totals of the sampled documents.
+/// Totals over the sampled documents.
 #[derive(Default)]
 struct Sample {
     documents: u64,
@@ -159,7 +160,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Adds a document: of each fingerprint whether it is stopped, and its position.
+    /// Adds a document: for each fingerprint, whether it is stopped, and its position.
     fn add(&mut self, fingerprints: impl Iterator<Item = (bool, u32)>) {
         let mut any_kept = false;
         let mut passage: Option<(u32, bool)> = None;

@@ -1,7 +1,7 @@
 //! Operations on whole indexes: merge, compaction, retraining, transfer, recovery, check, counts.
 //!
-//! Each is a file. They use an index through its snapshot and its writer, and none of these uses
-//! them.
+//! Each operation is a file and uses an index through snapshot and writer. The module `index`
+//! itself does not depend on operations.
 
 mod add_indexes;
 mod check;

@@ -1,10 +1,10 @@
-//! A note of shards that have been merged and are being removed.
+//! A note of merged shards that are being removed.
 //!
-//! A shard that is moved is removed file by file after the commit, and several shards one after the
-//! other. Before the first file goes, a note in the index names these shards. A repetition that
-//! finds a shard without a list of segments, or no directory at all, reads the note: a shard that
-//! it names has been merged, and the rest of the shard may go. A shard whose list differs from the
-//! one in the note has been made anew in the same place, and is merged like any other.
+//! A moved shard is removed file by file after the commit, one shard after the other. Before the
+//! first file is removed, a note in the index lists the shards. When a repeated merge finds a shard
+//! without a list of segments, or no directory at all, it consults the note: a shard in the note
+//! has been merged, so its remaining files may be removed. If the list of a shard differs from the
+//! note, the shard was created anew in the same place, and is merged like any other.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -27,37 +27,36 @@ use crate::index::storage::store_error;
 use crate::runtime::replace;
 use crate::runtime::{Faults, Point};
 
-/// Hidden, as what belongs to a directory and is no part of the index.
+/// The name is hidden, because the note belongs to the directory but not to the index.
 const FILE: &str = ".moving.json";
 
-/// The shards that are being removed, as they are noted.
+/// The content of the note.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Note {
     shards: Vec<Noted>,
 }
 
-/// A shard in the note.
 #[derive(Debug, Serialize, Deserialize)]
 struct Noted {
-    /// The bytes of its path, which need not be Unicode.
+    /// The bytes of the path, which need not be Unicode.
     path: Vec<u8>,
-    /// The hash of its list of segments.
+    /// The hash of the list of segments.
     list: u64,
 }
 
-/// The shards that are being removed, by the bytes of their paths, with the hashes of their lists.
+/// The shards being removed: bytes of the path, and hash of the list of segments.
 #[derive(Debug)]
 pub struct Moving {
-    /// The path of the note; `None` for an index in memory.
+    /// The path of the note, or `None` for an index in memory.
     path: Option<PathBuf>,
     shards: BTreeMap<Vec<u8>, u64>,
 }
 
 impl Moving {
-    /// Notes, durably, that these shards have been merged and are about to be removed.
+    /// Durably records that these shards have been merged and are about to be removed.
     ///
     /// # Errors
-    /// When a list of segments cannot be read, or the note not be written.
+    /// When a list of segments cannot be read, or the note cannot be written.
     pub fn begin<'a>(index: &Index, shards: impl Iterator<Item = &'a Path>) -> Result<Moving> {
         let path = index.directory().root().map(|root| root.join(FILE));
         let mut moving = Moving { shards: BTreeMap::new(), path };
@@ -73,15 +72,15 @@ impl Moving {
         Ok(moving)
     }
 
-    /// This shard is gone.
+    /// Records that this shard has been removed.
     pub fn ended(&mut self, shard: &Path) {
-        // Its path can be found as long as the directory that it was in is there.
+        // The path resolves as long as the parent directory of the shard exists.
         if let Ok(key) = key(shard) {
             self.shards.remove(&key);
         }
     }
 
-    /// Notes which shards are left; removes the note if no shard is left.
+    /// Updates the note with the remaining shards, or removes the note if no shard remains.
     ///
     /// # Errors
     /// When the note cannot be written or removed.
@@ -108,18 +107,18 @@ fn read(path: &Path) -> Result<BTreeMap<Vec<u8>, u64>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         read => read.map_err(|e| Error::io("read", path, e))?,
     };
-    // A damaged note counts as a missing one: shards that are gone are then refused.
+    // A damaged note counts as missing: shards that have disappeared are then refused.
     let note: Note = serde_json::from_slice(&bytes).unwrap_or_default();
     Ok(note.shards.into_iter().map(|noted| (noted.path, noted.list)).collect())
 }
 
-/// Returns the bytes of the absolute path of a shard, which may be gone.
+/// Returns the bytes of the absolute path of a shard, which may have been removed.
 fn key(shard: &Path) -> Result<Vec<u8>> {
     let failed = |e| Error::io("find", shard, e);
     let absolute = std::path::absolute(shard).map_err(failed)?;
     let real = match (absolute.canonicalize(), absolute.parent(), absolute.file_name()) {
         (Err(error), Some(parent), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
-            // Without that directory there is no shard, and the note has no entry for it.
+            // Without the parent directory there is no shard, and no entry in the note.
             parent.canonicalize().map_or(absolute.clone(), |parent| parent.join(name))
         }
         (real, _, _) => real.map_err(failed)?,
@@ -127,11 +126,11 @@ fn key(shard: &Path) -> Result<Vec<u8>> {
     Ok(real.into_os_string().into_encoded_bytes())
 }
 
-/// Finishes the removal of those of `shards` that an earlier run has merged to the index at `path`
-/// and begun to remove, and takes them out of the list; returns how many there were.
+/// Finishes removals that an earlier run into the index at `path` has begun, and drops the affected
+/// entries from `shards`. Returns their number.
 ///
 /// # Errors
-/// [`Error::Locked`] when one of them is being written; when something cannot be read or removed.
+/// [`Error::Locked`] when a process writes to such a shard. When a file cannot be read or removed.
 pub fn finish(path: &Path, shards: &mut Vec<&Path>) -> Result<usize> {
     let note = path.join(FILE);
     let noted = read(&note)?;
@@ -164,7 +163,7 @@ pub fn finish(path: &Path, shards: &mut Vec<&Path>) -> Result<usize> {
     Ok(finished)
 }
 
-/// Returns whether the shard has no list of segments any more, or the one with this hash.
+/// Returns whether the list of segments of the shard is missing or has this hash.
 fn is_same(shard: &Path, list: u64) -> bool {
     match fs::read(shard.join(META)) {
         Ok(bytes) => hash_bytes(&bytes) == list,
@@ -172,8 +171,8 @@ fn is_same(shard: &Path, list: u64) -> bool {
     }
 }
 
-/// Removes the directory of a shard that has been adopted whole. The list of segments goes last:
-/// while it exists, no process takes the directory for an empty one.
+/// Removes the directory of a completely adopted shard. The list of segments is removed last,
+/// because a process that finds no list may take the directory for an empty one.
 pub fn remove(shard: &Path, lock: Option<DirectoryLock>, faults: &Faults) -> Result<()> {
     let path = shard.canonicalize().map_err(|e| Error::io("find", shard, e))?;
     let failed = |e| Error::io("remove", &path, e);
@@ -188,7 +187,7 @@ pub fn remove(shard: &Path, lock: Option<DirectoryLock>, faults: &Faults) -> Res
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
         let shown = name.to_string_lossy();
-        // A lock is no lock when its file is gone.
+        // Keep lock files for now: a removed lock file no longer locks.
         let is_own = shown.starts_with('.') && !shown.ends_with(".lock");
         let is_own = is_own || shown == FREQUENCIES_FILE || is_component(&shown);
         if is_own && entry.file_type().map_err(failed)?.is_file() {
@@ -197,8 +196,7 @@ pub fn remove(shard: &Path, lock: Option<DirectoryLock>, faults: &Faults) -> Res
     }
     remove(META.as_ref())?;
     drop(lock);
-    // Only the remaining lock files: a process that arrives now makes a new index, and loses
-    // nothing.
+    // Only lock files remain. A process that arrives now creates a new index and loses nothing.
     for entry in fs::read_dir(&path).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
         if name.to_string_lossy().ends_with(".lock") {
@@ -207,7 +205,7 @@ pub fn remove(shard: &Path, lock: Option<DirectoryLock>, faults: &Faults) -> Res
     }
     faults.at(Point::RemoveOfShard, "").map_err(failed)?;
     match fs::remove_dir(&path) {
-        // The remaining files were not the shard's.
+        // The remaining files do not belong to the shard.
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
         removed => removed.map_err(failed),
     }

@@ -1,7 +1,7 @@
-//! Removal of the bytes of removed documents.
+//! Removes the bytes of removed documents from disk.
 //!
-//! A document that is removed is no longer found, but its segment keeps its bytes until it is
-//! merged. A purge merges just the segments that have such documents.
+//! A removed document is no longer found, but its segment keeps its bytes until the next merge. A
+//! purge rewrites only the segments with removed documents.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,21 +15,21 @@ use crate::index::Writer;
 use crate::index::storage::directory::is_temporary;
 use crate::reason::{ConflictKind, Reason};
 
-/// The maximum number of times that a purge is begun: merges in the background may outrun it.
+/// The most attempts of a purge. Each attempt may lose a race against a merge in the background.
 const PURGES_MAX: usize = 300;
 
-/// The time to wait for a merge in the background.
+/// The pause after a lost race, for the merge in the background to end.
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl Writer {
-    /// Writes each committed segment that has removed or replaced documents again without them, and
-    /// removes the files that held them; returns their number. No file of the directory has bytes
-    /// of these documents afterwards.
+    /// Rewrites each committed segment that has removed or replaced documents without them, and
+    /// removes the old files. Returns the number of purged documents. No file of the directory
+    /// contains the bytes of a purged document afterwards.
     ///
-    /// Readers that have the files open keep their content until they close them.
+    /// Readers with open files keep the old content until they close the files.
     ///
     /// # Errors
-    /// When a segment cannot be merged, or a file not be removed.
+    /// When a segment cannot be merged, or a file cannot be removed.
     pub fn purge(&mut self) -> Result<u64> {
         let (index, mut purged) = (self.index().clone(), 0);
         for _ in 0..PURGES_MAX {
@@ -56,7 +56,7 @@ impl Writer {
             for merge in merges {
                 match merge.wait() {
                     Ok(_) => {}
-                    // Another merge has taken the segment, which is looked for again.
+                    // Another merge has taken the segment. Look for its successor.
                     Err(TantivyError::InvalidArgument(_)) => {
                         purged = 0;
                         std::thread::sleep(PAUSE);
@@ -85,17 +85,17 @@ impl Index {
         Ok(metas.iter().any(SegmentMeta::has_deletes))
     }
 
-    /// Returns whether the directory has no files that may have documents and that the list does
-    /// not name. A merge in the background has such files until it ends. A process that replaces a
-    /// small file of the directory, such as a push that notes its manifest, has one for a moment.
+    /// Returns whether every file that may have documents is listed. A merge in the background has
+    /// unlisted files until it ends. A process that replaces a small file of the directory has one
+    /// for a moment, such as a push that writes its manifest.
     ///
     /// # Errors
-    /// When there is another: it could not be removed, or is not tantivy's.
+    /// When an unlisted file could not be removed, or is not tantivy's.
     fn is_collected(&self, failed: &[PathBuf]) -> Result<bool> {
         let Some(root) = self.directory().root() else { return Ok(true) };
         let names = self.directory().files_with_documents();
         let names = names.map_err(|e| Error::io("read", root, e))?;
-        // In this order: a merge that ends meanwhile has its files in one of the lists.
+        // Read the managed files first: a merge that ends in between is then in the list.
         let managed = self.tantivy().directory().list_managed_files();
         let listed = self.directory().listed();
         let mut is_collected = true;

@@ -1,9 +1,10 @@
 //! Recovery of an index whose list of segments is lost, damaged or too old.
 //!
-//! The files of the segments are still in the directory. They are linked or copied into a new
-//! directory, which gets a list of its own; the old directory is not changed. The configuration
-//! comes from the old list or, if that cannot be read, from another index that was created with the
-//! same options. Each `.sig` file has a digest of the configuration, so a wrong one is refused.
+//! The files of the segments are still in the directory. Recovery links or copies them into a new
+//! directory with a new list, and leaves the old directory unchanged. The configuration comes from
+//! the old list or, if the list is unreadable, from another index that was created with the same
+//! options. Each `.sig` file contains a digest of the configuration, so a wrong configuration is
+//! refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -27,38 +28,38 @@ use crate::index::{Config, Index, Withdrawals, WriterOptions};
 use crate::reason::Reason;
 use crate::segment::SegmentReader;
 
-/// The files of a segment in a directory.
+/// A segment whose files were found in a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FoundSegment {
-    /// The prefix of the names of its files.
+    /// The prefix of the names of its files: 32 hexadecimal digits.
     pub segment: String,
-    /// The documents in it, deleted ones included; 0 if that cannot be read.
+    /// The number of documents, deleted documents included. 0 if the number is unreadable.
     pub documents: u32,
     /// The number of deleted documents.
     pub deleted: u32,
-    /// The bytes of its files.
+    /// The total bytes of its files.
     pub bytes: u64,
-    /// Whether the list of segments names it.
+    /// Whether the list of segments contains the segment.
     pub listed: bool,
-    /// The documents that were removed or replaced, and are live here because the list of deleted
-    /// documents is lost.
+    /// The number of removed or replaced documents that would be live again, because the list of
+    /// deleted documents is lost.
     pub undeleted: u32,
-    /// The damage, as a clause; `None` for a whole segment.
+    /// The damage as a clause, or `None` for an intact segment.
     pub problem: Option<String>,
 }
 
-/// A segment and the entries for it in a list.
+/// A segment with its files and the data for its entry in a list.
 struct Candidate {
     found: FoundSegment,
     files: Vec<String>,
-    /// The number of the commit of its newest list of deleted documents.
+    /// The opstamp of the newest list of deleted documents.
     deletes: Option<u64>,
 }
 
 impl Index {
-    /// Returns the segments whose files are in the directory `path`, in the order of their names.
-    /// Reads all of the files, and compares them with the checksums in them.
+    /// Returns the segments whose files are in the directory `path`, ordered by name. Reads every
+    /// file and verifies its checksum.
     ///
     /// # Errors
     /// When the directory cannot be read.
@@ -67,16 +68,17 @@ impl Index {
         Ok(candidates.into_iter().map(|candidate| candidate.found).collect())
     }
 
-    /// Makes an index in the directory `to`, which does not exist or is empty, of the whole
-    /// segments in the directory `path`: all of them, or those that are named. It is created in the
-    /// same way as `like`, which is needed where the list of `path` is lost or damaged, or else as
-    /// the index at `path`. A segment whose list of deleted documents is lost is taken if it is
-    /// named; its removed and replaced documents are then live again.
+    /// Creates an index in the directory `to`, which must be missing or empty, from intact segments
+    /// in the directory `path`: from every intact segment, or only from the listed `segments`. The
+    /// new index is configured like `like`, which is required if the list of `path` is lost or
+    /// damaged, or else like the index at `path`. A segment whose list of deleted documents is lost
+    /// is taken only if `segments` lists it. Its removed and replaced documents are then live
+    /// again.
     ///
     /// # Errors
-    /// When there is no whole segment, or one that is named is not whole; when the settings of the
-    /// index are unknown, or the segments were made with other settings; when an id is live in two
-    /// segments. There is nothing at `to` then.
+    /// When there is no intact segment or a listed segment is not intact, when the settings of the
+    /// index are unknown or the segments were made with other settings, and when an id is live in
+    /// two segments. `to` does not exist then.
     pub fn recover(
         path: impl AsRef<Path>,
         to: impl AsRef<Path>,
@@ -100,7 +102,7 @@ impl Index {
         let candidates = chosen(path, candidates(path)?, segments)?;
         let refused = withdrawals::found_in(path)?;
         let made = create(to, config, &refused).and_then(|()| make(path, to, &candidates));
-        // A pull of an older commit may have left a segment here that was not chosen.
+        // Without a choice, a segment may be the remains of an interrupted pull of an older commit.
         let made = match segments.is_empty() {
             true => made.and_then(|index| refuse(index, path, &refused)),
             false => made,
@@ -114,7 +116,7 @@ impl Index {
     }
 }
 
-/// Creates the index at `to`, which refuses these documents before it has any.
+/// Creates the index at `to` with the withdrawals, before it gets documents.
 fn create(to: &Path, config: Config, refused: &Withdrawals) -> Result<()> {
     let index = Index::create(to, config)?;
     if refused.is_empty() {
@@ -123,7 +125,7 @@ fn create(to: &Path, config: Config, refused: &Withdrawals) -> Result<()> {
     index.writer(WriterOptions::default().merge(false))?.commit_withdrawals(refused.clone())
 }
 
-/// Refuses a recovered index with a text that was removed or cut. A copy that was to be kept stays.
+/// Refuses a recovered index with a withdrawn or cut text, except for copies to be kept.
 fn refuse(index: Index, path: &Path, refused: &Withdrawals) -> Result<Index> {
     let snapshot = index.snapshot()?;
     for address in snapshot.live() {
@@ -144,7 +146,7 @@ fn refuse(index: Index, path: &Path, refused: &Withdrawals) -> Result<Index> {
     Ok(index)
 }
 
-/// Returns the whole segments that are wanted.
+/// Returns the requested segments, and checks that they are intact.
 fn chosen(path: &Path, found: Vec<Candidate>, wanted: &[String]) -> Result<Vec<Candidate>> {
     let names: BTreeSet<&str> = found.iter().map(|one| one.found.segment.as_str()).collect();
     if let Some(unknown) = wanted.iter().find(|name| !names.contains(name.as_str())) {
@@ -178,12 +180,12 @@ fn chosen(path: &Path, found: Vec<Candidate>, wanted: &[String]) -> Result<Vec<C
     Ok(whole)
 }
 
-/// Puts the files of segments into the new index at `to`, and a list that names them.
+/// Puts the files of the segments into the new index at `to`, and writes a list for them.
 fn make(path: &Path, to: &Path, segments: &[Candidate]) -> Result<Index> {
     for name in segments.iter().flat_map(|segment| &segment.files) {
         let (from, new) = (path.join(name), to.join(name));
         if std::fs::hard_link(&from, &new).is_err() {
-            // On another file system, or one that has no links.
+            // The directory is on another file system, or the file system has no links.
             std::fs::copy(&from, &new).map_err(|e| Error::io("copy", &from, e))?;
             let synced = std::fs::File::open(&new).and_then(|file| file.sync_all());
             synced.map_err(|e| Error::io("sync", &new, e))?;
@@ -215,7 +217,7 @@ fn make(path: &Path, to: &Path, segments: &[Candidate]) -> Result<Index> {
     }
 }
 
-/// Returns an error if two segments have a live document with the same id.
+/// Refuses two segments that have a live document with the same id.
 fn check_ids(index: &Index, segments: &[Candidate]) -> Result<()> {
     let snapshot = index.snapshot()?;
     let sources: Vec<conflict::Source<'_>> = (0..snapshot.segments().len())
@@ -241,7 +243,7 @@ fn check_ids(index: &Index, segments: &[Candidate]) -> Result<()> {
 }
 
 impl Candidate {
-    /// Returns its entry in a list.
+    /// Returns the entry of the segment for a list.
     fn listed(&self) -> Value {
         let FoundSegment { segment, documents, deleted, .. } = &self.found;
         let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &segment[part]);
@@ -251,7 +253,7 @@ impl Candidate {
     }
 }
 
-/// Finds the segments by the names of the files in the directory.
+/// Finds segments by the names of the files in the directory.
 fn candidates(path: &Path) -> Result<Vec<Candidate>> {
     let failed = |e| Error::io("read", path, e);
     let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -294,8 +296,8 @@ fn candidates(path: &Path) -> Result<Vec<Candidate>> {
     Ok(names.into_iter().map(candidate).collect())
 }
 
-/// Returns the lists of deleted documents that the list of segments names, by segment: the number
-/// of the commit of each, and that of its documents. Empty if that list is damaged.
+/// Returns, by segment, the opstamp and the number of documents of each list of deleted documents
+/// in the list of segments. Empty if the list of segments is damaged.
 fn listed_deletes(directory: &IndexDirectory) -> BTreeMap<String, (u64, u32)> {
     let list = directory.atomic_read(Path::new(META)).unwrap_or_default();
     let list: Value = serde_json::from_slice(&list).unwrap_or_default();
@@ -308,8 +310,8 @@ fn listed_deletes(directory: &IndexDirectory) -> BTreeMap<String, (u64, u32)> {
     list["segments"].as_array().into_iter().flatten().filter_map(deletes).collect()
 }
 
-/// Compares the list of deleted documents that a segment has, of the commit `found_at`, with the
-/// one that the list of segments names: a later one has all documents of an earlier one. The error
+/// Checks that the list of deleted documents on disk, with the opstamp `found_at`, is no older than
+/// the list of segments requires. A newer list includes every document of an older one. The error
 /// is a clause.
 fn check_deletes(
     found: &mut FoundSegment,
@@ -327,8 +329,7 @@ fn check_deletes(
     ))
 }
 
-/// Returns the newest list of deleted documents among the files of a segment, and the files without
-/// the older ones.
+/// Returns the opstamp of the newest list of deleted documents, and the files except older lists.
 fn newest(segment: &str, files: Vec<String>) -> (Option<u64>, Vec<String>) {
     let number = |name: &str| -> Option<u64> {
         let rest = name.strip_prefix(segment)?.strip_prefix('.')?.strip_suffix(".del")?;
@@ -342,7 +343,7 @@ fn newest(segment: &str, files: Vec<String>) -> (Option<u64>, Vec<String>) {
     (newest, files.into_iter().filter(is_part).collect())
 }
 
-/// Reads and verifies the files of a segment; the error is a clause.
+/// Reads and verifies the files of a segment. The error is a clause.
 fn examine(
     directory: &IndexDirectory,
     found: &mut FoundSegment,

@@ -1,9 +1,9 @@
 //! A new frequency table for a collection that has changed.
 //!
-//! All signatures of an index are made with one table, so a new table means a new index. It is made
-//! beside the old one, from the stored texts, and then swapped with it atomically. Opening the
-//! directory finds one of them, whole; open handles continue to read the old one, and get an error
-//! about the replacement when they want to write or refresh. The old index is deleted last, when
+//! Every signature of an index depends on the same table, so a new table requires a new index. The
+//! new index is built beside the old one from the stored texts, and both are swapped atomically.
+//! Opening the directory always finds a whole index. Open handles keep reading the old index, and
+//! get an error about the replacement when they write or refresh. The old index is deleted after
 //! the swap is durable. A crash leaves a hidden directory, which the next attempt removes.
 
 use std::fs::File;
@@ -28,18 +28,18 @@ use crate::reason::Reason;
 use crate::runtime::Stop;
 use crate::scheme::Table;
 
-/// The name of the table while the new index is being made.
+/// The name of the file with the table while the new index is being built.
 const TABLE: &str = "table";
 
 impl Index {
-    /// Makes a new frequency table from the stored documents, signs all of them again, and replaces
-    /// the index; returns the new one. Open readers keep the old index, which uses its space until
-    /// they close; there can be no other writer meanwhile.
+    /// Computes a new frequency table from the stored documents, signs every document again, and
+    /// replaces the index. Returns the new index. Open readers keep the old index, whose files take
+    /// space until the readers close. Other writers are excluded meanwhile.
     ///
     /// # Errors
-    /// When the scheme uses no table, the index stores no text, another process is
-    /// writing, or there is not enough space for both; the index is then unchanged. When the system
-    /// cannot make the swap durable: a power cut may then bring either index back.
+    /// When the scheme uses no table, the index stores no text, another process is writing, or the
+    /// disk has no space for both. The index is unchanged then. When the system cannot make the
+    /// swap durable, a power cut may bring either index back.
     pub fn retrain(&self) -> Result<Index> {
         let config = self.config();
         let refused = |reason, what: &str| Err(Error::index(self.path(), reason, what));
@@ -69,7 +69,7 @@ impl Index {
         check_all_own(&path)?;
         let beside = parent.join(format!(".{}.retrain", name.to_string_lossy()));
         if beside.exists() {
-            // The process that swapped them may have been killed before that was durable.
+            // The process that swapped them may have been killed before the swap was durable.
             settle(parent, &beside)?;
             remove(&beside)?;
         }
@@ -80,7 +80,7 @@ impl Index {
             let replaced = replaced.and_then(|()| exchange(&new, &path));
             replaced.map_err(|e| Error::io("replace", &path, e))
         });
-        // The directory beside is now the old index, or a new one that could not take its place.
+        // The directory beside now has the old index, or a new one that could not be swapped in.
         let settled = settle(parent, &beside);
         if settled.is_ok()
             && let Err(error) = remove(&beside)
@@ -92,7 +92,7 @@ impl Index {
         Ok(Index::open(path)?.with_lock_wait(self.lock_wait().clone()))
     }
 
-    /// Makes the new index in the directory `beside`; returns its path.
+    /// Builds the new index in the directory `beside`, and returns its path.
     fn sign_again(&self, q: usize, beside: &Path) -> Result<std::path::PathBuf> {
         let config = self.config();
         let training = Training {
@@ -129,7 +129,7 @@ impl Index {
     }
 }
 
-/// Refuses a directory with files that do not belong to the index: they would be lost.
+/// Refuses a directory with files that do not belong to the index, because they would be lost.
 pub(super) fn check_all_own(path: &Path) -> Result<()> {
     let failed = |e| Error::io("read", path, e);
     for entry in std::fs::read_dir(path).map_err(failed)? {
@@ -146,8 +146,8 @@ pub(super) fn check_all_own(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes the exchange of `beside` with a directory in `parent` durable, if there was one: without
-/// that, a power cut after the removal would leave the old index in its place, without its files.
+/// Makes a swap of `beside` with a directory in `parent` durable. Without the sync, a power cut
+/// after the removal could leave the old index in its place without its files.
 fn settle(parent: &Path, beside: &Path) -> Result<()> {
     for dir in [parent, beside] {
         let synced = File::open(dir).and_then(|dir| dir.sync_all());
@@ -160,7 +160,7 @@ fn remove(dir: &Path) -> Result<()> {
     std::fs::remove_dir_all(dir).map_err(|e| Error::io("remove", dir, e))
 }
 
-/// Creates a directory that no other user may read: the texts in it may be private.
+/// Creates a directory that other users cannot read, because the texts may be private.
 #[cfg(unix)]
 fn create_private(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
@@ -172,7 +172,7 @@ fn create_private(path: &Path) -> std::io::Result<()> {
     std::fs::create_dir(path)
 }
 
-/// Gives the directory `new` the permissions of `old`, and it and its files the owner.
+/// Gives the directory `new` the permissions of `old`, and gives its files the owner of `old`.
 fn adopt(old: &Path, new: &Path) -> std::io::Result<()> {
     let found = std::fs::metadata(old)?;
     #[cfg(unix)]
@@ -189,14 +189,14 @@ fn adopt(old: &Path, new: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(new, found.permissions())
 }
 
-/// Lets two directories change places.
+/// Swaps two directories atomically.
 #[cfg(target_os = "linux")]
 fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
 }
 
-/// Lets two directories change places; a crash at the wrong moment leaves both beside.
+/// Swaps two directories in three steps. A crash in between leaves both under other names.
 #[cfg(not(target_os = "linux"))]
 fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
     let aside = a.with_extension("old");

@@ -56,12 +56,12 @@ impl Index {
         Ok(bytes)
     }
 
-    /// Returns the files of the directory, and their lengths.
+    /// Returns the files of the directory and their lengths.
     fn files(&self) -> Result<Vec<(PathBuf, u64)>> {
         let failed = |e| Error::io("read", self.path(), e);
         let entries = match std::fs::read_dir(self.path()) {
-            // The directory of a copy which has been replaced and is still searched: its files are
-            // open.
+            // A replaced copy is still being searched: its directory is gone, but its files are
+            // open, so the list provides the lengths.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let listed = self.directory().listed().into_iter();
                 return Ok(listed.map(|(name, file)| (PathBuf::from(name), file.len)).collect());
@@ -71,7 +71,7 @@ impl Index {
         let mut files = Vec::new();
         for entry in entries {
             let entry = entry.map_err(failed)?;
-            // A file may be collected by a writer between the two calls.
+            // A writer may collect a file between the two calls.
             if let Ok(metadata) = entry.metadata() {
                 files.push((entry.path(), metadata.len()));
             }

@@ -1,4 +1,4 @@
-//! Frequencies of q-grams in a collection.
+//! Counts q-grams in a collection.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,34 +12,34 @@ use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
 use crate::scheme::spex::Repeated;
 use crate::text::{Analyzer, Tokens};
 
-/// The settings of a count of q-grams.
+/// The settings for counting q-grams.
 #[derive(Debug, Clone)]
 pub struct Training {
-    /// How text is split into tokens.
+    /// Splits text into tokens.
     pub analyzer: Analyzer,
-    /// The tokens of a gram.
+    /// The number of tokens of a gram.
     pub q: usize,
-    /// Only grams that occur twice or more, found by the passes of SPEX: the texts are read q
-    /// times. Takes 256 MiB for counters, and little for the grams.
+    /// Whether to keep only grams that occur at least twice, found with SPEX, which reads the texts
+    /// q times. Needs 256 MiB for counters and little memory for grams.
     pub spex: bool,
 }
 
-/// Passes all texts of a collection to a function, in any order, until it fails.
+/// Passes every text of a collection to its argument, in any order, up to the first error.
 pub type Texts<'a> = dyn FnMut(&mut dyn FnMut(&str) -> Result<()>) -> Result<()> + 'a;
 
 impl Training {
-    /// Returns the number of times that the texts are read.
+    /// Returns how many times the texts are read.
     #[must_use]
     pub fn passes(&self) -> usize {
         if self.spex { self.q.max(1) } else { 1 }
     }
 
-    /// Writes the frequency table of a collection to `out`; `texts` is called once for each of the
-    /// [`passes`](Self::passes).
+    /// Writes the frequency table of a collection to `out`. `texts` is called once per
+    /// [pass](Self::passes).
     ///
     /// # Errors
-    /// The first error of `texts`; when a text cannot be analyzed or `out` cannot be written: it is
-    /// then as it was.
+    /// The first error of `texts`, and when a text cannot be analyzed or `out` cannot be written.
+    /// An existing `out` is unchanged then.
     pub fn write(&self, texts: &mut Texts<'_>, out: &Path) -> Result<FrequencyTable> {
         let Training { analyzer, q, spex } = self;
         let name = analyzer.to_string();

@@ -1,10 +1,10 @@
 //! Transfer of a committed index, file by file.
 //!
-//! Files of a commit never change and the list of segments names each of them with its length and
-//! checksum, so that a copy of the list and of the files that it names is the index. [`OpenCommit`]
-//! is the sending side: it holds the files of one commit open while they are copied. [`Receiver`]
-//! is the receiving side: it is the only writer of a directory, and puts the list there last. This
-//! module does not know how the bytes travel.
+//! Files of a commit never change, and the list of segments has the length and checksum of each
+//! file. A copy of the list and the listed files is therefore a copy of the index. [`OpenCommit`]
+//! is the sending side: it keeps the files of a commit open while they are copied. [`Receiver`] is
+//! the receiving side: it is the only writer of a directory, and writes the list last. How the
+//! bytes travel is up to the caller.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -32,7 +32,7 @@ use crate::index::storage::store_error;
 use crate::runtime::replace;
 use crate::segment::plugin;
 
-/// A list of segments (`meta.json`), whose checksum and names have been checked.
+/// A list of segments (`meta.json`) with verified checksum and valid names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileList {
     bytes: Vec<u8>,
@@ -42,14 +42,14 @@ pub struct FileList {
     segments: usize,
 }
 
-/// A file that a list names.
+/// A file in a list of segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListedFile<'a> {
-    /// Its name, without a directory.
+    /// The name of the file, without a directory.
     pub name: &'a str,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub bytes: u64,
-    /// The CRC-32 of all of it but its footer.
+    /// The CRC-32 of the content without the footer.
     pub crc: u32,
 }
 
@@ -78,11 +78,11 @@ struct Field {
 }
 
 impl FileList {
-    /// Parses a list from the bytes of `meta.json`. A name that is not that of a segment's file is
-    /// refused, so that no name leads out of a directory.
+    /// Parses a list from the bytes of `meta.json`. Names that are not names of segment files are
+    /// refused, so that no name leads out of the directory.
     ///
     /// # Errors
-    /// When the list does not match its checksum, or contains what no index has.
+    /// When the list does not match its checksum, or is not a valid list.
     pub fn parse(bytes: Vec<u8>) -> Result<FileList> {
         let damage = |what: String| Corruption::new(META, "list of segments", 0, what);
         let unsealed = seal::unseal(&bytes)?;
@@ -112,39 +112,39 @@ impl FileList {
         })
     }
 
-    /// Returns the list as it is in `meta.json`.
+    /// Returns the list in the form of `meta.json`.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Returns the files of the segments, in the order of their names.
+    /// Returns the files of the segments, ordered by name.
     pub fn files(&self) -> impl Iterator<Item = ListedFile<'_>> {
         let listed = self.files.iter();
         listed.map(|(name, found)| ListedFile { name, bytes: found.len, crc: found.crc })
     }
 
-    /// Returns the file of the segments with this name.
+    /// Returns the file with this name, or `None` if the list does not contain it.
     #[must_use]
     pub fn file(&self, name: &str) -> Option<ListedFile<'_>> {
         let (name, found) = self.files.get_key_value(name)?;
         Some(ListedFile { name, bytes: found.len, crc: found.crc })
     }
 
-    /// Returns the name of the file with the frequency table, if the index has one. The list does
-    /// not record its length.
+    /// Returns the name of the file with the frequency table, if the index has a table. The list
+    /// does not record its length.
     #[must_use]
     pub fn table(&self) -> Option<&'static str> {
         self.table_digest.as_ref().map(|_| FREQUENCIES_FILE)
     }
 
-    /// Returns the digest of the frequency table, if the index has one.
+    /// Returns the digest of the frequency table in hexadecimal, if the index has a table.
     #[must_use]
     pub fn table_digest(&self) -> Option<&str> {
         self.table_digest.as_deref()
     }
 
-    /// Returns the name of the file with the withdrawals, if there are any.
+    /// Returns the name of the file with the withdrawals, if the index has withdrawals.
     #[must_use]
     pub fn withdrawals(&self) -> Option<&str> {
         seal::withdrawals_of(&self.files)
@@ -163,7 +163,7 @@ impl FileList {
     }
 }
 
-/// The files of one commit, held open: they can be read whatever happens to the index.
+/// The files of a commit, kept open, so that they can be read even after the index has changed.
 pub struct OpenCommit {
     list: FileList,
     files: BTreeMap<String, FileSlice>,
@@ -178,12 +178,13 @@ impl fmt::Debug for OpenCommit {
 }
 
 impl Index {
-    /// Opens all files of the last commit, so that they can be copied.
+    /// Opens every file of the last commit for copying.
     ///
     /// # Errors
     /// When a file is missing or the list of segments is damaged.
     pub fn open_commit(&self) -> Result<OpenCommit> {
-        // Without a lock files may go between the list and their opening, as for a snapshot.
+        // Without a lock, files may be removed between reading the list and opening them, as in
+        // `snapshot`. Try again if the list has changed.
         loop {
             let list = self.list()?;
             let opened = self.open_commit_once();
@@ -213,25 +214,25 @@ impl Index {
 }
 
 impl OpenCommit {
-    /// Returns the list of segments.
+    /// Returns the list of segments of this commit.
     #[must_use]
     pub fn list(&self) -> &FileList {
         &self.list
     }
 
-    /// Returns the bytes of the frequency table; empty without a table.
+    /// Returns the bytes of the frequency table. Empty without a table.
     #[must_use]
     pub fn table(&self) -> &[u8] {
         &self.table
     }
 
-    /// Compares all of a listed file with its entry in the list.
+    /// Compares a whole file with its entry in the list.
     ///
     /// # Errors
-    /// When it differs, or cannot be read.
+    /// When the file differs or cannot be read.
     ///
     /// # Panics
-    /// When the list does not name it.
+    /// When the list does not contain `name`.
     pub fn verify(&self, name: &str) -> Result<()> {
         let listed = self.list.file(name).expect("the list names the file");
         let component = Component { len: listed.bytes, crc: listed.crc, tail: None };
@@ -239,13 +240,13 @@ impl OpenCommit {
         verified.map_err(|e| store_error("read", &self.path, e.into()))
     }
 
-    /// Reads a part of a listed file.
+    /// Reads a range of bytes of a file.
     ///
     /// # Errors
-    /// When it cannot be read, or is shorter.
+    /// When the file is shorter or cannot be read.
     ///
     /// # Panics
-    /// When the list does not name it.
+    /// When the list does not contain `name`.
     pub fn read(&self, name: &str, range: Range<u64>) -> Result<Vec<u8>> {
         let file = &self.files[name];
         if range.end > file.len() as u64 {
@@ -257,8 +258,8 @@ impl OpenCommit {
     }
 }
 
-/// A directory that becomes a copy of an index, or of a later commit of the one that it has. It
-/// excludes other writers meanwhile; readers keep their open files.
+/// A directory that becomes a copy of an index, or of a later commit of the index that it contains.
+/// Excludes other writers meanwhile. Readers keep their open files.
 pub struct Receiver {
     path: PathBuf,
     directory: IndexDirectory,
@@ -273,11 +274,11 @@ impl fmt::Debug for Receiver {
 }
 
 impl Receiver {
-    /// Begins in the directory at `path`, which is created if it does not exist.
+    /// Begins to receive into the directory `path`, which is created if missing.
     ///
     /// # Errors
-    /// When another process writes to the index there ([`Error::Locked`]); when the directory
-    /// contains files that do not belong to an index, or an index whose list is damaged.
+    /// [`Error::Locked`] when another process writes to the index there. When the directory
+    /// contains files that do not belong to an index, or an index with a damaged list.
     pub fn begin(path: impl AsRef<Path>) -> Result<Receiver> {
         let path = path.as_ref();
         std::fs::create_dir_all(path).map_err(|e| Error::io("create", path, e))?;
@@ -294,32 +295,31 @@ impl Receiver {
         Ok(Receiver { path: path.to_owned(), directory, current, _lock: lock })
     }
 
-    /// Returns the directory.
+    /// Returns the directory that becomes the copy.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the list of the present index, if there is one.
+    /// Returns the list of the current index, or `None` if there is no index yet.
     #[must_use]
     pub fn current(&self) -> Option<&FileList> {
         self.current.as_ref()
     }
 
-    /// Returns the path of a file of this name until it is complete. The next writer of the index
-    /// removes it if it stays incomplete.
+    /// Returns the path for writing a file until it is complete. The next writer of the index
+    /// removes incomplete files.
     #[must_use]
     pub fn unfinished(&self, name: &str) -> PathBuf {
         self.path.join(format!("{UNFINISHED}{name}"))
     }
 
-    /// Makes `list` the index, durably, unless it is already, and removes the files that it does
-    /// not name. The files that it names must be in the directory, durably and with the content
-    /// that was listed.
+    /// Makes `list` the current list, durably, and removes unlisted files. The listed files must
+    /// already be in the directory, durable and with the listed content.
     ///
     /// # Errors
-    /// When a file is missing or has another length, and when the list cannot be written: the index
-    /// is then as before.
+    /// When a file is missing or has another length, and when the list cannot be written. The index
+    /// is unchanged then.
     pub fn finish(self, list: &FileList) -> Result<()> {
         for file in list.files() {
             self.check_length(file)?;
@@ -330,13 +330,13 @@ impl Receiver {
             return Err(Corruption::new(table, "frequency table", 0, "it is missing").into());
         }
         let failed = |e: io::Error| store_error("write to", &self.path, e.into());
-        // Durable names before the list that has them.
+        // The names of the files must be durable before the list refers to them.
         replace::sync_name(&self.path.join(META)).map_err(failed)?;
         if self.current.as_ref() != Some(list) {
-            // Cut off before the next step, the files of the old list are a writer's to collect.
+            // If the process is killed before the next step, a writer collects the old files.
             let old = self.current.iter().flat_map(FileList::files);
-            // The directory keeps the withdrawals itself: the first commit collects managed files
-            // of no segment.
+            // Withdrawals are not in tantivy's list of managed files, because the first commit
+            // would collect them as files without a segment. cento removes them itself.
             let withdrawals = [Some(list), self.current.as_ref()];
             let withdrawals = withdrawals.map(|list| list.and_then(FileList::withdrawals));
             let names = list.files().chain(old).map(|file| file.name).chain([META]);
@@ -350,10 +350,10 @@ impl Receiver {
         Ok(())
     }
 
-    /// Returns the withdrawals of the present index.
+    /// Returns the withdrawals of the current index. Empty without an index.
     ///
     /// # Errors
-    /// When they cannot be read, or are damaged.
+    /// When the file cannot be read or is damaged.
     pub fn withdrawals(&self) -> Result<Withdrawals> {
         let name = self.current.as_ref().and_then(FileList::withdrawals);
         let Some(name) = name else { return Ok(Withdrawals::default()) };

@@ -1,4 +1,4 @@
-//! Changes of the documents that an index refuses, and their way into other indexes.
+//! Changes the withdrawals of an index, and carries them into other indexes.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,13 +19,13 @@ impl Writer {
         &self.withdrawals
     }
 
-    /// Begins changes that are all in one commit, with
-    /// [`commit_withdrawals`](Self::commit_withdrawals), however many they are.
+    /// Collects all changes up to [`commit_withdrawals`](Self::commit_withdrawals) in a single
+    /// commit, however many they are.
     pub fn begin_one_commit(&mut self) {
         self.is_one_commit = true;
     }
 
-    /// Replaces the text of the document at `address` of a snapshot; it stays added when it was.
+    /// Replaces the text of the document at `address`, but keeps its time of addition.
     pub fn add_at(
         &mut self,
         signed: SignedDocument,
@@ -35,14 +35,14 @@ impl Writer {
         self.add_as_of(signed, added)
     }
 
-    /// Gives up the changes since [`begin_one_commit`](Self::begin_one_commit): the writer refuses
-    /// everything, and the index is as it was before them.
+    /// Discards the changes since [`begin_one_commit`](Self::begin_one_commit). The index is
+    /// unchanged, and the writer refuses further use.
     pub fn abandon(&mut self) {
         self.begin_change().abandon();
     }
 
-    /// Commits all changes since the last commit, and with them the documents that the index
-    /// refuses from then on.
+    /// Commits the changes since the last commit together with `withdrawals`, the documents that
+    /// the index refuses from now on.
     ///
     /// # Errors
     /// The errors of [`commit`](Self::commit).
@@ -56,7 +56,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the withdrawals, which the commit that has begun names.
+    /// Writes the file with the withdrawals, which the commit in progress will list.
     pub(super) fn write_withdrawals(&self, withdrawals: &Withdrawals) -> Result<()> {
         let bytes = (!withdrawals.is_empty()).then(|| withdrawals.to_file());
         let changed =
@@ -64,7 +64,7 @@ impl Writer {
         changed.map_err(|e| Error::io("write the withdrawals of", self.index().path(), e))
     }
 
-    /// Ends a change that was committed; `before` is the file that the commit no longer names.
+    /// Finishes a committed change. `before` is the file that is no longer listed.
     pub(super) fn end_change_of_withdrawals(
         &mut self,
         before: Option<&str>,
@@ -76,14 +76,13 @@ impl Writer {
     }
 }
 
-/// An index that is merged into another, with a snapshot and the places of its new segments there,
-/// if it has any.
+/// A shard of a merge, with a snapshot and the places of its new segments, if it has new segments.
 pub type Incoming<'a> = (&'a Index, Option<(&'a Snapshot, &'a [usize])>);
 
-/// Returns the withdrawals of an index, if it exists, and of the shards that are merged into it.
+/// Combines the withdrawals of an index, if it exists, and of the shards merged into it.
 ///
 /// # Errors
-/// When one of them refuses a document that another one has; when they cannot be read.
+/// When an index or shard refuses a document of another one, and when withdrawals cannot be read.
 pub fn of_all(
     own: Option<(&Withdrawals, &Snapshot)>,
     shards: &[Incoming<'_>],
@@ -103,15 +102,15 @@ pub fn of_all(
     Ok(all)
 }
 
-/// Returns the withdrawals in a directory whose list of segments may be lost: those that the list
-/// names or, without it, those of all files there. The newest file is not enough: a pull of an
-/// older commit that was cut off may have left that.
+/// Returns the withdrawals in a directory whose list of segments may be lost: the listed
+/// withdrawals, or without a list the union of every file with withdrawals. The newest file alone
+/// may be wrong, because an interrupted pull of an older commit may have left it.
 ///
 /// # Errors
-/// When there is such a file, and it cannot be read.
+/// When a file with withdrawals cannot be read.
 pub fn found_in(path: &Path) -> Result<Withdrawals> {
     let directory = IndexDirectory::new(Box::new(mmap_directory(path)?), None);
-    // A damaged list is ignored.
+    // A damaged list counts as missing.
     let is_listed = tantivy::Directory::atomic_read(&directory, Path::new(META)).is_ok();
     let names = match directory.withdrawals() {
         None if !is_listed => files_in(path)?,

@@ -1,7 +1,7 @@
 //! A cache of decompressed values, limited in bytes.
 //!
-//! The values requested last are kept. The limit is for all segments of an index together, however
-//! many segments and documents the index has.
+//! The cache evicts the least recently used values. The limit applies to the segments of an index
+//! together, however many segments and documents the index has.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,13 +10,13 @@ use lru::LruCache;
 
 use crate::hash::{BuildKeyHasher, mix64};
 
-/// The number of parts of the cache, each with a lock of its own.
+/// The number of parts of the cache. Each part has its own lock.
 const PARTS: usize = 16;
 
-/// The approximate overhead of an entry: its place in the list and in the map.
+/// Approximate bytes of overhead per entry, for its place in the list and in the map.
 const ENTRY_BYTES: usize = 128;
 
-/// The values requested last.
+/// A cache of recently used values.
 pub struct ByteLru<T> {
     parts: [Mutex<Part<T>>; PARTS],
     owners: AtomicU64,
@@ -28,20 +28,20 @@ impl<T> std::fmt::Debug for ByteLru<T> {
     }
 }
 
-/// Some of them; the value requested last is the last to go.
+/// A part of the cache, with its share of the limit.
 struct Part<T> {
     values: LruCache<u64, Arc<T>, BuildKeyHasher>,
     bytes: usize,
     bytes_max: usize,
 }
 
-/// A value that takes memory.
+/// A value whose memory can be measured.
 pub trait InMemory {
-    /// Returns the number of bytes that it takes.
+    /// Returns the memory of the value in bytes.
     fn memory_bytes(&self) -> usize;
 }
 
-/// Distinguishes the values of one file from those of others that are kept in the same place.
+/// Distinguishes the values of different files in the same cache.
 #[derive(Debug, Clone, Copy)]
 pub struct Owner(u64);
 
@@ -60,7 +60,7 @@ impl<T: InMemory> ByteLru<T> {
         Owner(self.owners.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Returns the value of this number; if the cache has no such value, calls `read` for it.
+    /// Returns the value `number` of `owner`. Calls `read` if it is not cached.
     pub fn get<E>(
         &self,
         owner: Owner,
@@ -70,27 +70,27 @@ impl<T: InMemory> ByteLru<T> {
         if let Some(value) = self.find(owner, number) {
             return Ok(value);
         }
-        // Without the lock: others find theirs meanwhile.
+        // Read without the lock, so that other threads can use the cache meanwhile.
         let value = Arc::new(read()?);
         self.put(owner, number, &value);
         Ok(value)
     }
 
-    /// Returns the value of this number, if the cache has it.
+    /// Returns the value from the cache.
     pub(crate) fn find(&self, owner: Owner, number: u32) -> Option<Arc<T>> {
         let (name, mut part) = self.part_of(owner, number);
         part.values.get(&name).cloned()
     }
 
-    /// Keeps a value under this number.
+    /// Puts a value into the cache.
     pub(crate) fn put(&self, owner: Owner, number: u32, value: &Arc<T>) {
         let (name, mut part) = self.part_of(owner, number);
         part.keep(name, value);
     }
 
-    /// Returns the name of a value, and the part of the cache where it is or would be.
+    /// Returns the key of a value, and the part of the cache responsible for it.
     fn part_of(&self, Owner(owner): Owner, number: u32) -> (u64, MutexGuard<'_, Part<T>>) {
-        // `mix64` maps names one to one, and spreads them.
+        // `mix64` is a bijection, so keys stay distinct, and it spreads keys over the parts.
         let name = mix64(owner << 32 | u64::from(number));
         let part = &self.parts[name as usize % PARTS];
         (name, part.lock().unwrap_or_else(PoisonError::into_inner))
@@ -111,7 +111,7 @@ impl<T: InMemory> ByteLru<T> {
 
 impl<T: InMemory> Part<T> {
     fn keep(&mut self, name: u64, value: &Arc<T>) {
-        // It would be the last to stay, and then go as well.
+        // A value larger than the part would evict everything else, and then itself.
         if value.memory_bytes() + ENTRY_BYTES > self.bytes_max {
             return;
         }

@@ -1,8 +1,8 @@
-//! Meta objects of documents, without decompressing a block for each.
+//! Reads meta objects without decompressing a block per document.
 //!
-//! tantivy keeps the distinct strings of a column in a compressed dictionary; reading one takes
-//! some microseconds, ten times as long as the rest of a short query. So strings that follow each
-//! other in the dictionary are read together, and those requested last are kept.
+//! tantivy stores the distinct strings of a column in a compressed dictionary. Reading a string
+//! takes some microseconds, ten times as long as the rest of a short query. Consecutive strings are
+//! therefore read together, and recently used groups are cached.
 
 use std::io;
 use std::sync::Arc;
@@ -11,32 +11,32 @@ use tantivy::columnar::BytesColumn;
 
 use super::byte_lru::{ByteLru, InMemory, Owner};
 
-/// The number of strings that are read together. A block of the dictionary, which has to be
-/// decompressed for one of them, has ten times as many short ones; but where few are requested
-/// again, reading the others in vain takes time.
+/// The number of strings read together. A decompressed block of the dictionary has ten times as
+/// many short strings, but reading more of them costs time for nothing where few are requested
+/// again.
 const GROUP_STRINGS: u64 = 32;
 
-/// A column of strings, one a document at most.
+/// A column with at most one string per document.
 pub struct StringColumn {
     column: BytesColumn,
     kept: Arc<ByteLru<Group>>,
     owner: Owner,
 }
 
-/// Strings that follow each other in a dictionary.
+/// Consecutive strings of a dictionary.
 pub struct Group {
     bytes: Box<[u8]>,
-    /// The end of each string.
+    /// The end offset of each string.
     ends: Box<[usize]>,
 }
 
 impl StringColumn {
-    /// Creates the strings of `column`; `kept` caches those requested last.
+    /// Creates a reader of `column`, with a cache.
     pub fn new(column: BytesColumn, kept: &Arc<ByteLru<Group>>) -> StringColumn {
         StringColumn { column, kept: kept.clone(), owner: kept.owner() }
     }
 
-    /// Returns the string of document `doc`, if it has one.
+    /// Returns the string of document `doc`, if it has a string.
     ///
     /// # Errors
     /// When the column cannot be read.
@@ -51,7 +51,7 @@ impl StringColumn {
 }
 
 impl Group {
-    /// Reads the group of this number.
+    /// Reads the group with this number.
     fn read(column: &BytesColumn, number: u32) -> io::Result<Group> {
         let start = u64::from(number) * GROUP_STRINGS;
         let end = (column.num_terms() as u64).min(start + GROUP_STRINGS);
@@ -64,7 +64,7 @@ impl Group {
         Ok(Group { bytes: bytes.into(), ends: ends.into() })
     }
 
-    /// Returns the string at this place; `None` if the dictionary ends before it.
+    /// Returns the string at this place, or `None` if the dictionary ends before.
     fn get(&self, at: usize) -> Option<&[u8]> {
         let start = if at == 0 { 0 } else { *self.ends.get(at - 1)? };
         Some(&self.bytes[start..*self.ends.get(at)?])
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::hash::mix64;
 
-    /// A column of `documents` documents; every seventh has no string.
+    /// A column of `documents` documents. Every seventh document has no string.
     fn column(documents: u32) -> BytesColumn {
         let mut writer = ColumnarWriter::default();
         for doc in (0..documents).filter(|doc| !doc.is_multiple_of(7)) {
@@ -99,7 +99,7 @@ mod tests {
         column
     }
 
-    /// Strings in another order than the documents, some of them equal.
+    /// Strings in a different order than the documents, some of them equal.
     fn string(doc: u32) -> String {
         let number = mix64(u64::from(doc) / 2);
         format!("{number:x}").repeat(1 + doc as usize / 2 % 5)

@@ -1,7 +1,7 @@
-//! Checks of a component against its checksum.
+//! Compares a component with its checksum.
 //!
-//! A component is a file of tantivy's with a footer that has a checksum; the list of segments
-//! repeats the checksum, and records the length of the file.
+//! A component is a file of tantivy. Its footer contains a checksum. The list of segments repeats
+//! the checksum, and records the length of the file.
 
 use std::io;
 
@@ -12,16 +12,15 @@ use tantivy::directory::footer::Footer;
 use super::seal::{COMPONENTS, Component, WITHDRAWALS};
 use crate::error::Corruption;
 
-/// The two numbers at the end of a component: the length of tantivy's footer, and its magic.
+/// The bytes of the length of tantivy's footer and its magic, at the end of a component.
 const FOOTER_END_BYTES: usize = 8;
 
-/// Returns the error for damage of a component.
+/// Returns the error for a damaged component.
 pub fn damage(name: &str, what: impl Into<String>) -> io::Error {
     io::Error::other(Corruption::new(name, "component", 0, what))
 }
 
-/// Returns whether a file that the list of segments names can have this name: 32 hexadecimal
-/// digits, and an extension.
+/// Returns whether the list of segments may have this name: 32 hexadecimal digits and an extension.
 pub fn is_component(name: &str) -> bool {
     let Some((segment, extension)) = name.split_once('.') else { return false };
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -34,23 +33,23 @@ pub fn is_component(name: &str) -> bool {
     segment.len() == 32 && segment.bytes().all(is_hex) && is_known
 }
 
-/// Returns the name of the segment that a file belongs to; `None` if it is not one of a segment.
+/// Returns the name of the segment that a file belongs to, if any.
 pub fn segment_of(name: &str) -> Option<&str> {
     let (segment, extension) = name.split_once('.')?;
     (is_component(name) && extension != WITHDRAWALS).then_some(segment)
 }
 
-/// Splits a component into tantivy's footer and all before it.
+/// Splits a component into tantivy's footer and the content before it.
 ///
 /// # Errors
-/// When it has no footer.
+/// When the component has no footer.
 pub fn footer(name: &str, file: FileSlice) -> io::Result<(Footer, FileSlice)> {
-    // tantivy's own reader panics on less.
+    // tantivy's own reader panics on shorter files.
     if file.len() < FOOTER_END_BYTES {
         return Err(damage(name, format!("it has only {} bytes", file.len())));
     }
     Footer::extract_footer(file).map_err(|error| match error.kind() {
-        // tantivy's words are about its own versions.
+        // tantivy's message speaks of its own versions, which would mislead.
         io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
             damage(name, "its end, which has its checksum, is cut off or damaged")
         }
@@ -58,7 +57,7 @@ pub fn footer(name: &str, file: FileSlice) -> io::Result<(Footer, FileSlice)> {
     })
 }
 
-/// Compares a component's length, and the checksum in its footer, with those that were listed.
+/// Compares the length of a component and the checksum in its footer with the listed values.
 pub fn verify_end(name: &str, file: &FileSlice, listed: Component) -> io::Result<()> {
     if file.len() as u64 != listed.len {
         let what = format!("it has {} bytes, but {} were written", file.len(), listed.len);
@@ -75,10 +74,10 @@ pub fn verify_end(name: &str, file: &FileSlice, listed: Component) -> io::Result
     Ok(())
 }
 
-/// Compares all that a component holds with the checksum in its footer.
+/// Compares the content of a component with the checksum in its footer.
 ///
 /// # Errors
-/// When it does not fit, or cannot be read.
+/// When the content does not match, or cannot be read.
 pub fn verify_body(name: &str, file: FileSlice) -> io::Result<()> {
     let (footer, body) = footer(name, file)?;
     let found = crc32fast::hash(&body.read_bytes()?);
@@ -89,10 +88,10 @@ pub fn verify_body(name: &str, file: FileSlice) -> io::Result<()> {
     Ok(())
 }
 
-/// Compares all of a component with its entry in the list.
+/// Compares a whole component with its entry in the list.
 ///
 /// # Errors
-/// When it differs from that entry, or cannot be read.
+/// When the component differs from its entry, or cannot be read.
 pub fn verify_whole(name: &str, file: FileSlice, listed: Component) -> io::Result<()> {
     verify_end(name, &file, listed)?;
     verify_body(name, file)

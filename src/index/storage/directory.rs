@@ -1,13 +1,18 @@
-//! Checked reads and durable commits, over a tantivy directory.
+//! Checked reads and durable commits on top of a tantivy directory.
 //!
-//! A thin layer over a tantivy directory (the memory-mapped one, except in tests). It adds five
-//! promises to those of the directory beneath: an atomic write is durable when it returns; nothing
-//! is changed in another directory than the one that was opened (`held`); the list of segments is
-//! checked at every read; a component has the length and the checksum in the list; and the end of a
-//! small component, which holds the places of everything, is checked when the component is opened,
-//! and all of it before the first byte of the rest is used (`lazy`). The large components have
-//! their own checks: `.sig` has pages; of a `.store`, the index is checked at opening, the digests
-//! of documents when they are read, and all of it before a merge.
+//! A thin layer over a tantivy directory, which is the memory-mapped one except in tests. The layer
+//! adds five guarantees:
+//!
+//! - An atomic write is durable when it returns.
+//! - Changes go only to the directory that was opened (`held`).
+//! - The list of segments is verified at every read.
+//! - A component has the listed length and checksum.
+//! - The end of a small component, which leads to everything else, is verified when the component
+//!   is opened, and the whole component before any other byte is used (`lazy`).
+//!
+//! Large components have their own checks. A `.sig` file has pages. In a `.store`, the index is
+//! checked at opening, digests of documents when documents are read, and the whole file before a
+//! merge.
 
 mod unlisted;
 mod withdrawals;
@@ -42,13 +47,13 @@ use crate::reason::Reason;
 use crate::runtime::replace;
 pub use unlisted::{UNFINISHED, is_temporary};
 
-/// Components that check themselves as they are read.
+/// The extensions of components that verify themselves while they are read.
 const SELF_CHECKED: [&str; 2] = ["sig", "store"];
 
-/// The file that lists the files that tantivy may collect.
+/// tantivy's list of files that it may collect.
 pub const MANAGED: &str = ".managed.json";
 
-/// A tantivy directory whose commits are durable and whose damage is noticed.
+/// A tantivy directory with durable commits and verified reads.
 #[derive(Clone)]
 pub struct IndexDirectory {
     inner: Box<dyn Directory>,
@@ -59,30 +64,29 @@ pub struct IndexDirectory {
 struct State {
     /// The directory, if it is in the file system.
     held: Option<Arc<HeldDirectory>>,
-    /// The files besides components and lists without which the index cannot be opened.
+    /// Other files that the index cannot be opened without.
     others: Mutex<BTreeSet<PathBuf>>,
-    /// The entries of the last list of segments for its files; their names are never used again.
+    /// The entries for files in the last list of segments. File names are never reused.
     listed: Mutex<Components>,
-    /// Held from reading or writing the list until `listed` is set: a thread that read the list
-    /// before another wrote it must not set its older copy afterwards.
+    /// Locked from reading or writing the list until `listed` is set. Otherwise a thread with an
+    /// older copy of the list could overwrite a newer one.
     list: Mutex<()>,
-    /// The segments of other indexes that have been adopted, according to the last list.
+    /// The adopted segments of other indexes, according to the last list.
     adopted: Mutex<Adopted>,
     /// The features of the last list that this version does not know.
     unknown_features: Mutex<UnknownFeatures>,
     /// The segments that the next commit adopts.
     adoption: Mutex<Option<Adoption>>,
-    /// The change of the withdrawals that the next commit makes.
+    /// The change of withdrawals in the next commit.
     withdrawals: Mutex<Option<WithdrawalsChange>>,
-    /// The content on disk of tantivy's list of files that may be collected, while more files are
-    /// about to come.
+    /// The content of tantivy's list of collectable files, while further files are announced.
     announced: Mutex<BTreeSet<String>>,
-    /// Files that are not to be written: they are to be links to others, or they are there already.
+    /// Files that are not written, because they become links (`Some`) or already exist (`None`).
     unwritten: Mutex<HashMap<PathBuf, Option<PathBuf>>>,
-    /// Components whose checksum has been compared and fits.
+    /// Components whose checksum has been verified.
     verified: Verified,
     stores: Stores,
-    /// The number of times that each thread holds the list of segments.
+    /// How many times each thread holds the list of segments.
     holders: Mutex<HashMap<ThreadId, usize>>,
 }
 
@@ -91,20 +95,20 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl IndexDirectory {
-    /// Creates a layer over `inner`, which is the directory `held` of the file system if it is one.
+    /// Creates a layer over `inner`. `held` is the same directory if it is in the file system.
     pub fn new(inner: Box<dyn Directory>, held: Option<HeldDirectory>) -> IndexDirectory {
         let held = held.map(Arc::new);
         IndexDirectory { inner, state: Arc::new(State { held, ..State::default() }) }
     }
 
-    /// Keeps every file that the list of segments names from being collected, in all processes.
+    /// Prevents every process from collecting files that the list of segments contains.
     ///
-    /// The files of a list that is read while this is held can be opened. A thread may hold it
-    /// several times. A reader that may not write to the directory, and finds no file to lock,
-    /// holds nothing: then opening has to be repeated when the list has changed.
+    /// Every file of a list that is read under this lock can be opened. A thread may take the lock
+    /// several times. A reader without write access and without a file to lock holds nothing, and
+    /// has to repeat opening when the list has changed.
     ///
     /// # Errors
-    /// When the lock cannot be taken though the directory can be written.
+    /// When the lock cannot be taken although the directory is writable.
     pub fn hold_list(&self) -> Result<ListHold, LockError> {
         let thread = std::thread::current().id();
         let is_held = locked(&self.state.holders).contains_key(&thread);
@@ -113,10 +117,10 @@ impl IndexDirectory {
         Ok(ListHold { state: self.state.clone(), thread, _lock: lock, _not_send: PhantomData })
     }
 
-    /// Notes the features that tantivy's list needs.
+    /// Records the features that tantivy's list requires.
     ///
     /// # Errors
-    /// When it cannot be read without one of them.
+    /// When reading requires a feature that this version lacks.
     fn check_features(&self, list: &[u8]) -> io::Result<()> {
         let unknown = UnknownFeatures::of(list)?;
         match unknown.problem_of_readers() {
@@ -128,7 +132,7 @@ impl IndexDirectory {
         }
     }
 
-    /// Refuses to change an index that a later version has written with a feature for writers.
+    /// Refuses to change an index whose list requires an unknown feature of writers.
     fn check_may_write(&self) -> io::Result<()> {
         let problem = locked(&self.state.unknown_features).problem_of_writers();
         problem.map_or(Ok(()), |what| Err(self.of_other_version(what)))
@@ -142,8 +146,8 @@ impl IndexDirectory {
     fn lock_list(&self) -> Result<DirectoryLock, LockError> {
         match (self.root(), self.inner.acquire_lock(&META_LOCK)) {
             (Some(root), Err(LockError::IoError(error))) if is_denied(&error) => {
-                // A lock needs only an open file. Where the file is missing, or the file system has
-                // no locks, there is nothing to wait for.
+                // An open file is enough for a lock. If the file is missing or the file system has
+                // no locks, no other process can hold the lock.
                 let file = File::open(root.join(&META_LOCK.filepath));
                 let locked = file.and_then(|file| file.lock().map(|()| file)).ok();
                 Ok(DirectoryLock::from(Box::new(locked)))
@@ -152,48 +156,47 @@ impl IndexDirectory {
         }
     }
 
-    /// Opens a component without checking it, so that damage can be found.
+    /// Opens a component without checks, to find its damage.
     pub fn open_unchecked(&self, path: &Path) -> Result<FileSlice, OpenReadError> {
         self.inner.get_file_handle(path).map(FileSlice::new)
     }
 
-    /// Opens the store at `path`, without tantivy's footer, for a reader that checks every value it
-    /// reads.
+    /// Opens the store at `path` without tantivy's footer, for a reader that checks every value.
     ///
     /// # Errors
-    /// When it cannot be opened, or has no footer.
+    /// When the store cannot be opened, or has no footer.
     pub fn open_store(&self, path: &Path) -> Result<FileSlice, OpenReadError> {
         let failed = |e| OpenReadError::wrap_io_error(e, path.to_owned());
         let file = self.open_unchecked(path)?;
         Ok(footer(&path.display().to_string(), file).map_err(failed)?.1)
     }
 
-    /// Compares all of the store at `path` with its checksum.
+    /// Compares the whole store at `path` with its checksum.
     ///
     /// # Errors
-    /// When it does not fit or cannot be read; nothing if it is gone.
+    /// When the store does not match or cannot be read. A missing store is not an error.
     pub fn verify_store(&self, path: &Path) -> io::Result<()> {
         let file = self.inner.get_file_handle(path);
         file.map_or(Ok(()), |file| self.state.stores.verify(path, &file))
     }
 
-    /// Reads the list of segments from disk, unchecked.
+    /// Reads the list of segments from disk without verification.
     pub fn sealed_list(&self) -> Result<Vec<u8>, OpenReadError> {
         self.inner.atomic_read(Path::new(META))
     }
 
-    /// Returns the entries for its files in the list of segments that was last read or written.
+    /// Returns the entries for files in the list of segments that was last read or written.
     pub fn listed(&self) -> Components {
         locked(&self.state.listed).clone()
     }
 
-    /// Returns the segments of other indexes that have been adopted, according to the list of
-    /// segments that was last read or written.
+    /// Returns the adopted segments of other indexes, according to the list of segments that was
+    /// last read or written.
     pub fn adopted(&self) -> Adopted {
         locked(&self.state.adopted).clone()
     }
 
-    /// Has the list that names the segments of `adoption` record where they come from.
+    /// Makes the list with the segments of `adoption` record where they come from.
     pub fn record(&self, adoption: Adoption) {
         *locked(&self.state.adoption) = Some(adoption);
     }
@@ -203,21 +206,21 @@ impl IndexDirectory {
         self.state.held.as_deref().map(HeldDirectory::root)
     }
 
-    /// Returns the path for changes to the files of the directory, if it is in the file system;
-    /// valid as long as this lives.
+    /// Returns the path for changing files of the directory, if it is in the file system. Valid as
+    /// long as `self` lives.
     pub fn own(&self) -> Option<&Path> {
         self.state.held.as_deref().map(HeldDirectory::own)
     }
 
-    /// Puts the names of files that are about to come into the list of files that may be collected,
-    /// durably and all at once. tantivy adds each by itself, and a list that is synced takes longer
-    /// than most of these files: until [`end_announcement`](Self::end_announcement) it is not
-    /// written for them.
+    /// Adds the names of future files to the list of collectable files, durably and in one write.
+    /// tantivy adds each name separately, and syncing the list takes longer than writing most of
+    /// these files, so the list is not written again for announced files until
+    /// [`end_announcement`](Self::end_announcement).
     ///
     /// # Errors
     /// When the list cannot be read or written.
     pub fn announce(&self, names: impl IntoIterator<Item = String>) -> io::Result<()> {
-        // Held while the list is read and written, so that no name comes between.
+        // Locked while the list is read and written, so that no name is lost in between.
         let mut announced = locked(&self.state.announced);
         let mut all: BTreeSet<String> = match self.inner.atomic_read(Path::new(MANAGED)) {
             Ok(list) => serde_json::from_slice(&list)?,
@@ -230,13 +233,13 @@ impl IndexDirectory {
         Ok(())
     }
 
-    /// Ends the announcement: tantivy's list is written unchanged again.
+    /// Ends the announcement. tantivy's list is written unchanged again.
     pub fn end_announcement(&self) {
         locked(&self.state.announced).clear();
     }
 
-    /// Writes tantivy's list of files that may be collected, with the names that were announced.
-    /// Such a list may name files that are gone, or never came.
+    /// Writes tantivy's list of collectable files, including announced names. The list may contain
+    /// files that are gone or were never created.
     fn write_managed(&self, list: &[u8]) -> io::Result<()> {
         let mut announced = locked(&self.state.announced);
         if announced.is_empty() {
@@ -253,42 +256,41 @@ impl IndexDirectory {
         Ok(())
     }
 
-    /// Makes the next [`open_write`](Directory::open_write) of `path` create a link to the file
-    /// `source`, whose content is durable, and write nothing. So tantivy, which calls it, records
-    /// the file before it exists, and collects it if no list names it.
+    /// Makes the next [`open_write`](Directory::open_write) of `path` link the durable file
+    /// `source` and write nothing. The call goes through tantivy, which records the file before it
+    /// exists, and collects it if no list contains it.
     pub fn link_next(&self, path: &Path, source: PathBuf) {
         locked(&self.state.unwritten).insert(path.to_owned(), Some(source));
     }
 
-    /// Notes a file without which the index cannot be opened.
+    /// Records a file that the index cannot be opened without.
     fn relies_on(&self, path: &Path) {
         if path != Path::new(MANAGED) {
             locked(&self.state.others).insert(path.to_owned());
         }
     }
 
-    /// Makes sure that changes go to the index that was opened, and that no other writer changes
-    /// it.
+    /// Checks that changes still go to the opened index, and that no other writer has taken over.
     ///
     /// # Errors
-    /// When another directory or lock is in the place of the one held.
+    /// When another directory or lock has taken the place of the held one.
     pub fn check_writer(&self) -> io::Result<()> {
         self.state.held.as_ref().map_or(Ok(()), |held| held.check_writer())
     }
 
-    /// Writes a file whole and durably, whether or not it exists already.
+    /// Writes a whole file durably. An existing file is replaced.
     ///
     /// # Errors
-    /// When it cannot be written, or the directory has been exchanged.
+    /// When the file cannot be written, or the directory has been exchanged.
     pub fn replace(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         self.replace_if(path, data, &|| self.check_writer())
     }
 
-    /// Puts `list`, which names `components`, in the place of the list of segments.
+    /// Replaces the list of segments with `list`, which contains `components`.
     ///
     /// # Errors
-    /// When it cannot be written; when the list on disk is not the one that this writer left, or a
-    /// named file is not there.
+    /// When the list cannot be written, when the list on disk is not the one that this writer left,
+    /// and when a listed file is missing.
     pub fn replace_list(&self, list: &[u8], components: &Components) -> io::Result<()> {
         let Some(held) = &self.state.held else {
             return self.replace_if(Path::new(META), list, &|| Ok(()));
@@ -296,13 +298,12 @@ impl IndexDirectory {
         let others: Vec<PathBuf> = locked(&self.state.others).iter().cloned().collect();
         self.replace_if(Path::new(META), list, &|| held.check_list(components, &others))?;
         held.wrote_list(list);
-        // If the directory was exchanged meanwhile, the commit is in a directory that no reader
-        // opens.
+        // If the directory was exchanged meanwhile, no reader will open the commit.
         held.check_directory()
     }
 
-    /// Writes a file as [`replace`](Self::replace) does if `check` succeeds, once before the write
-    /// begins and once before the new file takes its place.
+    /// Writes a file like [`replace`](Self::replace), but only if `check` succeeds both before
+    /// writing and before the new file replaces the old one.
     fn replace_if(
         &self,
         path: &Path,
@@ -311,17 +312,16 @@ impl IndexDirectory {
     ) -> io::Result<()> {
         check()?;
         if let Some(held) = &self.state.held {
-            // Not tantivy's writer: only their owner may read its files.
+            // Not tantivy's writer, whose files only the owner may read.
             return replace::file_if(&held.own().join(path), data, check);
         }
         self.inner.atomic_write(path, data)?;
-        // tantivy syncs the directory before the rename only; without this a commit that was
-        // acknowledged may be gone after a power cut.
+        // tantivy syncs the directory only before the rename. Without another sync, a power cut
+        // could undo an acknowledged commit.
         self.inner.sync_directory()
     }
 
-    /// Returns the length and checksum of a component: from the list or, if it is new, from its
-    /// footer.
+    /// Returns the length and checksum of a component, from the list or, if it is new, its footer.
     fn component(&self, name: &str) -> io::Result<Component> {
         if let Some(&component) = locked(&self.state.listed).get(name) {
             return Ok(component);
@@ -339,7 +339,7 @@ impl IndexDirectory {
         path.to_str().is_some_and(|name| locked(&self.state.listed).contains_key(name))
     }
 
-    /// Returns a handle of the component at `path` that checks every byte before it is used.
+    /// Returns a handle that verifies every byte of the component before it is used.
     fn checked(&self, path: &Path, handle: Arc<dyn FileHandle>) -> io::Result<Arc<dyn FileHandle>> {
         let name = path.display().to_string();
         let file = FileSlice::new(handle.clone());
@@ -366,13 +366,13 @@ impl IndexDirectory {
     }
 }
 
-/// Returns whether a component checks itself as it is read.
+/// Returns whether a component verifies itself while it is read.
 fn is_self_checked(path: &Path) -> bool {
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or("");
     SELF_CHECKED.contains(&extension)
 }
 
-/// The writer of a file that has its content already.
+/// A writer that ignores its input, because the file already has its content.
 struct Unwritten;
 
 impl io::Write for Unwritten {
@@ -391,12 +391,12 @@ impl TerminatingWrite for Unwritten {
     }
 }
 
-/// Keeps the files of the list of segments where they are, as long as it lives.
+/// Keeps the listed files from being collected until it is dropped.
 pub struct ListHold {
     state: Arc<State>,
     thread: ThreadId,
     _lock: Option<DirectoryLock>,
-    /// Stays with its thread.
+    /// The hold counts per thread, so it must not move to another thread.
     _not_send: PhantomData<*const ()>,
 }
 
@@ -426,7 +426,7 @@ impl Directory for IndexDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         let failed = |e| OpenReadError::wrap_io_error(e, path.to_owned());
         let handle = self.inner.get_file_handle(path).map_err(|e| match e {
-            // tantivy takes a missing file of positions for an empty one.
+            // tantivy treats a missing file of positions as an empty one.
             OpenReadError::FileDoesNotExist(_) if self.is_listed(path) => {
                 failed(damage(&path.display().to_string(), "it is missing"))
             }
@@ -517,7 +517,8 @@ impl Directory for IndexDirectory {
         if lock.filepath != META_LOCK.filepath {
             return self.inner.acquire_lock(lock);
         }
-        // tantivy takes the lock while it opens segments, which the thread may hold already.
+        // tantivy takes this lock while it opens segments. The thread may hold the lock already,
+        // and taking it twice would deadlock.
         let thread = std::thread::current().id();
         if locked(&self.state.holders).contains_key(&thread) {
             return Ok(DirectoryLock::from(Box::new(())));
@@ -538,8 +539,8 @@ mod tests {
 
     #[test]
     fn a_cached_list_is_never_older_than_the_last_commit() {
-        // A reader of the list before a commit that set it afterwards had the files of the commit
-        // taken for unfinished ones.
+        // A reader read the list before a commit, and cached it afterwards. The files of the commit
+        // then looked unfinished.
         let config = Config::new("kgram(k=1)", "words", false).unwrap();
         let index = Index::in_memory(config).unwrap();
         let mut writer =

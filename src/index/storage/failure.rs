@@ -1,8 +1,8 @@
-//! Failures of tantivy, in words.
+//! Describes failures of tantivy in words.
 //!
-//! tantivy shows the causes of many of its errors in their debug form. Here each becomes a clause,
-//! and the system's own error is the [`source`](std::error::Error::source), so that a caller can
-//! detect a full disk without parsing text.
+//! tantivy shows the causes of many errors in debug form. Here each error becomes a clause, and the
+//! system's error is the [`source`](std::error::Error::source), so that a caller can detect a full
+//! disk without parsing text.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -34,7 +34,7 @@ impl StdError for StoreFailure {
     }
 }
 
-/// Returns the system's error behind this one, if there is one.
+/// Returns the system's error behind this error, if any.
 pub fn io_cause(error: &TantivyError) -> Option<&io::Error> {
     match error {
         TantivyError::IoError(cause)
@@ -50,17 +50,17 @@ pub fn io_cause(error: &TantivyError) -> Option<&io::Error> {
     }
 }
 
-/// The list of the files that tantivy wrote.
+/// tantivy's list of the files that it has written.
 const MANAGED: &str = ".managed.json";
 
-/// What to do when that file is damaged. The list of segments does not depend on it.
+/// What to do when the file is damaged. The list of segments does not depend on it.
 const MANAGED_DAMAGE: &str = "the file `.managed.json` is damaged; it has no documents: delete it, \
                               and the next command that writes makes it again";
 
 /// The debug form of a panic's value.
 const PANIC: &str = "Any { .. }";
 
-/// Describes the failure, as a clause.
+/// Describes a failure as a clause.
 pub fn words(error: &TantivyError) -> String {
     let words = match error {
         TantivyError::AggregationError(error) => error.to_string(),
@@ -75,7 +75,7 @@ pub fn words(error: &TantivyError) -> String {
             format!("it cannot be locked: {cause}")
         }
         TantivyError::IoError(cause) => cause.to_string(),
-        // Only the debug form is available, which contains the path in its own debug form.
+        // Only the debug form is available, which shows the path in debug form too.
         TantivyError::DataCorruption(damage) => {
             let shown = format!("{damage:?}").replace("`\"", "`").replace("\"`", "`");
             if shown.contains(&format!("`{MANAGED}`")) { MANAGED_DAMAGE.into() } else { shown }
@@ -140,7 +140,7 @@ fn incompatible(other: &Incompatibility) -> String {
             "it is compressed with {index_compression_format}, but this build reads only \
              {library_compression_format}"
         ),
-        // A sentence, in spite of its name.
+        // The debug form of this variant is a sentence.
         Incompatibility::IndexMismatch { .. } => format!("{other:?}"),
     }
 }
@@ -155,7 +155,7 @@ fn deserialize(error: &DeserializeError) -> String {
     }
 }
 
-/// Describes the fault of a query, as a clause.
+/// Describes the error in a query, as a clause.
 pub fn query_words(error: &QueryParserError) -> String {
     match error {
         QueryParserError::ExpectedInt(cause) => format!("expected a whole number: {cause}"),
@@ -172,7 +172,7 @@ pub fn query_words(error: &QueryParserError) -> String {
     }
 }
 
-/// Converts a failure of tantivy; if an error of cento's own caused it, returns that one.
+/// Converts a failure of tantivy. If an error of cento caused the failure, returns that error.
 pub fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error {
     if let TantivyError::LockFailure(LockError::LockBusy, _) = error {
         return Error::Locked { path: path.to_owned() };
@@ -180,7 +180,7 @@ pub fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Er
     if let TantivyError::LockFailure(LockError::IoError(error), _) = &error
         && error.get_ref().is_none()
     {
-        // A copy of the system's error, which cannot be moved out of tantivy's shared one.
+        // Copy the system's error, because tantivy shares it and it cannot be moved out.
         let copy = error.raw_os_error().map_or_else(
             || io::Error::new(error.kind(), error.to_string()),
             io::Error::from_raw_os_error,
@@ -212,7 +212,7 @@ mod tests {
         Arc::new(io::ErrorKind::StorageFull.into())
     }
 
-    /// One error of every kind that has only a debug form, and others.
+    /// One error of every kind with only a debug form, and some more.
     fn all() -> Vec<TantivyError> {
         let path = || PathBuf::from("a.idx");
         let damage = Corruption::new("a.idx", "component", 3, "checksum");

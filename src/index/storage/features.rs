@@ -1,10 +1,10 @@
-//! Which features of later versions does a list of segments need?
+//! Features of later versions that a list of segments requires.
 //!
-//! tantivy ignores members of its list that it does not know, and drops them from the next list. So
-//! a later version of cento says what others must know: `"cento_features":{"read":[...],
-//! "write":[...]}` names the features without which the index cannot be read, or only not be
-//! written. A member that an earlier version does not know is ignored by its readers if a feature
-//! for writers has its name; any other is a reason to refuse the list. Layout: segments-format.md,
+//! tantivy ignores unknown members of its list, and drops them from the next list. A later version
+//! of cento therefore declares what other versions must know:
+//! `"cento_features":{"read":[...],"write":[...]}` contains the features needed to read the index,
+//! and the features needed only to write it. An unknown member is ignored by readers if a feature
+//! for writers has the same name. Otherwise the list is refused. Layout: segments-format.md,
 //! "Compatibility and history".
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,16 +19,16 @@ const FEATURES: &str = "cento_features";
 const MEMBERS: [&str; 6] =
     ["index_settings", "persisted_custom_extensions", "segments", "schema", "opstamp", "payload"];
 
-/// The features that this version does not know.
+/// The required features that this version does not know.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnknownFeatures {
-    /// Those without which the index cannot be read.
+    /// Features needed to read the index.
     pub read: BTreeSet<String>,
-    /// Those without which it cannot be written.
+    /// Features needed to write the index.
     pub write: BTreeSet<String>,
 }
 
-/// The member, as a later version writes it.
+/// The member in the form that a later version writes.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Listed {
@@ -40,11 +40,11 @@ struct Listed {
 type Members<'a> = BTreeMap<String, &'a RawValue>;
 
 impl UnknownFeatures {
-    /// Returns the features that tantivy's list `json` needs and this version does not know: it
-    /// knows none by name.
+    /// Returns the features that tantivy's list `json` requires and this version does not know.
+    /// This version knows no feature.
     ///
     /// # Errors
-    /// When it is no list.
+    /// When `json` is not a list of segments.
     pub fn of(json: &[u8]) -> serde_json::Result<UnknownFeatures> {
         let members: Members<'_> = serde_json::from_slice(json)?;
         let listed = members.get(FEATURES).map(|value| serde_json::from_str(value.get()));
@@ -55,12 +55,12 @@ impl UnknownFeatures {
         Ok(UnknownFeatures { read, write })
     }
 
-    /// Returns why the index cannot be read, as a clause, if it cannot.
+    /// Returns why the index cannot be read, as a clause, or `None` if it can.
     pub fn problem_of_readers(&self) -> Option<String> {
         problem(&self.read, "reads it")
     }
 
-    /// Returns why the index cannot be written, as a clause, if it cannot.
+    /// Returns why the index cannot be written, as a clause, or `None` if it can.
     pub fn problem_of_writers(&self) -> Option<String> {
         problem(&self.write, "may write to it; this one can read it")
     }
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn an_index_of_a_later_version_is_read_if_it_may_be_and_never_written() {
-        // A member of a later version was accepted, and the next addition dropped it.
+        // A member of a later version was once accepted, and the next addition dropped it.
         let dir = tempfile::tempdir().unwrap();
         let index = Index::create(dir.path(), Config::new("kgram(k=2)", "words", true).unwrap());
         let mut writer = index.unwrap().writer(WriterOptions::default()).unwrap();

@@ -1,17 +1,17 @@
-//! The directory and the lock of an index, held open while it is written.
+//! Keeps the directory and the lock of an index open while the index is written.
 //!
-//! A path can lead to another index later: operators switch a link, restore a backup, rename a
-//! directory, mount a file system over it, or delete a lock that looks stale. A writer that relied
-//! on the path would then replace the list of segments of the other index. This module keeps the
-//! directory and the lock file open. Before each change it compares them with the files that their
-//! paths lead to. Before the list of segments is replaced, it also compares the bytes of the old
-//! list and the lengths of the files that the new list names.
+//! A path can later lead to another index: operators switch a link, restore a backup, rename a
+//! directory, mount a file system over it, or delete a lock that looks stale. A writer relying on
+//! the path would then replace the wrong list of segments. This module keeps the directory and the
+//! lock file open. Before each change, it compares them with the targets of their paths. Before
+//! replacing the list of segments, it also compares the old list byte by byte, and the lengths of
+//! the newly listed files.
 //!
-//! On Linux an open directory has a path of its own (`/proc/self/fd`). Files are created, renamed
-//! and removed by that path, so an exchange after the comparison does not redirect them, and the
-//! comparison is repeated before a commit is reported. On other systems a directory that is
-//! exchanged between the comparison and the rename is not noticed; on all systems the same holds
-//! for a list that is copied into the directory.
+//! On Linux an open directory has its own path (`/proc/self/fd`). Files are created, renamed and
+//! removed through that path, so an exchange after the comparison does not redirect them, and the
+//! comparison is repeated before a commit is reported. On other systems, an exchange of the
+//! directory between the comparison and the rename goes unnoticed. On every system, the same is
+//! true for a list that is copied into the directory at that moment.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -28,40 +28,40 @@ use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::reason::Reason;
 
-/// How often the lock is taken again if its file is replaced meanwhile.
+/// How often to take the lock again when its file is replaced meanwhile.
 const LOCK_TRIES: usize = 10;
 
-/// The directory of an index, held open.
+/// The directory of an index, kept open.
 pub struct HeldDirectory {
-    /// The given path, made absolute. Readers find the index by it.
+    /// The given path, made absolute. Readers find the index through this path.
     given: PathBuf,
-    /// The path without links; files are read by it.
+    /// The path with links resolved, for reading files.
     root: PathBuf,
-    /// The path of the open directory itself, valid while it is open; `root` on systems without
-    /// one.
+    /// The path of the open directory itself, valid while it is open. Equal to `root` on systems
+    /// without such a path.
     own: PathBuf,
     directory: Handle,
     /// The writer's lock and list, if the writer is in this process.
     writer: Mutex<Option<Holding>>,
 }
 
-/// The lock and the list of the only writer of an index.
+/// What the only writer of an index holds.
 struct Holding {
-    /// The file of the lock, which is locked as long as it is open.
+    /// The lock file, which is locked as long as it is open.
     lock: Handle,
-    /// The digest of the list of segments as it was when the lock was taken, or as this writer
-    /// wrote it afterwards; `None` if the list was missing.
+    /// The digest of the list of segments when the lock was taken, or as this writer last wrote it.
+    /// `None` if there was no list.
     list: Option<Digest>,
 }
 
-/// The lock of the only writer; released when it is dropped.
+/// The lock of the only writer. Released when dropped.
 pub struct WriterLock(Arc<HeldDirectory>);
 
 impl Drop for WriterLock {
     fn drop(&mut self) {
         let Some(holding) = self.0.writer().take() else { return };
-        // A process that another thread is just starting has a copy of the open file until it
-        // begins its program; closing this one alone would leave it locked until then.
+        // Unlock before closing: a child process that another thread is just starting has a copy of
+        // the open file until it executes its program, and would keep the lock until then.
         if let Err(error) = holding.lock.as_file().unlock() {
             log::warn!("cannot release the lock of {}: {error}", self.0.root.display());
         }
@@ -69,10 +69,10 @@ impl Drop for WriterLock {
 }
 
 impl HeldDirectory {
-    /// Holds the directory at `path`.
+    /// Opens the directory at `path` and keeps it open.
     ///
     /// # Errors
-    /// When it cannot be found or opened.
+    /// When the directory cannot be found or opened.
     pub fn open(path: &Path) -> Result<HeldDirectory> {
         let held = || {
             let (given, root) = (std::path::absolute(path)?, path.canonicalize()?);
@@ -83,12 +83,12 @@ impl HeldDirectory {
         held().map_err(|e| Error::io("open", path, e))
     }
 
-    /// Returns the path of the directory without links.
+    /// Returns the path of the directory with links resolved.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Returns the path for changing files of the directory; valid while this value lives.
+    /// Returns the path for changing files of the directory. Valid as long as `self` lives.
     pub fn own(&self) -> &Path {
         &self.own
     }
@@ -100,7 +100,8 @@ impl HeldDirectory {
     /// Takes the lock of the only writer.
     ///
     /// # Errors
-    /// `LockBusy` when another has it; when it cannot be taken, or the directory is another.
+    /// `LockBusy` when another writer has it. When it cannot be taken, or the directory was
+    /// exchanged.
     pub fn lock_writer(self: &Arc<HeldDirectory>) -> std::result::Result<WriterLock, LockError> {
         let failed = LockError::wrap_io_error;
         self.check_directory().map_err(failed)?;
@@ -114,7 +115,7 @@ impl HeldDirectory {
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
             let lock = Handle::from_file(file).map_err(failed)?;
-            // A file that was removed between opening and locking excludes no other process.
+            // Try again: a file removed between opening and locking excludes no process.
             if is_at(&lock, &path).map_err(failed)? {
                 let list = self.list().map_err(failed)?;
                 *self.writer() = Some(Holding { lock, list });
@@ -124,22 +125,22 @@ impl HeldDirectory {
         Err(LockError::LockBusy)
     }
 
-    /// Returns whether a writer has the lock. A writer that asks for it at the same moment may be
-    /// refused, so look only with a reason.
+    /// Returns whether a writer has the lock. Do not poll: a writer that requests the lock at the
+    /// same moment may be refused.
     pub fn is_written(&self) -> bool {
         if self.writer().is_some() {
             return true;
         }
-        // Without the file there has been no writer. If it cannot be opened, a writer may exist.
+        // Without the file there is no writer. If it cannot be opened, a writer may exist.
         let lock = File::open(self.own.join(&INDEX_WRITER_LOCK.filepath));
         lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Compares the directory that the path leads to, and that its files are written to, with the
-    /// one held.
+    /// Checks that both paths still lead to the open directory: the given path, and the path that
+    /// files are written to.
     ///
     /// # Errors
-    /// When it is another directory, or is missing.
+    /// When a path leads to another directory, or nowhere.
     pub fn check_directory(&self) -> io::Result<()> {
         if is_at(&self.directory, &self.given)? && is_at(&self.directory, &self.root)? {
             return Ok(());
@@ -151,10 +152,10 @@ impl HeldDirectory {
         )
     }
 
-    /// Compares directory and, if this process has the only writer, the lock.
+    /// Checks the directory and, if this process has the only writer, the lock.
     ///
     /// # Errors
-    /// When one of them is another, or gone.
+    /// When the directory or the lock was replaced or is gone.
     pub fn check_writer(&self) -> io::Result<()> {
         self.check_directory()?;
         match &*self.writer() {
@@ -176,12 +177,11 @@ impl HeldDirectory {
         ))
     }
 
-    /// Makes sure that the list of segments can be replaced by one that names `components`, and
-    /// `others`.
+    /// Checks that the list of segments may be replaced with a list of `components` and `others`.
     ///
     /// # Errors
-    /// When directory, lock or list are not those that this writer left, or a named file is not
-    /// there with its length.
+    /// When directory, lock or list are not the ones that this writer left, and when a listed
+    /// file is missing or has another length.
     pub fn check_list(&self, components: &Components, others: &[PathBuf]) -> io::Result<()> {
         self.check_directory()?;
         // An index that is being created has neither a lock nor a list.
@@ -213,14 +213,14 @@ impl HeldDirectory {
         Ok(())
     }
 
-    /// Notes that this writer has put `list` in the place of the list of segments.
+    /// Records that this writer has replaced the list of segments with `list`.
     pub fn wrote_list(&self, list: &[u8]) {
         if let Some(holding) = &mut *self.writer() {
             holding.list = Some(Digest::of(list));
         }
     }
 
-    /// Returns the digest of the list of segments, if there is one.
+    /// Returns the digest of the list of segments, if there is a list.
     fn list(&self) -> io::Result<Option<Digest>> {
         match std::fs::read(self.own.join(META)) {
             Ok(list) => Ok(Some(Digest::of(&list))),
@@ -229,7 +229,7 @@ impl HeldDirectory {
         }
     }
 
-    /// Returns the length of a file, if it is there.
+    /// Returns the length of a file, if it exists.
     fn len(&self, name: &Path) -> io::Result<Option<u64>> {
         match std::fs::metadata(self.own.join(name)) {
             Ok(found) => Ok(Some(found.len())),
@@ -243,12 +243,12 @@ impl HeldDirectory {
     }
 }
 
-/// A path that leads to an open directory, whatever its names lead to.
+/// Returns a path that always leads to the open directory, even after a rename.
 #[cfg(target_os = "linux")]
 fn own_path(directory: &Handle) -> Option<PathBuf> {
     use std::os::fd::AsRawFd;
     let path = PathBuf::from(format!("/proc/self/fd/{}", directory.as_file().as_raw_fd()));
-    // Not where /proc is not mounted.
+    // /proc may not be mounted.
     is_at(directory, &path).unwrap_or(false).then_some(path)
 }
 
@@ -257,11 +257,11 @@ fn own_path(_: &Handle) -> Option<PathBuf> {
     None
 }
 
-/// Returns whether `path` leads to the file or directory that is held open.
+/// Returns whether `path` leads to the open file or directory.
 fn is_at(held: &Handle, path: &Path) -> io::Result<bool> {
     match Handle::from_path(path) {
         Ok(found) => Ok(found == *held),
-        // A directory that was renamed away, or a file where one of its parents was.
+        // The directory was renamed away, or a parent was replaced by a file.
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
@@ -277,9 +277,9 @@ mod tests {
 
     #[test]
     fn a_lock_is_released_though_a_process_that_is_just_starting_has_it_too() {
-        // Between fork and exec a child has every open file. A service that opened its writer again
-        // while another thread started a process was refused, and counted acknowledged documents as
-        // lost.
+        // Between fork and exec, a child process has every open file. A service reopened its writer
+        // while another thread started a process: the writer was refused, and the service counted
+        // acknowledged documents as lost.
         let dir = tempfile::tempdir().unwrap();
         let held = Arc::new(HeldDirectory::open(dir.path()).unwrap());
         for _ in 0..2 {

@@ -1,10 +1,10 @@
-//! Comparison of tantivy's files with their checksums, at first use.
+//! Compares tantivy's files with their checksums at first use.
 //!
-//! A file has one checksum. Comparing it when the file is opened would make opening grow with the
-//! index. So at opening only the end is checked, by other means: there tantivy reads where
-//! everything is. All of the file is compared before the first byte of the rest is read, once in a
-//! process. For the small components, which have some tens of bytes a document, the list of
-//! segments has a checksum of the end; the index of a store is checked by
+//! A file has a single checksum. Comparing it at opening would make opening slower as the index
+//! grows. Opening therefore checks only the end of the file, where tantivy reads the places of
+//! everything. The whole file is compared before the first byte of the rest is read, once per
+//! process. For the small components, which have some tens of bytes per document, the list of
+//! segments has a checksum of the end. The index of a store is checked by
 //! [`Stores`](super::store_file::Stores).
 
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ use super::component::{damage, verify_body};
 use super::seal::TAIL_BYTES;
 use crate::segment::ReadAhead;
 
-/// The names of the files whose check succeeded. These names are never used again.
+/// The names of verified files. File names are never reused.
 #[derive(Clone, Default)]
 pub struct Verified(Arc<Mutex<HashSet<PathBuf>>>);
 
@@ -47,39 +47,39 @@ impl Verified {
 /// Returns the CRC-32 of the end of a component.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When the component cannot be read.
 pub fn tail_crc(file: &FileSlice) -> io::Result<u32> {
     let tail = file.slice_from(tail_start(file.len()));
     Ok(crc32fast::hash(&tail.read_bytes()?))
 }
 
-/// Returns where the end of a component of `len` bytes begins.
+/// Returns the offset of the end of a component of `len` bytes.
 fn tail_start(len: usize) -> usize {
     len.saturating_sub(TAIL_BYTES)
 }
 
-/// A component, as tantivy has it.
+/// A component that is verified at first use.
 pub struct LazyFile {
     path: PathBuf,
-    /// The directory for requests to the system to read ahead.
+    /// The directory, for read-ahead requests to the system.
     root: Option<PathBuf>,
     file: Arc<dyn FileHandle>,
-    /// The start of the end, which is checked by other means.
+    /// The offset of the end, which is checked by other means.
     end: usize,
     verified: Verified,
-    /// A copy of the file's state in `verified`, without a lock.
+    /// A copy of the file's state in `verified` that can be read without a lock.
     is_verified: AtomicBool,
 }
 
 impl LazyFile {
-    /// Creates the component at `path`; all of it has been compared if `verified` has it. Its end
-    /// is the part with a checksum in the list of segments.
+    /// Creates the component at `path`. If `verified` contains it, the whole component has been
+    /// compared. The end is the part whose checksum is in the list of segments.
     pub fn new(path: &Path, file: Arc<dyn FileHandle>, verified: &Verified) -> LazyFile {
         let end = tail_start(file.len());
         LazyFile::with_end(path, file, end, verified)
     }
 
-    /// Creates a component whose end begins at `end`.
+    /// Creates a component whose end begins at the offset `end`.
     pub fn with_end(
         path: &Path,
         file: Arc<dyn FileHandle>,
@@ -91,8 +91,7 @@ impl LazyFile {
         LazyFile { path, root: None, file, end, verified, is_verified }
     }
 
-    /// Requests the whole file from the system before all of it is compared, as a file of the
-    /// directory `root`.
+    /// Requests the whole file from the system before comparing it. `root` is its directory.
     pub fn in_directory(self, root: &Path) -> LazyFile {
         LazyFile { root: Some(root.to_owned()), ..self }
     }
@@ -104,7 +103,7 @@ impl LazyFile {
     /// Compares the end with its checksum.
     ///
     /// # Errors
-    /// When it does not fit, or cannot be read.
+    /// When the end does not match, or cannot be read.
     pub fn verify_tail(&self, expected: u32) -> io::Result<()> {
         if self.is_verified.load(Ordering::Relaxed) {
             return Ok(());
@@ -117,16 +116,16 @@ impl LazyFile {
         Ok(())
     }
 
-    /// Compares all of it with its checksum, unless that has been done.
+    /// Compares the whole component with its checksum, unless that has been done.
     ///
     /// # Errors
-    /// When it does not fit, or cannot be read.
+    /// When the component does not match, or cannot be read.
     pub fn verify(&self) -> io::Result<()> {
         if self.is_verified.load(Ordering::Relaxed) {
             return Ok(());
         }
         let whole = || {
-            // Page by page it would be a wait for each.
+            // Request everything at once, instead of waiting for each page.
             if let Some(root) = &self.root {
                 ReadAhead::of(&root.join(&self.path)).ask(0, 0);
             }

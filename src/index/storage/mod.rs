@@ -1,8 +1,8 @@
-//! The files of tantivy made trustworthy.
+//! Makes the files of tantivy trustworthy.
 //!
-//! tantivy trusts the bytes that it reads and the paths that it writes to. These modules hold a
-//! directory open, seal the list of segments, compare each component with its checksum before its
-//! first byte is used, and read stored texts with checks of every length. They depend neither on
+//! tantivy trusts the bytes it reads and the paths it writes to. These modules keep the directory
+//! open, seal the list of segments, compare each component with its checksum before its first byte
+//! is used, and check every length while reading stored texts. The modules depend neither on
 //! documents nor on signatures.
 
 pub mod byte_lru;
@@ -30,7 +30,7 @@ use crate::error::Result;
 /// Opens the directory `path` of the file system.
 ///
 /// # Errors
-/// When there is no such directory, or it cannot be read.
+/// When the directory does not exist or cannot be read.
 pub fn mmap_directory(path: &Path) -> Result<MmapDirectory> {
     MmapDirectory::open(path).map_err(|e| store_error("open", path, e.into()))
 }

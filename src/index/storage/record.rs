@@ -1,20 +1,21 @@
-//! The layout of a stored document, read with checks.
+//! Reads the layout of a stored document with checks.
 //!
-//! tantivy's own reader trusts every length: a damaged one makes it allocate more memory than there
-//! is, which ends the process. Compressed blocks have no checksum, so such lengths do occur. Here
-//! every length is compared with the number of bytes left. The layout is that of tantivy, whose
-//! version is pinned: a number of fields; for each the field, a code of its type, and the value.
+//! tantivy's own reader trusts every length: a damaged length makes it allocate more memory than
+//! exists, which ends the process. Compressed blocks have no checksum, so damaged lengths do occur.
+//! Here every length is compared with the remaining bytes. The layout is tantivy's, whose version
+//! is pinned: the number of fields, then for each field its number, a code for its type, and the
+//! value.
 
 use tantivy::schema::Field;
 
 use super::store::number;
 
-/// The code of a text: its length, then its bytes.
+/// The code of a text, which has its length and then its bytes.
 const TEXT_CODE: u8 = 0;
-/// The code of a date: 8 bytes.
+/// The code of a date, which has 8 bytes.
 const DATE_CODE: u8 = 5;
 
-/// Returns the texts of a stored document, by their fields; `None` if it is not one of cento's.
+/// Returns the texts of a stored document with their fields. `None` if it is not cento's.
 pub fn texts(mut bytes: &[u8]) -> Option<Vec<(Field, &str)>> {
     let fields = number(&mut bytes)?;
     let mut texts = Vec::new();
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A document of an id and a date.
+    /// A document with an id and a date.
     const DOCUMENT: [u8; 22] =
         [0x82, 0, 0, 0, 0, 0, 0x83, b'a', b'b', b'c', 5, 0, 0, 0, 5, 1, 2, 3, 4, 5, 6, 7];
 
@@ -61,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_length_beyond_the_end_asks_for_no_memory() {
-        // The process ended here: 2^42 bytes of text.
+        // A text of 2^42 bytes once ended the process here.
         let mut hostile = vec![0x81, 0, 0, 0, 0, 0];
         hostile.extend([0, 0, 0, 0, 0, 0, 0x81]);
         assert_eq!(texts(&hostile), None);

@@ -1,9 +1,9 @@
 //! The files of a commit, with their lengths and checksums.
 //!
-//! tantivy's list of segments names segments, not the content of their files: a file of another
-//! segment in the place of one would be accepted silently. cento adds the length and the CRC-32 of
-//! every component to the list, and at its end a CRC-32 of the whole list. Layout:
-//! segments-format.md, "The directory".
+//! tantivy's list of segments contains segments, not the content of their files, so a file swapped
+//! between segments would be accepted silently. cento adds the length and CRC-32 of every component
+//! to the list, and a CRC-32 of the whole list at its end. Layout: segments-format.md, "The
+//! directory".
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -12,37 +12,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Corruption;
 
-/// The file that names the segments of the last commit.
+/// The file with the list of segments of the last commit.
 pub const META: &str = "meta.json";
 
-/// The components that every segment has, by the extensions of their files.
+/// The extensions of the components that every segment has.
 pub const COMPONENTS: [&str; 7] = ["fast", "fieldnorm", "idx", "pos", "sig", "store", "term"];
 
-/// The extension of the file with the withdrawals of an index, which belongs to no segment.
+/// The extension of the file with the withdrawals, which belongs to no segment.
 pub const WITHDRAWALS: &str = "withdrawn";
 
 const ADOPTED_MEMBER: &[u8] = b",\"cento_adopted\":";
 const FILES_MEMBER: &[u8] = b",\"cento_files\":";
 const CRC_MEMBER: &[u8] = b",\"cento_crc32\":";
 
-/// The length and checksum of a component, as of the commit that first named it.
+/// The length and checksum of a component, as of the commit that first listed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "ListedComponent", into = "ListedComponent")]
 pub struct Component {
     /// The length of the file in bytes, tantivy's footer included.
     pub len: u64,
-    /// The CRC-32 of all before tantivy's footer.
+    /// The CRC-32 of the content before tantivy's footer.
     pub crc: u32,
-    /// The CRC-32 of the last [`TAIL_BYTES`] of the file or, if it is shorter, of all: with it the
-    /// file is opened before the rest is compared. `None` for a file that checks itself.
+    /// The CRC-32 of the last [`TAIL_BYTES`] of the file, or of the whole file if it is shorter.
+    /// With it, the file can be opened before the rest is compared. `None` for a file that verifies
+    /// itself.
     pub tail: Option<u32>,
 }
 
-/// The number of bytes at the end of a component that tantivy reads when it opens the component:
-/// there it finds each field or column.
+/// How many bytes at the end tantivy reads when it opens a component, to find each field or column.
 pub const TAIL_BYTES: usize = 4096;
 
-/// A component as the list records it.
+/// A component in the form of the list.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum ListedComponent {
@@ -68,40 +68,41 @@ impl From<Component> for ListedComponent {
     }
 }
 
-/// The components of a commit by the names of their files.
+/// The components of a commit, by file name.
 pub type Components = BTreeMap<String, Component>;
 
-/// The segments of other indexes that have been adopted, by their names there, each with the number
-/// of its documents that were deleted then.
+/// The adopted segments of other indexes, by their name there, each with the number of its
+/// documents that were deleted at the time.
 pub type Adopted = BTreeMap<String, u32>;
 
 /// Segments that are being adopted.
 #[derive(Debug)]
 pub struct Adoption {
-    /// Their new names, without hyphens.
+    /// The new names of the segments, without hyphens.
     pub segments: BTreeSet<String>,
     /// The segments that they were adopted from.
     pub from: Adopted,
 }
 
-/// A change of the withdrawals, for the next commit: a merge in the background may write a list
-/// before, with the number of the last commit. A commit that removes documents has a greater one.
+/// A change of the withdrawals for the next commit. A merge in the background may write a list
+/// before, with the opstamp of the last commit. A commit that removes documents has a greater
+/// opstamp.
 #[derive(Debug)]
 pub struct WithdrawalsChange {
-    /// The name of the new file; `None` if there are no withdrawals any more.
+    /// The name of the new file. `None` if there are no withdrawals left.
     pub file: Option<String>,
-    /// The least number of the commit that makes it.
+    /// The smallest opstamp of a commit that makes the change.
     pub from: u64,
 }
 
-/// A list of segments, and what cento adds to it.
+/// A list of segments with cento's additions.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Sealed {
-    /// [`seal`] returns the list in its written form, [`unseal`] tantivy's own.
+    /// From [`seal`], the list in written form. From [`unseal`], tantivy's own list.
     pub json: Vec<u8>,
-    /// The files of its segments.
+    /// The files of the segments.
     pub components: Components,
-    /// The segments that have been adopted.
+    /// The segments of other indexes that have been adopted.
     pub adopted: Adopted,
 }
 
@@ -139,14 +140,14 @@ struct Deletes {
 }
 
 impl Segment {
-    /// Returns the prefix of the names of its files.
+    /// Returns the prefix of the file names of the segment.
     fn name(&self) -> String {
         self.segment_id.replace('-', "")
     }
 }
 
 impl List {
-    /// Returns the names of the files that it represents.
+    /// Returns the names of the files that the list implies.
     fn file_names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for segment in &self.segments {
@@ -158,8 +159,7 @@ impl List {
         names
     }
 
-    /// Refuses, with the reason as a clause, what a forged list may say and tantivy answers with a
-    /// panic.
+    /// Refuses forged content that makes tantivy panic. The error is a clause.
     fn check(&self) -> Result<(), String> {
         let mut names = BTreeSet::new();
         if let Some(field) = self.schema.iter().find(|field| !names.insert(&field.name)) {
@@ -174,29 +174,29 @@ impl List {
     }
 }
 
-/// Returns whether this is a compression of texts, as tantivy writes it.
+/// Returns whether tantivy writes this name for a compression of texts.
 fn is_compression(name: &str) -> bool {
     let level =
         name.strip_prefix("zstd(compression_level=").and_then(|rest| rest.strip_suffix(')'));
     matches!(name, "none" | "zstd") || level.is_some_and(|level| level.parse::<i32>().is_ok())
 }
 
-/// What a list carries on from the one before it.
+/// What a list takes over from the previous list.
 #[derive(Debug, Clone, Copy)]
 pub struct Carried<'a> {
-    /// The adopted segments of the list before.
+    /// The adopted segments of the previous list.
     pub adopted: &'a Adopted,
-    /// Segments that are being adopted, which are added if the list names them: a merge may write a
-    /// list before the commit does.
+    /// Segments that are being adopted. They are recorded only if the list contains them, because a
+    /// merge may write a list before the commit does.
     pub adoption: Option<&'a Adoption>,
-    /// The file with the withdrawals of the list before.
+    /// The file with the withdrawals in the previous list.
     pub withdrawals: Option<&'a str>,
-    /// Its change, which is made if the list is that of a later commit.
+    /// A change of the withdrawals, made only if the list belongs to a later commit.
     pub change: Option<&'a WithdrawalsChange>,
 }
 
 impl Carried<'_> {
-    /// Returns the file with the withdrawals for a list with this number.
+    /// Returns the file with the withdrawals for a list with this opstamp.
     fn withdrawals_at(&self, opstamp: u64) -> Option<&str> {
         match self.change {
             Some(change) if opstamp >= change.from => change.file.as_deref(),
@@ -205,11 +205,12 @@ impl Carried<'_> {
     }
 }
 
-/// Adds to tantivy's list `json` the adopted segments, the length and checksum of each of its
-/// files, which `component` returns, and the CRC-32 of it all. `carried` is of the list before.
+/// Adds the following to tantivy's list `json`: the adopted segments, the length and checksum of
+/// each file (returned by `component`), and the CRC-32 of the whole. `carried` comes from the
+/// previous list.
 ///
 /// # Errors
-/// When `component` fails, or `json` is no list of segments.
+/// When `component` fails, or `json` is not a list of segments.
 pub fn seal(
     json: &[u8],
     carried: Carried<'_>,
@@ -244,10 +245,10 @@ pub fn seal(
     Ok(Sealed { json: sealed, components, adopted })
 }
 
-/// Takes tantivy's list, and what cento added to it, from a list that was sealed.
+/// Splits a sealed list into tantivy's list and cento's additions.
 ///
 /// # Errors
-/// When the list is not as it was written, or a file of a segment is not in it.
+/// When the list is not as it was written, or lacks a file of a segment.
 pub fn unseal(sealed: &[u8]) -> Result<Sealed, Corruption> {
     let damage = |what: String| Corruption::new(META, "list of segments", 0, what);
     let at = rfind(sealed, CRC_MEMBER).ok_or_else(|| damage("its checksum is missing".into()))?;
@@ -256,7 +257,7 @@ pub fn unseal(sealed: &[u8]) -> Result<Sealed, Corruption> {
     if sealed[at + CRC_MEMBER.len()..] != *format!("{crc}}}").as_bytes() {
         return Err(damage("it does not match its checksum".into()));
     }
-    // A string inside JSON holds no bare quotes, so that the last match is the member itself.
+    // A string inside JSON contains no bare quotes, so the last match is the member itself.
     let at = rfind(&checked, FILES_MEMBER).ok_or_else(|| damage("it lists no files".into()))?;
     let files = &checked[at + FILES_MEMBER.len()..checked.len() - 1];
     let components: Components = serde_json::from_slice(files)
@@ -277,17 +278,17 @@ pub fn unseal(sealed: &[u8]) -> Result<Sealed, Corruption> {
     Ok(Sealed { json: checked, components, adopted })
 }
 
-/// Returns the file with the withdrawals among the files of a list, if there is one.
+/// Returns the file with the withdrawals in a list, if any.
 #[must_use]
 pub fn withdrawals_of(components: &Components) -> Option<&str> {
     let is_file = |name: &&String| name.rsplit_once('.').is_some_and(|(_, ext)| ext == WITHDRAWALS);
     components.keys().find(is_file).map(String::as_str)
 }
 
-/// Returns the number of the commit that tantivy's list `json` is of.
+/// Returns the opstamp of tantivy's list `json`.
 ///
 /// # Errors
-/// When it is no list.
+/// When `json` is not a list of segments.
 pub fn opstamp_of(json: &[u8]) -> io::Result<u64> {
     Ok(serde_json::from_slice::<List>(json)?.opstamp)
 }
@@ -347,7 +348,7 @@ mod tests {
 
     #[test]
     fn adopted_names_are_recorded_with_their_segments_and_not_before() {
-        // A merge in the background writes a list between the decision to adopt and the commit.
+        // A merge in the background may write a list between the decision to adopt and the commit.
         let from = Adopted::from([("ef".into(), 1)]);
         let adoption = |name: &str| Adoption { segments: [name.into()].into(), from: from.clone() };
         let before = Adopted::from([("ab".into(), 0)]);
@@ -361,7 +362,7 @@ mod tests {
 
     #[test]
     fn withdrawals_change_with_the_commit_and_not_with_a_merge_before_it() {
-        // The documents would be refused, and still be there after a crash.
+        // Otherwise the documents would be refused, and still be present after a crash.
         let name = |number: u32| format!("{number:032x}.{WITHDRAWALS}");
         let adopted = Adopted::new();
         let listed = |withdrawals: Option<&str>, file: Option<String>, from| {
@@ -382,7 +383,7 @@ mod tests {
         assert_eq!(withdrawals_of(&sealed.components), Some(&*old));
     }
 
-    /// Returns the error for a list with these files whose checksum fits.
+    /// Returns the error for a list with these files and a matching checksum.
     fn refusal(list: &[u8], files: &[u8]) -> String {
         let open = list.trim_ascii_end().strip_suffix(b"}").unwrap();
         let mut forged = [open, FILES_MEMBER, files, b"}"].concat();

@@ -1,20 +1,20 @@
 //! The layout of a `.store`, and a reader that checks it.
 //!
 //! tantivy's own reader trusts every number in the file and checks no checksum: damaged bytes make
-//! it panic, or allocate more memory than there is. Here all numbers that lead to a block of texts
-//! are checked before tantivy sees the file ([`check`]), and texts are read without it ([`Store`]).
-//! The layout is that of tantivy, whose version is pinned:
+//! it panic, or allocate more memory than exists. Here every number that leads to a block of texts
+//! is checked before tantivy sees the file ([`check`]), and texts are read without tantivy
+//! ([`Store`]). The layout is tantivy's, whose version is pinned:
 //!
-//! - blocks of documents, one behind the other: the length (`u32`), then a zstd frame of this many
-//!   bytes: documents, the place of each (`u32`), and their number (`u32`);
-//! - the index: the number of layers and where each ends (counted from the first), then the layers,
-//!   as they are called below, the one that names the blocks last;
-//! - version 2 (`u32`), the length of all blocks (`u64`), a code for zstd (`u8`), 15 bytes.
+//! - blocks of documents, one after another: the length (`u32`), then a zstd frame of this length
+//!   with documents, the place of each document (`u32`), and the number of documents (`u32`),
+//! - the index: the number of layers and the end of each layer (counted from the first), then the
+//!   layers, from the top layer down to the layer that leads to the blocks,
+//! - version 2 (`u32`), the length of the blocks (`u64`), a code for zstd (`u8`), 15 bytes.
 //!
-//! A layer is a list of nodes: the number of entries, the first document and the first byte, then
-//! for each entry the number of documents and of bytes. An entry of the last layer represents a
-//! block, one of another layer a node of the next layer. All these numbers have seven bits a byte,
-//! low bits first; the last byte has the high bit.
+//! A layer is a list of nodes. A node has the number of entries, the first document and the first
+//! byte, then for each entry the number of documents and of bytes. An entry of the last layer
+//! represents a block, an entry of another layer represents a node of the next layer. Numbers have
+//! seven bits a byte, low bits first, and the high bit marks the last byte.
 
 use std::cell::RefCell;
 use std::ops::{Deref, Range};
@@ -25,24 +25,24 @@ use zstd::bulk::Decompressor;
 
 use super::byte_lru::{ByteLru, InMemory, Owner};
 
-/// The bytes behind the index.
+/// The bytes after the index.
 const TAIL_BYTES: usize = 28;
 /// tantivy's version of this layout.
 const VERSION: u64 = 2;
-/// tantivy's code for zstd, the only one that cento writes.
+/// tantivy's code for zstd, the only compression that cento writes.
 const ZSTD: u8 = 4;
-/// Each layer has an eighth of the entries of the next one, so these would be 2^96 blocks.
+/// Each layer has an eighth of the entries of the next, so 32 layers would lead to 2^96 blocks.
 const LAYERS_MAX: u64 = 32;
 
 thread_local! {
-    /// Made once for each thread: it takes 160 KB, and more time than a block of short texts.
+    /// One per thread, because creating it takes 160 KB and more time than a block of short texts.
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// The offset of the damage in a store, or of a byte before it, and its description.
+/// The offset of the damage, or of a byte before it, and a description.
 pub type Damage = (usize, &'static str);
 
-/// Some documents and the bytes that contain them.
+/// A range of documents, and the bytes with these documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     documents: Range<u32>,
@@ -51,9 +51,9 @@ struct Entry {
 
 /// The parts of a store.
 struct Parts {
-    /// The length of all blocks.
+    /// The length of the blocks together.
     blocks_len: usize,
-    /// The layers of the index.
+    /// The layers of the index, top layer first.
     layers: Vec<Range<usize>>,
 }
 
@@ -87,7 +87,7 @@ impl Parts {
         Ok(Parts { blocks_len, layers })
     }
 
-    /// Counts the documents of the first layer, which are all: it is short.
+    /// Counts the documents in the first layer. It is short, and covers every document.
     fn documents(&self, file: &[u8]) -> Result<u32, Damage> {
         let Some(layer) = self.layers.first() else { return Ok(0) };
         let mut documents = 0;
@@ -95,8 +95,7 @@ impl Parts {
         Ok(documents)
     }
 
-    /// Finds the block of document `doc`, by one node of each layer; `None` if there is no such
-    /// block.
+    /// Finds the block of document `doc`, visiting one node per layer, if there is such a block.
     fn block_of(&self, file: &[u8], doc: u32) -> Result<Option<Entry>, Damage> {
         let mut found: Option<Entry> = None;
         for layer in &self.layers {
@@ -127,8 +126,8 @@ impl Parts {
     }
 }
 
-/// Calls `each_entry` with all entries of a layer, and `each_node` with the range of each of its
-/// nodes: documents, and bytes of the layer.
+/// Calls `each_entry` with every entry of a layer, and `each_node` with the documents and bytes of
+/// each of its nodes.
 fn walk(
     file: &[u8],
     layer: &Range<usize>,
@@ -138,8 +137,7 @@ fn walk(
     walk_nodes(file, layer.clone(), (0, Some(0)), each_entry, each_node)
 }
 
-/// Walks some nodes that follow each other; the first begins with this document and, if that is
-/// known, this byte.
+/// Visits consecutive nodes. The first node begins with this document and, if known, this byte.
 fn walk_nodes(
     file: &[u8],
     nodes: Range<usize>,
@@ -173,24 +171,24 @@ fn walk_nodes(
     Ok(())
 }
 
-/// Returns the length of all blocks of a store; `file` is the component without tantivy's footer.
+/// Returns the length of the blocks of a store. `file` is the component without tantivy's footer.
 ///
 /// # Errors
-/// The damage, and its place.
+/// The damage and its offset.
 pub fn blocks_len(file: &[u8]) -> Result<usize, Damage> {
     Parts::find(file).map(|parts| parts.blocks_len)
 }
 
-/// Checks that all numbers of a store lead to where tantivy expects them to, up to its blocks;
-/// `file` is the component without tantivy's footer.
+/// Checks that every number of a store leads to where tantivy expects, up to the blocks. `file` is
+/// the component without tantivy's footer.
 ///
-/// Reads the index, about a thousandth of the file, and nothing of the blocks.
+/// Reads the index, about a thousandth of the file, but not the blocks.
 ///
 /// # Errors
-/// The damage, and its place.
+/// The damage and its offset.
 pub fn check(file: &[u8]) -> Result<(), Damage> {
     let parts = Parts::find(file)?;
-    // The entries of the layer before, which describe the nodes of this one.
+    // The entries of the previous layer, which describe the nodes of this layer.
     let mut expected: Option<Vec<Entry>> = None;
     for layer in &parts.layers {
         let (mut entries, mut nodes) = (Vec::new(), Vec::new());
@@ -222,15 +220,15 @@ pub struct Store {
     file: OwnedBytes,
     parts: Parts,
     documents: u32,
-    /// The blocks that were read last.
+    /// A cache of recently used blocks.
     kept: Arc<ByteLru<Block>>,
     owner: Owner,
 }
 
-/// A block of documents, decompressed.
+/// A decompressed block of documents.
 pub struct Block {
     bytes: Vec<u8>,
-    /// The offset of the places of the documents.
+    /// The offset of the table with the places of the documents.
     places: usize,
 }
 
@@ -240,7 +238,7 @@ impl InMemory for Block {
     }
 }
 
-/// The bytes of a document.
+/// The bytes of a document, within its block.
 pub struct DocumentBytes {
     block: Arc<Block>,
     range: Range<usize>,
@@ -255,18 +253,17 @@ impl Deref for DocumentBytes {
 }
 
 impl Store {
-    /// Opens the store in `file`, a component without tantivy's footer; its blocks are cached in
-    /// `kept`.
+    /// Opens the store in `file`, a component without tantivy's footer. `kept` caches its blocks.
     ///
     /// # Errors
-    /// When the parts of the file cannot be distinguished.
+    /// When the boundaries of the parts of the file are invalid.
     pub fn open(file: OwnedBytes, kept: &Arc<ByteLru<Block>>) -> Result<Store, Damage> {
         let parts = Parts::find(&file)?;
         let documents = parts.documents(&file)?;
         Ok(Store { file, parts, documents, kept: kept.clone(), owner: kept.owner() })
     }
 
-    /// Returns the number of documents.
+    /// Returns the number of documents, deleted documents included.
     pub fn documents(&self) -> u32 {
         self.documents
     }
@@ -274,7 +271,7 @@ impl Store {
     /// Returns the bytes of document `doc`.
     ///
     /// # Errors
-    /// When it is not there, or its block is damaged.
+    /// When there is no such document, or its block is damaged.
     pub fn document(&self, doc: u32) -> Result<DocumentBytes, Damage> {
         let entry = self.parts.block_of(&self.file, doc)?;
         let entry = entry.ok_or((self.file.len(), "no block with it"))?;
@@ -298,11 +295,11 @@ impl Store {
 }
 
 impl Block {
-    /// Decompresses a block of this many documents.
+    /// Decompresses a block with this number of documents.
     fn decode(bytes: &[u8], documents: usize) -> Option<Block> {
         let (len, frame) = bytes.split_at_checked(4)?;
         let len = usize::try_from(uint(len)).ok()?;
-        // A damaged length must not cause an allocation: the frame has the length, too.
+        // Compare with the length in the frame: a damaged length must not be allocated.
         if zstd::zstd_safe::get_frame_content_size(frame).ok()? != Some(len as u64) {
             return None;
         }
@@ -322,7 +319,7 @@ fn uint(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// Takes a number of seven bits a byte, low bits first; the last byte has the high bit.
+/// Takes a number of seven bits a byte, low bits first. The high bit marks the last byte.
 pub(super) fn number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0u64;
     for shift in (0..64).step_by(7) {
@@ -336,7 +333,7 @@ pub(super) fn number(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Reads a number of 32 bits, and so of at most five bytes, as tantivy does.
+/// Takes a number of 32 bits in at most five bytes, like tantivy.
 fn number32(bytes: &mut &[u8]) -> Option<u32> {
     let before = bytes.len();
     let found = number(bytes)?;
@@ -363,7 +360,7 @@ mod tests {
         LARGE.get_or_init(|| store(75))
     }
 
-    /// Creates a store of this many documents without tokens, about one a block.
+    /// Creates a store of documents without tokens, about one document per block.
     fn store(documents: usize) -> Vec<u8> {
         let index = Index::in_memory(Config::new("kgram(k=5)", "words", true).unwrap()).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();
@@ -382,7 +379,7 @@ mod tests {
         Store::open(OwnedBytes::new(file.into()), &Arc::new(ByteLru::new(KEPT_BYTES)))
     }
 
-    /// The size of some blocks.
+    /// The size of several blocks.
     const KEPT_BYTES: usize = 2 << 20;
 
     fn tantivys(file: &[u8]) -> StoreReader {
@@ -422,7 +419,7 @@ mod tests {
             }
             assert!(check(&whole[..at]).is_err(), "cut to {at}");
         }
-        // The 15 bytes at the end that mean nothing.
+        // The 15 bytes at the end have no meaning.
         assert_eq!(sound, 15 * 4);
     }
 
@@ -437,7 +434,7 @@ mod tests {
             }
             check(&file).unwrap();
             let store = opened(file).unwrap();
-            // An error or other bytes, which do not fit their digest; no panic.
+            // Either an error, or other bytes, which do not match their digest, but no panic.
             (0..75).for_each(|doc| drop(store.document(doc)));
         }
 

@@ -1,8 +1,8 @@
-//! Checks of a store before tantivy reads it.
+//! Checks a store before tantivy reads it.
 //!
 //! tantivy reads the index of every store when it opens a segment, and the blocks when it merges
-//! some, without checking them. The checks are made here: of the index at the first opening in a
-//! process, of the whole file before a block is read.
+//! segments, without checking them. Here the index is checked when the store is first opened in a
+//! process, and the whole file before a block is read.
 
 use std::io;
 use std::path::Path;
@@ -15,22 +15,22 @@ use super::lazy::{LazyFile, Verified};
 use super::store;
 use crate::error::Corruption;
 
-/// The stores that have been found sound.
+/// The stores that have been verified.
 #[derive(Default)]
 pub struct Stores {
-    /// Those whose index leads to their blocks.
+    /// Stores whose index leads to their blocks.
     indexed: Verified,
-    /// Those whose checksum matches the whole file.
+    /// Stores whose checksum matches the whole file.
     whole: Verified,
 }
 
 impl Stores {
-    /// Opens a store for tantivy: its index has been checked, and before the first byte of a block
-    /// is read, which only a merge does, all of it is compared with its checksum. So damaged texts
-    /// are not copied into another segment, where they would get a new checksum.
+    /// Opens a store for tantivy. The index is checked now. The whole file is compared with its
+    /// checksum before the first byte of a block is read, which only merges do. Otherwise damaged
+    /// texts would be copied into another segment and get a new checksum there.
     ///
     /// # Errors
-    /// When its index is damaged, or it cannot be read.
+    /// When the index is damaged, or the store cannot be read.
     pub fn open(&self, path: &Path, file: Arc<dyn FileHandle>) -> io::Result<LazyFile> {
         let name = path.display().to_string();
         let damage = |(at, what): store::Damage| {
@@ -42,10 +42,10 @@ impl Stores {
         Ok(LazyFile::with_end(path, file, blocks_len, &self.whole))
     }
 
-    /// Compares all of a store with its checksum.
+    /// Compares the whole store with its checksum.
     ///
     /// # Errors
-    /// When it does not fit, or cannot be read.
+    /// When the store does not match, or cannot be read.
     pub fn verify(&self, path: &Path, file: &Arc<dyn FileHandle>) -> io::Result<()> {
         self.whole
             .once(path, || verify_body(&path.display().to_string(), FileSlice::new(file.clone())))

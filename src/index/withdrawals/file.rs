@@ -1,4 +1,4 @@
-//! The file of the withdrawals: lines of JSON, and the footer that all components have.
+//! The file of the withdrawals: lines of JSON, then the footer of a component.
 
 use cento_api::Withdrawal;
 use serde::{Deserialize, Serialize};
@@ -7,19 +7,19 @@ use serde_json::json;
 /// The version of the lines.
 const VERSION: u32 = 1;
 
-/// The two numbers at the end of a component of tantivy: the second.
+/// The magic at the end of a tantivy component.
 const FOOTER_MAGIC: u32 = 1337;
 
-/// The first line.
+/// The first line, with the version.
 #[derive(Serialize, Deserialize)]
 struct Head {
     cento_withdrawals: u32,
 }
 
-/// Reads the withdrawals, each with the byte where it begins.
+/// Parses the withdrawals. Each is returned with the offset of its line.
 ///
 /// # Errors
-/// Where a line is not one; with the byte, as a clause.
+/// When a line is not a withdrawal: the offset of the line, and the reason as a clause.
 pub fn read(bytes: &[u8]) -> Result<Vec<(usize, Withdrawal)>, (usize, String)> {
     let mut lines = bytes.split_inclusive(|&byte| byte == b'\n');
     let head = lines.next().unwrap_or_default();
@@ -40,7 +40,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<(usize, Withdrawal)>, (usize, String)> {
     Ok(all)
 }
 
-/// Returns the bytes of the file.
+/// Serializes the withdrawals into the bytes of the file.
 pub fn write<'a>(all: impl Iterator<Item = &'a Withdrawal>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let line = |bytes: &mut Vec<u8>, json: serde_json::Result<Vec<u8>>| {

@@ -1,10 +1,10 @@
-//! The documents that an index refuses, because they were withdrawn from it.
+//! Withdrawn documents, which an index refuses to add again.
 //!
-//! The index keeps the record of each withdrawal, which has the signature of the document and no
-//! text. Its file is named by the list of segments, like the files of the segments, so that the
-//! commit that removes a document is the one that refuses it from then on, and whatever carries the
-//! list carries the refusals: a copy, a push, a merge. The removal itself is not done here. Layout:
-//! segments-format.md, "Withdrawals".
+//! The index keeps a record of each withdrawal with the signature of the document, but without its
+//! text. The list of segments contains the file of the records. Therefore the same commit removes a
+//! document and starts to refuse it, and whatever carries the list carries the refusals: a copy, a
+//! push, a merge. Other modules remove the documents themselves. Layout: segments-format.md,
+//! "Withdrawals".
 
 mod file;
 mod words;
@@ -34,41 +34,41 @@ use crate::similarity::Similarity;
 /// The withdrawals of an index.
 #[derive(Debug, Clone, Default)]
 pub struct Withdrawals {
-    /// In the order of time, each with its signature.
+    /// The withdrawals with their signatures, ordered by time.
     all: Vec<Arc<Signed>>,
-    /// Texts that were removed, by their digests: the place of the withdrawal.
+    /// By digest of a removed text, the place of its withdrawal in `all`.
     texts: HashMap<Digest, usize>,
-    /// The withdrawals that have a key.
+    /// By key, the places of the withdrawals whose signature has the key.
     by_key: HashMap<u64, Vec<u32>, BuildKeyHasher>,
 }
 
-/// A withdrawal, with its signatures in the form that is compared.
+/// A withdrawal with its signatures in comparable form.
 #[derive(Debug)]
 struct Signed {
     withdrawal: Withdrawal,
     fingerprints: Vec<Fingerprint>,
     keys: Vec<u64>,
-    /// Texts that quote the withdrawn one, and stayed.
+    /// The digests of texts that quote the withdrawn text and were kept.
     quoting: HashSet<Digest>,
-    /// The fingerprints of all words, and their keys, if the index leaves words out.
+    /// The fingerprints of all words and their keys, if the analyzer of the index leaves words out.
     words: Option<(Vec<Fingerprint>, Vec<u64>)>,
 }
 
-/// A text that may be refused.
+/// A text to compare with the withdrawals.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckedText<'a> {
-    /// The digest of the text.
+    /// The digest as the index stores it, keyed if the index has a key.
     pub digest: Digest,
-    /// The number of its tokens.
+    /// The number of tokens.
     pub tokens: u32,
-    /// Its fingerprints, by position.
+    /// The fingerprints, ordered by position.
     pub signature: &'a [Fingerprint],
-    /// The text itself, if it is at hand. It is read only where the index leaves words out.
+    /// The text, if available. Needed only when the analyzer of the index leaves words out.
     pub text: Option<&'a str>,
 }
 
 impl SignedDocument {
-    /// Returns its text, to be checked.
+    /// Returns the text of the document in the form for checking.
     pub fn checked_text(&self) -> CheckedText<'_> {
         let SignedDocument { document, digest, token_count, signature } = self;
         let text = Some(&document.text[..]);
@@ -76,29 +76,29 @@ impl SignedDocument {
     }
 }
 
-/// The reason to refuse a text.
+/// Why a text is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Evidence {
-    /// It has the digest of a text that was removed.
+    /// The text has the digest of a removed text.
     Digest,
-    /// Its signature resembles that of the withdrawn text.
+    /// The signatures resemble each other.
     Resemblance,
-    /// Its signature has most of that of the withdrawn text.
+    /// The signature contains most of the withdrawn signature.
     Containment,
 }
 
 impl Index {
-    /// Returns the withdrawals, as of the last commit.
+    /// Returns the withdrawals as of the last commit.
     ///
     /// # Errors
-    /// When they cannot be read, or are damaged.
+    /// When the withdrawals cannot be read or are damaged.
     pub fn withdrawals(&self) -> Result<Withdrawals> {
         self.list()?;
         self.listed_withdrawals()
     }
 
-    /// Returns the name of the file with the withdrawals as of the last commit, if there are any:
-    /// another one when they change.
+    /// Returns the name of the file with the withdrawals as of the last commit, or `None` without
+    /// withdrawals. The name changes whenever the withdrawals change.
     ///
     /// # Errors
     /// When the list of segments cannot be read.
@@ -107,7 +107,7 @@ impl Index {
         Ok(self.directory().withdrawals())
     }
 
-    /// Returns the withdrawals that the list of segments named when it was last read.
+    /// Returns the withdrawals according to the list of segments that was last read.
     pub(super) fn listed_withdrawals(&self) -> Result<Withdrawals> {
         let Some(name) = self.directory().withdrawals() else { return Ok(Withdrawals::default()) };
         let failed = |e: io::Error| self.error("read the withdrawals of", e.into());
@@ -116,27 +116,27 @@ impl Index {
     }
 }
 
-/// Returns a time as records have it, to the second.
+/// Formats a time for records, in seconds.
 #[must_use]
 pub fn date_of(time: SystemTime) -> String {
     let time = OffsetDateTime::from(time).replace_nanosecond(0).expect("0 is a nanosecond");
     time.format(&Rfc3339).unwrap_or_default()
 }
 
-/// Returns the time that [`date_of`] gave, in seconds since 1970.
+/// Parses the result of [`date_of`] into seconds since 1970.
 #[must_use]
 pub fn seconds_of(date: &str) -> Option<u64> {
     let time = OffsetDateTime::parse(date, &Rfc3339).ok()?;
     u64::try_from(time.unix_timestamp()).ok()
 }
 
-/// Returns a digest as records have it.
+/// Formats a digest for records, as 32 hexadecimal digits.
 #[must_use]
 pub fn hex_of(digest: Digest) -> String {
     format!("{:016x}{:016x}", digest.high, digest.low)
 }
 
-/// Returns the digest that [`hex_of`] gave.
+/// Parses the result of [`hex_of`].
 #[must_use]
 pub fn digest_of_hex(hex: &str) -> Option<Digest> {
     let is_hex = hex.len() == 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -144,19 +144,19 @@ pub fn digest_of_hex(hex: &str) -> Option<Digest> {
 }
 
 impl Withdrawals {
-    /// Returns whether the list is empty.
+    /// Returns whether there are no withdrawals.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Returns their number.
+    /// Returns the number of withdrawals.
     #[must_use]
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Returns them, in the order of time.
+    /// Returns the withdrawals, ordered by time.
     pub fn iter(&self) -> impl Iterator<Item = &Withdrawal> {
         self.all.iter().map(|signed| &signed.withdrawal)
     }
@@ -167,10 +167,10 @@ impl Withdrawals {
         self.all.iter().rev().map(|signed| &signed.withdrawal).find(|one| one.id == id)
     }
 
-    /// Adds a withdrawal, in the place of one of the same document and text.
+    /// Adds a withdrawal. An earlier withdrawal of the same document and text is replaced.
     ///
     /// # Errors
-    /// When a digest or the signature cannot be read; as a clause.
+    /// When a digest or the signature cannot be decoded. The error is a clause.
     pub fn push(&mut self, withdrawal: Withdrawal) -> std::result::Result<(), String> {
         let is_other = |signed: &&Arc<Signed>| !signed.withdrawal.is_same(&withdrawal);
         let mut all: Vec<Arc<Signed>> = self.all.iter().filter(is_other).cloned().collect();
@@ -179,7 +179,7 @@ impl Withdrawals {
         Ok(())
     }
 
-    /// Takes out the withdrawals of the document with this id; returns their number.
+    /// Removes the withdrawals of the document with this id. Returns their number.
     pub fn forget(&mut self, id: &str) -> usize {
         let before = self.all.len();
         let mut all = std::mem::take(&mut self.all);
@@ -188,8 +188,8 @@ impl Withdrawals {
         before - self.all.len()
     }
 
-    /// Adds those of another index that this one does not have. A document that both have withdrawn
-    /// is quoted by documents of both.
+    /// Returns the union with the withdrawals of another index. If both have withdrawn a document,
+    /// the quoting documents of both are merged.
     #[must_use]
     pub fn union(&self, other: &Withdrawals) -> Withdrawals {
         let mut all: Vec<Arc<Signed>> = Vec::new();
@@ -226,11 +226,12 @@ impl Withdrawals {
         Ok(Withdrawals { all, texts, by_key })
     }
 
-    /// Returns the reason why a document is refused, if it is. An index refuses the texts that a
-    /// withdrawal removed, and texts that resemble a withdrawn one, or contain it, as far as their
-    /// signatures are evidence of that. Texts that quote it by its record stayed, and are not
-    /// refused. Where the analyzer of the index leaves words out, its signatures are no evidence:
-    /// signatures of all words are compared then.
+    /// Refuses a withdrawn document.
+    ///
+    /// An index refuses texts that a withdrawal removed, and texts that resemble or contain a
+    /// withdrawn text, as far as signatures prove it. Quoting texts that the record lists were
+    /// kept, and are not refused. If the analyzer of the index leaves words out, its signatures
+    /// prove nothing, so signatures of all words are compared instead.
     ///
     /// # Errors
     /// [`Error::Input`] with the reason [`Reason::Withdrawn`].
@@ -244,7 +245,7 @@ impl Withdrawals {
         }
     }
 
-    /// Returns the reason why a text is refused, as a clause.
+    /// Returns why a text is refused, as a clause, or `None` if it is not.
     ///
     /// # Errors
     /// When the text is too large to be analyzed.
@@ -263,7 +264,7 @@ impl Withdrawals {
     /// Returns the withdrawal that refuses a text, if any.
     ///
     /// # Errors
-    /// As [`refusal`](Self::refusal).
+    /// The errors of [`refusal`](Self::refusal).
     pub fn refused_for(
         &self,
         config: &Config,
@@ -285,7 +286,7 @@ impl Withdrawals {
         if known.is_some() { Ok(known) } else { self.resembling(config, text) }
     }
 
-    /// Returns the place of the first withdrawal whose text a text resembles or contains.
+    /// Returns the place of the first withdrawal whose text is resembled or contained by the text.
     fn resembling(
         &self,
         config: &Config,
@@ -320,10 +321,10 @@ impl Withdrawals {
         Ok(shared.into_iter().find_map(found))
     }
 
-    /// Returns the reason why a stored document would be refused, as a clause.
+    /// Returns why a stored document would be refused, as a clause, or `None` if it would not.
     ///
     /// # Errors
-    /// When it cannot be read; [`Error::Cancelled`] soon after `stop`.
+    /// When the document cannot be read. [`Error::Cancelled`] soon after `stop`.
     pub(crate) fn of_stored(
         &self,
         snapshot: &Snapshot,
@@ -339,11 +340,12 @@ impl Withdrawals {
         self.refusal(config, CheckedText { digest, tokens, signature: &signature, text })
     }
 
-    /// Returns an error if a document of `snapshot`, of the index called `name`, is refused; only
-    /// segments of interest are read. Removed documents count: their segments still have the texts.
+    /// Refuses a snapshot of the index `name` that has a withdrawn document. Only segments for
+    /// which `is_of_interest` is true are read. Removed documents count too, because their segments
+    /// still have the texts.
     ///
     /// # Errors
-    /// The refusal, which names the document; when a document cannot be read.
+    /// The refusal with the id of the document, and when a document cannot be read.
     pub(super) fn check_all(
         &self,
         snapshot: &Snapshot,
@@ -380,10 +382,10 @@ impl Withdrawals {
     }
 }
 
-/// Returns a digest of a record.
+/// Decodes a digest of a record.
 ///
 /// # Errors
-/// When it is not 32 hexadecimal digits; as a clause.
+/// When the text is not 32 hexadecimal digits. The error is a clause.
 fn digest_in(hex: &str) -> std::result::Result<Digest, String> {
     digest_of_hex(hex).ok_or_else(|| format!("{hex:?} is no digest"))
 }
@@ -391,7 +393,7 @@ fn digest_in(hex: &str) -> std::result::Result<Digest, String> {
 /// Returns the digests of the texts that a withdrawal removed.
 pub fn digests(withdrawal: &Withdrawal) -> impl Iterator<Item = &String> {
     let removed = withdrawal.removed.iter().map(|RemovedDocument { digest, .. }| digest);
-    // The last wins: a text of the document itself is not called one of another.
+    // The document itself comes last and wins: its text must not be attributed to a removed copy.
     removed.chain(std::iter::once(&withdrawal.digest))
 }
 
@@ -410,7 +412,7 @@ impl Signed {
     }
 }
 
-/// Returns the fingerprints of a signature of JSON.
+/// Decodes the fingerprints of a signature in JSON.
 fn fingerprints_of(signature: &SignatureBody) -> std::result::Result<Vec<Fingerprint>, String> {
     let read = |(key, position): &(String, u32)| {
         let key = key.parse().map_err(|_| format!("{key:?} is no fingerprint"))?;
@@ -427,15 +429,15 @@ fn fingerprints_of(signature: &SignatureBody) -> std::result::Result<Vec<Fingerp
     Ok(fingerprints)
 }
 
-/// Returns what a similarity with the withdrawn text, the first, of this many tokens is evidence
-/// of.
+/// Returns the evidence in the similarity between a withdrawn text of `own_tokens` tokens (side a)
+/// and another text.
 fn evidence_of(
     withdrawal: &Withdrawal,
     own_tokens: u32,
     similarity: &Similarity,
 ) -> Option<Evidence> {
     let least = withdrawal.min_resemblance;
-    // A text shorter than a passage is in many others by chance.
+    // A text shorter than a passage occurs in many texts by chance.
     let is_passage = own_tokens >= withdrawal.min_passage;
     match () {
         () if similarity.resembles(least) => Some(Evidence::Resemblance),
@@ -446,11 +448,10 @@ fn evidence_of(
 }
 
 impl Withdrawals {
-    /// Reads the bytes of the file of this name, which a list of segments names and another program
-    /// has kept.
+    /// Parses the file `name` of a list of segments, from bytes that another program has stored.
     ///
     /// # Errors
-    /// When they are damaged.
+    /// When the bytes are damaged.
     pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Withdrawals> {
         let failed = |e| Error::io("read", name, e);
         let file = FileSlice::from(bytes);
@@ -459,7 +460,7 @@ impl Withdrawals {
         Withdrawals::from_file(name, &body)
     }
 
-    /// Returns the withdrawals that `other` does not have.
+    /// Returns the withdrawals that are missing in `other`.
     pub fn missing_in<'a>(
         &'a self,
         other: &'a Withdrawals,
@@ -468,7 +469,7 @@ impl Withdrawals {
         self.iter().filter(is_missing)
     }
 
-    /// Reads the file of this name, whose checksum has been compared.
+    /// Parses the file `name`, whose checksum has been verified.
     pub(super) fn from_file(name: &str, bytes: &[u8]) -> Result<Withdrawals> {
         let damage = |at: usize, what: String| -> Error {
             Corruption::new(name, "withdrawals", at as u64, what).into()
@@ -480,7 +481,7 @@ impl Withdrawals {
         Withdrawals::of(all).map_err(|what| damage(0, what))
     }
 
-    /// Returns the bytes of a file with them.
+    /// Serializes the withdrawals into the bytes of a file.
     pub(super) fn to_file(&self) -> Vec<u8> {
         file::write(self.iter())
     }

@@ -1,8 +1,8 @@
 //! The signatures of all words of withdrawn texts.
 //!
-//! An analyzer that leaves words out, such as stop words and numbers, leaves the same of texts that
-//! say different things. Its signatures find texts that are like a withdrawn one, and must not
-//! refuse them. So a record has another signature then: that of the default scheme over all words.
+//! An analyzer that leaves out stop words or numbers can make the same tokens of texts that say
+//! different things. Its signatures find texts like a withdrawn text, but are too weak to refuse a
+//! text. The record of a withdrawal then has a second signature: the default scheme over all words.
 
 use super::{Evidence, Withdrawals, evidence_of};
 use crate::error::Result;
@@ -11,16 +11,16 @@ use crate::overlap::Overlap;
 use crate::scheme::{DEFAULT_SPEC, distinct_keys};
 
 impl Config {
-    /// Tells whether signatures of this configuration lack words of their texts.
+    /// Returns whether signatures of this configuration ignore some words of a text.
     #[must_use]
     pub fn leaves_words_out(&self) -> bool {
         self.analyzer.of_all_words() != self.analyzer
     }
 
-    /// Returns the configuration of signatures of all words; `None` if those of this one lack none.
+    /// Returns the configuration for signatures of all words, or `None` if no word is left out.
     ///
     /// # Errors
-    /// None, as the scheme is the default one.
+    /// Never in practice, because the scheme is the default scheme.
     pub fn of_all_words(&self) -> Result<Option<Config>> {
         if !self.leaves_words_out() {
             return Ok(None);
@@ -32,8 +32,9 @@ impl Config {
 }
 
 impl Withdrawals {
-    /// Returns the first of these withdrawals whose text a text resembles or contains by all of its
-    /// words, which are signed as `words` says. None does if the text or the key is not known.
+    /// Returns the first of the withdrawals `those` whose text is resembled or contained by `text`,
+    /// comparing all words, which are signed with `words`. `None` if the text or the key is
+    /// unknown.
     pub(super) fn resembling_words(
         &self,
         words: &Config,

@@ -1,4 +1,4 @@
-//! What a writer knows of the documents of the index as it has changed it.
+//! The documents of the index including a writer's uncommitted changes.
 
 use super::super::Document;
 use super::super::content::{Compared, Content};
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::hash::Digest;
 
 impl Writer {
-    /// Compares a document, whose text has this digest, with the stored one of its id.
+    /// Compares a document, whose text has this digest, with the stored document of the same id.
     pub(super) fn compare(&self, document: &Document, digest: Digest) -> Result<Compared> {
         let of_id = id_digest(&document.id);
         let before = self.content_of(of_id, &document.id)?;

@@ -1,4 +1,4 @@
-//! What a writer records of how much of a document is new.
+//! Records the novelty of the documents that a writer adds.
 
 use cento_api::NOVELTY;
 use serde_json::{Map, Value};
@@ -11,11 +11,10 @@ use super::super::{Config, SignedDocument};
 use super::{MEMORY_BYTES_MIN, Writer};
 use crate::error::Result;
 
-/// This share of the memory is for the fingerprints of the documents of a commit, if novelty is
-/// recorded.
+/// The fraction of memory for fingerprints of uncommitted documents, if novelty is recorded.
 const NOVELTY_SHARE: usize = 3;
 
-/// Returns the recorder of novelty of an index, if it records it.
+/// Returns the recorder of novelty, if the index records novelty.
 pub fn recorder(config: &Config, memory_bytes: usize) -> Result<Option<NoveltyRecorder>> {
     let room = memory_bytes.max(MEMORY_BYTES_MIN) / NOVELTY_SHARE;
     Ok(config.novelty_span()?.map(|span| NoveltyRecorder::new(span, room)))
@@ -31,8 +30,8 @@ impl Writer {
         self.catch_up()
     }
 
-    /// Returns the meta object of a document that is added, with how much of it is new, and its
-    /// canonical JSON; `None` if that is not recorded, or the document says it.
+    /// Returns the meta object of a new document including its novelty, and its canonical JSON.
+    /// `None` if the index records no novelty, or the meta object already states it.
     pub(super) fn with_novelty(
         &mut self,
         own: &SignedDocument,

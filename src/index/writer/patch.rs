@@ -1,8 +1,8 @@
 //! Changes of the meta object alone.
 //!
-//! A label such as `reviewed` is set long after the text was added, often by a program that has no
-//! copy of the text. The stored text, parts and signature are written again as they are, so nothing
-//! is fingerprinted a second time.
+//! A label such as `reviewed` is often set long after the text was added, by a program that has no
+//! copy of the text. The stored text, parts and signature are therefore written again unchanged,
+//! without computing fingerprints a second time.
 
 use serde_json::{Map, Value};
 
@@ -13,13 +13,12 @@ use crate::reason::{Reason, Refusal};
 use crate::runtime::Stop;
 
 impl Writer {
-    /// Changes members of the meta object of the document with this id, and keeps its text;
-    /// returns `None` if there is no such document.
+    /// Changes members of the meta object of the document with this id, and keeps its text. Returns
+    /// `None` if there is no such document.
     ///
     /// `patch` is a merge patch (RFC 7396): a member with the value null is removed, objects are
-    /// merged member by member, and every other value replaces the one before. The document keeps
-    /// the time when it was added. If it has been changed since the last commit, these changes are
-    /// committed first.
+    /// merged member by member, and any other value replaces the previous value. The document keeps
+    /// its time of addition. If the document has uncommitted changes, they are committed first.
     ///
     /// ```
     /// use cento::{Config, Document, Index, Outcome, Stop, WriterOptions};
@@ -40,9 +39,9 @@ impl Writer {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Input`] when the index cannot hold the new meta object, or refuses the document
-    /// because it was withdrawn; the errors of [`add`](Self::add); [`Error::Cancelled`] soon after
-    /// `stop`, in an index that stores no signatures.
+    /// [`Error::Input`] when the index cannot hold the new meta object, or when the document was
+    /// withdrawn. The errors of [`add`](Self::add). [`Error::Cancelled`] soon after `stop` is set,
+    /// in an index without stored signatures.
     pub fn patch_meta(
         &mut self,
         id: &str,
@@ -131,7 +130,7 @@ mod tests {
         }
     }
 
-    /// Parts, place of the id, time of addition and signature, in an index with these settings.
+    /// Checks parts, place of the id, time of addition and signature with these settings.
     fn everything_else_stays(store_text: bool, store_signatures: bool) {
         let config = Config::new("winnow(k=5,w=10)", "words", store_text).unwrap();
         let index = Index::in_memory(Config { store_signatures, ..config }).unwrap();

@@ -1,10 +1,10 @@
 //! Ranges whose ends are dates.
 //!
-//! In `meta` a date is a time (`2021-03-04T10:00:00Z`, which tantivy keeps as one), text
+//! In `meta` a date is a time (`2021-03-04T10:00:00Z`, which tantivy stores as a time), a text
 //! (`2021-03-04`, `2021-03`, `2021-03-04T10:00`), or a number, which is a year. tantivy compares
-//! the end of a range with the values of its own form alone, so that a range of dates becomes a
-//! range for each form. A date is a period: a range from a year begins with it, and one up to a
-//! year ends with it.
+//! the end of a range only with values of the same form, so a range of dates becomes one range per
+//! form. A date is a period: a range from a year starts at its beginning, and a range up to a year
+//! stops at its end.
 
 use tantivy::query_grammar::{Occur, UserInputAst, UserInputBound, UserInputLeaf};
 
@@ -14,21 +14,21 @@ use super::ADDED;
 use super::ranges::{end, type_of};
 use crate::period::{SECONDS_A_DAY, Time, date, day_of, period, year};
 
-/// The years whose times tantivy can keep.
+/// The years whose times tantivy can store.
 const YEARS_OF_TIMES: [i64; 2] = [1678, 2262];
 
-/// The first and the last number that is a year. Texts are years from `0001` on.
+/// The first and the last number that counts as a year. In texts, years start at `0001`.
 const YEARS: [i64; 2] = [1000, 9999];
 
-/// Texts that are before and after all that begin with a digit.
+/// Texts before and after every text that begins with a digit.
 const BEFORE_DIGITS: &str = "/~";
 const AFTER_DIGITS: &str = ":";
 
-/// Replaces ranges of dates over `meta` by a range for each form of a date, and dates of `added` by
-/// times.
+/// Replaces ranges of dates over `meta` with a range for each form of a date, and dates of `added`
+/// with times.
 ///
 /// # Errors
-/// When `added` is compared with a value other than a date, as a clause.
+/// When `added` is compared with a value other than a date. The error is a clause.
 pub(super) fn spread(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> Result<(), String> {
     let leaf = match ast {
         UserInputAst::Clause(clauses) => {
@@ -66,7 +66,7 @@ pub(super) fn spread(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> 
     Ok(())
 }
 
-/// Returns the ranges that a range of dates means; `None` if it is another range.
+/// Returns the ranges that a range of dates means, or `None` if the ends are not dates.
 fn forms(
     field: &str,
     lower: &UserInputBound,
@@ -80,12 +80,12 @@ fn forms(
     let of = |text: Option<&str>| text.and_then(|text| End::of(text).date);
     let from = of(least).map(|date| Cut::lower(lower, date));
     let to = of(most).map(|date| Cut::upper(upper, date));
-    // A time stays as it is written, to the last fraction of a second.
+    // A time stays as written, to the last fraction of a second.
     let is_time = |text: Option<&str>| text.is_none_or(|text| End::of(text).is_time);
     let is_of_years = least.iter().chain(&most).all(|text| text.len() == YEAR_DIGITS);
     let range = |lower, upper| UserInputLeaf::Range { field: Some(field.to_owned()), lower, upper };
     let numbers = match is_of_years {
-        // They may be numbers of any sense.
+        // Four digits may be a number of any meaning.
         true => range(lower.clone(), upper.clone()),
         false => range(
             UserInputBound::Inclusive(from.map_or(0, Cut::first_year).max(YEARS[0]).to_string()),
@@ -103,10 +103,10 @@ fn forms(
     Some(vec![numbers, texts, times])
 }
 
-/// What an end of a range means as a date.
+/// The end of a range, as a date.
 struct End {
     date: Option<Time>,
-    /// Whether it is a time as tantivy reads it.
+    /// Whether tantivy reads the end as a time.
     is_time: bool,
 }
 
@@ -121,7 +121,7 @@ impl End {
         End { date, is_time: type_of(text) == Type::Date }
     }
 
-    /// Reads what `added` is compared with.
+    /// Parses a value that `added` is compared with.
     fn added(text: &str) -> Result<End, String> {
         let end = End::of(text);
         match end.date {
@@ -134,7 +134,7 @@ impl End {
     }
 }
 
-/// A place between times: before or after all that begin at a time.
+/// A boundary between times: before or after everything that begins at `at`.
 #[derive(Clone, Copy)]
 struct Cut {
     at: f64,
@@ -142,31 +142,31 @@ struct Cut {
 }
 
 impl Cut {
-    /// Returns where a range begins.
+    /// Returns the beginning of a range.
     fn lower(bound: &UserInputBound, date: Time) -> Cut {
         let is_excluded = matches!(bound, UserInputBound::Exclusive(_));
         Cut::beside(date, is_excluded)
     }
 
-    /// Returns where a range ends.
+    /// Returns the end of a range.
     fn upper(bound: &UserInputBound, date: Time) -> Cut {
         let is_included = matches!(bound, UserInputBound::Inclusive(_));
         Cut::beside(date, is_included)
     }
 
-    /// Returns the place before or after a period.
+    /// Returns the boundary before or after a period.
     fn beside(date: Time, is_after: bool) -> Cut {
         let is_instant = date.start == date.end;
         Cut { at: if is_after { date.end } else { date.start }, is_after: is_after && is_instant }
     }
 
-    /// Returns the day and the second of it.
+    /// Returns the day, and the second within the day.
     fn place(self) -> ([i64; 3], f64) {
         let day = (self.at / SECONDS_A_DAY as f64).floor();
         (day_of(day as i64), self.at - day * SECONDS_A_DAY as f64)
     }
 
-    /// Makes the bound of times.
+    /// Makes the bound for times.
     fn time(self, is_lower: bool) -> UserInputBound {
         let [min, max] =
             YEARS_OF_TIMES.map(|year| period(&[year]).map_or(0.0, |period| period.start));
@@ -175,13 +175,13 @@ impl Cut {
         self.bound(text, is_lower)
     }
 
-    /// Makes the bound of texts. Before the first day of a year are all texts of it, also the year
-    /// alone.
+    /// Makes the bound for texts. Every text of a year sorts after the bound before its first day,
+    /// also the year alone.
     fn text(self, is_lower: bool) -> UserInputBound {
         let ([year, month, day], second) = self.place();
         let text = match (month, day, second) {
             _ if self.is_after => format!("{year:04}-{month:02}-{day:02}T{}", clock(second)),
-            // A year would be a number.
+            // A bare year would be read as a number.
             (1, 1, 0.0) => format!("{:04}~", year - 1),
             (_, 1, 0.0) => format!("{year:04}-{month:02}"),
             (_, _, 0.0) => format!("{year:04}-{month:02}-{day:02}"),
@@ -201,13 +201,13 @@ impl Cut {
         }
     }
 
-    /// Returns the first year that begins after this place.
+    /// Returns the first year that begins after this boundary.
     fn first_year(self) -> i64 {
         let ([year, ..], _) = self.place();
         year + i64::from(self.is_after || !self.begins_year())
     }
 
-    /// Returns the last year that begins before this place.
+    /// Returns the last year that begins before this boundary.
     fn last_year(self) -> i64 {
         let ([year, ..], _) = self.place();
         year - i64::from(!self.is_after && self.begins_year())
@@ -218,14 +218,14 @@ impl Cut {
     }
 }
 
-/// Writes the time of day, to the microsecond.
+/// Formats the time of day, to the microsecond.
 fn clock(second: f64) -> String {
     let whole = second.floor();
     let (minute, micros) = (whole as i64 / 60, ((second - whole) * 1e6).round() as i64);
     let text = format!("{:02}:{:02}:{:02}", minute / 60, minute % 60, whole as i64 % 60);
     match micros {
         0 => text,
-        // Rounded up it would be the next second.
+        // Rounding up would give the next second.
         micros => format!("{text}.{:06}", micros.min(999_999)),
     }
 }
@@ -241,7 +241,7 @@ mod tests {
     use crate::runtime::Stop;
     use crate::search::filter::Filter;
 
-    /// Values of the field `date`, and of others.
+    /// Values of the field `date`, and of other fields.
     const DATES: [&str; 8] = [
         "2020",
         "2021",
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_range_of_dates_includes_dates_of_every_form() {
-        // A bound of another precision than the dates matched nothing.
+        // A bound of another precision than the dates once matched nothing.
         check("date:[2021 TO 2021]", &DATES[1..7]);
         check("date:[2021 TO 2023]", &DATES[1..]);
         check("date:[2021-01-01 TO *]", &DATES[1..]);
@@ -331,7 +331,7 @@ mod tests {
         check("date:[0990-01-01 TO *]", &[1, 2, 4]);
         check("date:[* TO 0999-12]", &[0, 1]);
         check("date:{0987 TO 0999-05-31]", &[1]);
-        // Ends of four digits may be numbers of any sense.
+        // Ends with four digits may be numbers of any meaning.
         check("date:[0900 TO 1100]", &[0, 1, 2, 3, 4]);
     }
 
@@ -342,7 +342,7 @@ mod tests {
         check("year:[2016 TO 2017]", &DATES[1..3]);
         check("year:{2016 TO 20000]", &DATES[2..]);
         check("year:[2016 TO 2017.5]", &DATES[1..3]);
-        // The year begins with its first day.
+        // A year begins with its first day.
         check("year:[2019-01-01 TO 2020-12]", &DATES[4..6]);
         check("year:[2019-01-02 TO 2019-12-31T23:00:00Z]", &[]);
         check("year:{2019-01-01T00:00:00Z TO *]", &DATES[5..]);

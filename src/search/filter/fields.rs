@@ -1,7 +1,7 @@
-//! Which fields do filters name, and which are there?
+//! Finds the fields in a filter, and checks that documents have them.
 //!
-//! A query of a field that no document has is no error to tantivy; it matches nothing, and a
-//! negation of it everything.
+//! tantivy accepts a query on a field that no document has, which matches nothing, and whose
+//! negation matches everything. Such a filter is refused here.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use tantivy::schema::Field;
 use super::META;
 use crate::index::Snapshot;
 
-/// The maximum number of fields of a segment that are looked up for a message.
+/// The most fields of a segment that are looked up for a message.
 const LOOKED_UP_MAX: usize = 200;
-/// The maximum number of fields that a message names.
+/// The most fields that a message lists.
 const SHOWN_MAX: usize = 10;
-/// The maximum number of bytes of the name of a field in a message.
+/// The most bytes of a field name in a message.
 const NAME_BYTES_MAX: usize = 40;
 
 /// The byte at the end of a path in a term of a JSON field.
@@ -25,18 +25,18 @@ const END_OF_PATH: u8 = 0;
 /// The byte between two members of a path.
 const MEMBER: u8 = 1;
 
-/// The fields that a filter names.
+/// The fields in a filter.
 #[derive(Default)]
 pub(super) struct NamedFields<'a> {
-    /// The paths of fields of `meta`, with it.
+    /// The paths of fields of `meta`, including `meta`.
     valued: BTreeSet<&'a str>,
-    /// Those that are tested for existence, as an object exists if a member of it does.
+    /// Fields tested for existence. An object exists if a member exists.
     existing: BTreeSet<&'a str>,
-    /// A word that is in no field.
+    /// A word without a field.
     stray: Option<&'a str>,
 }
 
-/// Why a filter is refused, or not evaluated.
+/// Why a filter is refused, or could not be evaluated.
 pub(super) enum FieldFault {
     Refused(String),
     Failed(TantivyError),
@@ -55,7 +55,7 @@ impl From<std::io::Error> for FieldFault {
 }
 
 impl<'a> NamedFields<'a> {
-    /// Collects the fields of a filter whose fields of `meta` have it before their names.
+    /// Collects the fields of a filter whose fields of `meta` are already qualified.
     pub(super) fn of(ast: &'a UserInputAst) -> NamedFields<'a> {
         let mut fields = NamedFields::default();
         fields.collect(ast);
@@ -92,7 +92,7 @@ impl<'a> NamedFields<'a> {
         }
     }
 
-    /// Checks that there are documents with each of these fields, if there are documents at all.
+    /// Checks that every field occurs in a document, unless there are no documents.
     pub(super) fn check(&self, snapshot: &Snapshot, meta: Field) -> Result<(), FieldFault> {
         let missing = self.missing(snapshot)?;
         match missing.first().filter(|_| snapshot.documents() > 0) {
@@ -101,7 +101,7 @@ impl<'a> NamedFields<'a> {
         }
     }
 
-    /// Returns those of the fields that no document has.
+    /// Returns the fields that no document has.
     pub(super) fn missing(&self, snapshot: &Snapshot) -> Result<Vec<&'a str>, FieldFault> {
         if let Some(word) = self.stray {
             let what = format!("`{word}` is in no field; write `FIELD:VALUE`");
@@ -126,7 +126,7 @@ pub(super) fn is_of_meta(field: &str) -> bool {
     field.split('.').next() == Some(META)
 }
 
-/// Tells whether a document has a value in the field, or in a member of it if `has_members`.
+/// Returns whether a document has a value in the field or, with `has_members`, in a member of it.
 fn is_there(snapshot: &Snapshot, field: &str, has_members: bool) -> tantivy::Result<bool> {
     for reader in snapshot.searchers().flat_map(|searcher| searcher.segment_readers()) {
         let columns = reader.fast_fields();
@@ -144,8 +144,8 @@ fn unknown(snapshot: &Snapshot, meta: Field, field: &str) -> Result<FieldFault, 
     let mut there = BTreeSet::new();
     for reader in snapshot.searchers().flat_map(|searcher| searcher.segment_readers()) {
         let terms = reader.inverted_index(meta)?;
-        // One look-up a field: the terms of a field are together, and those of its members after
-        // them.
+        // One look-up per field, because the terms of a field are contiguous, followed by its
+        // members.
         let mut from = Vec::new();
         for _ in 0..LOOKED_UP_MAX {
             let mut next = terms.terms().range().ge(&from).into_stream()?;
@@ -185,7 +185,7 @@ mod tests {
     use crate::index::{Config, Document, Index, Snapshot, WriterOptions};
     use crate::search::filter::Filter;
 
-    /// Makes a snapshot of one segment for each list of meta objects.
+    /// Makes a snapshot with a segment for each list of meta objects.
     fn snapshot(segments: &[&[Value]]) -> Snapshot {
         let config = Config::new("kgram(k=1)", "words", false).unwrap();
         let index = Index::in_memory(config).unwrap();
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_filter_on_a_field_that_no_document_has_is_refused_and_names_the_fields_there_are() {
-        // It matched nothing, and its negation everything, without a word.
+        // Such a filter once silently matched nothing, and its negation everything.
         let snapshot = two_segments();
         let there = "the fields there are `Who`, `a.b`, `a.c.d`, `at`, `topic`";
         for (filter, field) in [

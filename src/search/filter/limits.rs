@@ -1,37 +1,37 @@
-//! Limits on the size and nesting of filters that are parsed.
+//! Limits the size and nesting of filters before they are parsed.
 //!
-//! tantivy's grammar, and the query that it makes, are recursive: a filter of 2 KiB that consists
-//! of parentheses takes more stack than a thread has, which ends the process. And some of its steps
-//! take time with the square of a word's length. So the text is checked first, in one pass from
-//! left to right that knows no grammar and errs to the safe side.
+//! tantivy's grammar and the queries it makes are recursive: a filter of 2 KiB of parentheses
+//! overflows the stack of a thread, which ends the process. Some steps of the parser take time
+//! quadratic in the length of a word. Filters are therefore checked first, in a single pass from
+//! left to right that knows no grammar and errs on the safe side.
 
 use crate::text::is_white_space;
 
-/// The maximum length of a filter, in bytes: some hundred ids in a set.
+/// The most bytes of a filter, enough for a set of several hundred ids.
 const BYTES_MAX: usize = 16 << 10;
 
-/// The maximum nesting of parentheses and `NOT`. In a debug build one takes up to 10 KiB of
-/// stack; threads have 2 MiB.
+/// The deepest nesting of parentheses and `NOT`. In a debug build, a level takes up to 10 KiB of
+/// stack, and threads have 2 MiB.
 const DEPTH_MAX: usize = 32;
 
-/// The maximum number of bytes without a sign or space: up to the next of them the grammar looks
-/// for the end of a name, from every word. The longest id fits.
+/// The most bytes without a sign or space, because at every word the grammar searches up to the
+/// next sign or space for the end of a name. The longest id fits.
 const RUN_BYTES_MAX: usize = 1 << 10;
 
-/// The characters that the name of a field cannot have, unless after a backslash.
+/// Characters that a field name may contain only after a backslash.
 const SIGNS: [char; 15] =
     ['+', '^', '`', ':', '{', '}', '"', '\'', '[', ']', '(', ')', '!', '*', ' '];
 
-/// The maximum number of parts in the name of a field.
+/// The most parts of a field name.
 const PARTS_MAX: usize = 32;
 
-/// The maximum number of words and signs in a filter.
+/// The most words and signs in a filter.
 const WORDS_MAX: usize = 4 << 10;
 
-/// The maximum number of ranges and prefixes of values: each may examine every document.
+/// The most ranges and prefixes of values, because each may examine every document.
 const SCANS_MAX: usize = 32;
 
-/// Reports, as a clause, why the filter is too large or too deep.
+/// Returns an error, as a clause, if the filter is too large or too deep.
 pub(super) fn check(text: &str) -> Result<(), String> {
     if text.len() > BYTES_MAX {
         return Err(format!(
@@ -42,13 +42,13 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     }
     let mut open = Open::default();
     let (mut words, mut dots) = (0, 0);
-    // The beginnings of the run without a sign or space, and of the word.
+    // Where the run without a sign or space begins, and where the word begins.
     let (mut run_start, mut word_start) = (0, 0);
     let mut previous = ' ';
     for (at, c) in text.char_indices() {
         let end = at + c.len_utf8();
         let is_sign = SIGNS.contains(&c);
-        // tantivy reserves some of them in names of fields.
+        // tantivy reserves some control characters in field names.
         if c.is_control() && !is_white_space(c) {
             return Err("it contains a control character".into());
         }
@@ -60,7 +60,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
         }
         words += usize::from(SIGNS.contains(&previous) || is_white_space(previous))
             * usize::from(!is_white_space(c));
-        // Names of fields may have white space in them, and signs after a backslash.
+        // Field names may contain white space, and signs after a backslash.
         if is_sign && previous != '\\' {
             if c == ':' && dots >= PARTS_MAX {
                 return Err(format!("the name of a field has more than {PARTS_MAX} parts"));
@@ -75,8 +75,8 @@ pub(super) fn check(text: &str) -> Result<(), String> {
         match c {
             '(' => open.parenthesis(),
             ')' => open.close(),
-            // In quotations and regular expressions parentheses do not nest; only a grammar can
-            // tell where these begin and end.
+            // In quotations and regular expressions parentheses do not nest. Only a grammar can
+            // tell where quotations begin and end.
             '"' | '\'' | '/' | '\\' => open.blur(),
             _ => {}
         }
@@ -104,20 +104,20 @@ pub(super) fn check_scans(scans: usize) -> Result<(), String> {
     }
 }
 
-/// The parentheses and negations that may be open: at least those that the grammar has open.
+/// The parentheses and negations that may be open: at least the ones that the grammar has open.
 ///
-/// A pair of parentheses is removed only if no character between them can begin or end a quotation:
-/// then both are within one, or neither.
+/// A pair of parentheses is removed only if no character in between can begin or end a quotation,
+/// because then both are inside a quotation, or both outside.
 #[derive(Default)]
 struct Open {
-    /// For each: whether it is a parenthesis that certainly matches the next closing one.
+    /// For each open mark, its kind. A plain parenthesis certainly matches the next closing one.
     marks: Vec<Mark>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Parenthesis,
-    /// Followed by a character that may be a quotation mark.
+    /// A parenthesis followed by a character that may be a quotation mark.
     Blurred,
     Negation,
 }

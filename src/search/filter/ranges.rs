@@ -1,20 +1,20 @@
-//! Ranges of filters, with both ends of one type.
+//! Gives both ends of a range the same type.
 //!
-//! tantivy takes the type of a range over `meta` from one end and answers an end of another type
-//! with a panic, also if one is a whole number and the other a fraction.
+//! tantivy takes the type of a range over `meta` from one end, and panics if the other end has
+//! another type, even for a whole number and a fraction.
 
 use tantivy::json_utils::convert_to_fast_value_and_append_to_json_term;
 use tantivy::query_grammar::{UserInputAst, UserInputBound, UserInputLeaf};
 use tantivy::schema::{Field, Term, Type};
 
-/// Below this each whole number has fractions next to it.
+/// Below this number, every whole number has fractions next to it.
 const WHOLE_MAX: f64 = (1u64 << 52) as f64;
 
-/// Gives both ends of a range the same type: a whole number that ends a range whose other end is a
-/// fraction is replaced by the fraction next to it, which includes the same numbers.
+/// Gives both ends of a range the same type. If one end is a fraction and the other a whole number,
+/// the whole number is replaced by the adjacent fraction that includes the same numbers.
 ///
 /// # Errors
-/// When the ends of a range over `meta` are of types that cannot be compared, as a clause.
+/// When the ends of a range over `meta` have types that cannot be compared. The error is a clause.
 pub(super) fn unify(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> Result<(), String> {
     let leaf = match ast {
         UserInputAst::Clause(clauses) => {
@@ -40,7 +40,7 @@ pub(super) fn unify(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> R
     })
 }
 
-/// Returns an end as it is written, unless the range is unbounded there.
+/// Returns an end as written, or `None` if the range is unbounded there.
 pub(super) fn end(bound: &UserInputBound) -> Option<&str> {
     match bound {
         UserInputBound::Inclusive(text) | UserInputBound::Exclusive(text) => Some(text),
@@ -55,13 +55,12 @@ pub(super) fn type_of(end: &str) -> Type {
     term.and_then(|term| term.value().json_path_type()).unwrap_or(Type::Str)
 }
 
-/// Returns the whole number that is written here, if there are fractions next to it.
+/// Returns the whole number in this text, if there are fractions next to it.
 fn whole(end: &str) -> Option<f64> {
     end.parse().ok().filter(|number: &f64| number.abs() < WHOLE_MAX)
 }
 
-/// Returns the end that includes the same numbers as `bound`, which is the whole `number`, and is a
-/// fraction.
+/// Returns a fractional end that includes the same numbers as `bound`, the whole `number`.
 fn beside(bound: &UserInputBound, number: f64, is_lower: bool) -> UserInputBound {
     let is_inclusive = matches!(bound, UserInputBound::Inclusive(_));
     let fraction = if is_lower == is_inclusive { number.next_down() } else { number.next_up() };

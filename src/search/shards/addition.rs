@@ -1,4 +1,4 @@
-//! Adding up what shards count.
+//! Adds up the counts of shards.
 
 use cento_api::ShardFrequencies;
 
@@ -6,11 +6,10 @@ use super::super::sample::Sample;
 use super::text_sample;
 use crate::error::{Error, Result};
 
-/// Adds up the frequencies of shards, and makes the sample of all their texts.
+/// Adds up the frequencies of shards, and combines their samples.
 ///
 /// # Errors
-/// When they are of different queries, the settings of the shards differ, or a shard is there
-/// twice.
+/// When the queries or the settings of the shards differ, or a shard occurs twice.
 pub fn add_up_frequencies(shards: Vec<ShardFrequencies>) -> Result<ShardFrequencies> {
     let mut shards = shards.into_iter();
     let Some(first) = shards.next() else {
@@ -35,7 +34,7 @@ pub fn add_up_frequencies(shards: Vec<ShardFrequencies>) -> Result<ShardFrequenc
     Ok(sum)
 }
 
-/// Adds the frequencies of more shards, without their sample.
+/// Adds the frequencies of another shard, without its sample.
 fn added(sum: ShardFrequencies, other: ShardFrequencies) -> Result<ShardFrequencies> {
     check_alike(&sum, &other)?;
     let are_both_counted = sum.documents > 0 && other.documents > 0;

@@ -1,8 +1,8 @@
-//! What to ask the shards next, or the answer.
+//! Decides what to request from the shards next, or makes the answer.
 //!
-//! The answers so far are gone through from the beginning each time, by the functions that search
-//! one index: candidates are ordered as scored documents, and examined as texts are, until one is
-//! needed that no shard has compared yet.
+//! Each call processes the answers so far from the beginning, with the functions that search a
+//! single index: candidates are ordered like scored documents and examined like texts, until a
+//! document is needed that no shard has compared yet.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,18 +25,18 @@ use crate::error::{Error, Result};
 use crate::index::DocAddress;
 use crate::reason::ConflictKind;
 
-/// The candidates that each shard names at first, if any of its documents may be needed.
+/// The number of candidates that each shard returns at first, if any document may be needed.
 const CANDIDATES_FIRST: usize = 1000;
 
-/// How many times more candidates are requested if these were too few.
+/// The growth factor of the number of candidates when there were too few.
 const CANDIDATES_GROWTH: usize = 8;
 
-/// Returns what to ask the shards next about `query`, or the answer, which is that of one index
-/// with the documents of all shards.
+/// Returns what to request from the shards next for `query`, or the answer, which equals the answer
+/// of a single index with the documents of every shard.
 ///
 /// # Errors
-/// When the answers are not of one query and one state of each shard, or two shards have a document
-/// of the same id.
+/// When the answers belong to different queries or to different commits of a shard, or when two
+/// shards have a document with the same id.
 pub fn next_step(query: &Query, answers: &ShardAnswers) -> Result<ShardStep> {
     check(query)?;
     let (query, defaults) = query.with_defaults(answers.frequencies.preset);
@@ -64,7 +64,7 @@ pub fn next_step(query: &Query, answers: &ShardAnswers) -> Result<ShardStep> {
     Ok(ShardStep::Answer(Box::new(answer)))
 }
 
-/// Makes the answer of the documents to show.
+/// Makes the answer from the documents to show.
 fn answer(
     (query, pruning, defaults): (&Query, Pruning, Option<PresetDefaults>),
     answers: &ShardAnswers,
@@ -92,7 +92,7 @@ fn answer(
     })
 }
 
-/// Refuses answers of several states.
+/// Refuses answers from different commits.
 fn check_one_state(answers: &ShardAnswers) -> Result<()> {
     let mut commits: Vec<&String> = answers.candidates.iter().map(|of| &of.commit).collect();
     commits.sort_unstable();
@@ -112,12 +112,12 @@ fn check_one_state(answers: &ShardAnswers) -> Result<()> {
     Ok(())
 }
 
-/// The candidates of all shards in the order of hits.
+/// The candidates of every shard in the order of hits.
 struct Ranking {
-    /// The best, as far as their order is certain. An address is the shard and the place in its
-    /// answer.
+    /// The best candidates, as far as their order is certain. An address is the place of the shard
+    /// and the place in its answer.
     chosen: Vec<Scored>,
-    /// Whether more may be needed than the shards have named.
+    /// Whether more candidates may be needed than the shards have returned.
     is_cut: bool,
     /// The number of documents that meet the thresholds.
     met: usize,
@@ -146,7 +146,7 @@ impl Ranking {
             return Err(Error::argument("candidates", what));
         }
         all.sort_unstable_by(Scored::cmp_rank);
-        // What a shard has not named comes after the last that it has.
+        // Documents that a shard has not returned come after its last returned candidate.
         let is_cut =
             |shard: &ShardCandidates| (shard.candidates.len() as u64) < shard.met.min(limit as u64);
         let mut certain = all.len();
@@ -160,14 +160,14 @@ impl Ranking {
         Ok(Ranking { chosen: all, is_cut, met })
     }
 
-    /// Returns the documents to be compared next, by shard.
+    /// Returns the documents to compare next, by shard.
     fn next(
         &self,
         query: &Query,
         known: &KnownHits<'_>,
         shards: &[ShardCandidates],
     ) -> Vec<Vec<ShardCandidate>> {
-        // Where the texts decide how many are examined, twice as many as so far.
+        // If texts decide how many documents are examined, request as many as were compared so far.
         let some = match Patience::of(query).ends_early() || query.checks_texts() {
             true => known.by_id.len().max(Query::PATIENCE + 2),
             false => self.chosen.len(),
@@ -221,7 +221,7 @@ impl KnownHit<'_> {
         self.hit.hit.clone()
     }
 
-    /// Returns its distinct fingerprints.
+    /// Returns the distinct fingerprints of the document.
     fn keys(&self) -> Result<Vec<u64>> {
         let signature = self.hit.signature.as_ref();
         let fingerprints = signature.map_or(&[][..], |signature| &signature.fingerprints);
@@ -263,7 +263,7 @@ fn distinct_keys_of(shown: &[KnownHit<'_>]) -> Result<Vec<u64>> {
     Ok(keys)
 }
 
-/// Returns the fingerprints of all these documents as one signature.
+/// Returns the fingerprints of these documents as a single signature.
 fn all_fingerprints(shown: &[KnownHit<'_>]) -> Result<SignatureBody> {
     let keys = distinct_keys_of(shown)?;
     let Some(first) = shown.iter().find_map(|known| known.hit.signature.clone()) else {
@@ -274,7 +274,7 @@ fn all_fingerprints(shown: &[KnownHit<'_>]) -> Result<SignatureBody> {
     Ok(SignatureBody { tokens, fingerprints, ..first })
 }
 
-/// Makes hits of weighed documents, by the frequencies of their fingerprints in all shards.
+/// Makes hits of weighed documents, from the frequencies of their fingerprints over every shard.
 fn weighed_hits(answers: &ShardAnswers, shown: Vec<KnownHit<'_>>) -> Result<Vec<Hit>> {
     let keys = distinct_keys_of(&shown)?;
     let weights = match &answers.weights {

@@ -1,17 +1,16 @@
-//! Shards: indexes that together answer as one index with all their documents.
+//! Shards: indexes that together answer like a single index with their documents.
 //!
-//! A search over shards takes the stages of a search over one index, with the shards between them:
+//! A search over shards has the stages of a search over a single index, with messages in between:
 //!
-//! 1. [`Searcher::frequencies`]: how many documents of the shard have each fingerprint?
-//!    [`add_up_frequencies`] makes those of the collection, which decide about stop-fingerprints
-//!    and weights.
-//! 2. [`Searcher::candidates`]: which documents of the shard may be hits, by these frequencies?
-//! 3. [`Searcher::spans`]: what do the texts of the winners say?
+//! 1. [`Searcher::frequencies`]: counts the documents of a shard with each fingerprint.
+//!    [`add_up_frequencies`] computes the sums, which decide about stop-fingerprints and weights.
+//! 2. [`Searcher::candidates`]: finds the documents of a shard that may be hits, given the sums.
+//! 3. [`Searcher::spans`]: compares the texts of the winners.
 //!
-//! `next_step` conducts them: it examines the merged candidates by the rules of one index, and says
-//! which documents it must know next. It sends no requests. Transport, retries and shards that are
-//! down are left to the caller. Each message names the commit that it is of, and a shard whose
-//! commit is another one refuses to continue.
+//! `next_step` conducts the search: it examines the merged candidates by the rules of a single
+//! index, and returns which documents it needs to know next. It sends no requests. Transport,
+//! retries and unavailable shards are up to the caller. Each message contains the commit that it
+//! belongs to, and a shard refuses to continue a search of another commit.
 
 mod addition;
 mod conductor;
@@ -50,23 +49,23 @@ use crate::reason::ConflictKind;
 use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
 
-/// No collection has as many documents: readers of JSON round larger numbers.
+/// An upper bound of the number of documents, because JSON readers round larger numbers.
 const DOCUMENTS_MAX: u64 = 1 << 53;
 
 impl Searcher {
-    /// Returns the digest of the commit: a request continues an answer of the same commit only.
-    /// Copies of an index have the same one.
+    /// Returns the digest of the commit. A request only continues answers of the same commit.
+    /// Copies of an index have the same digest.
     #[must_use]
     pub fn commit(&self) -> &str {
         self.shard.commit.get_or_init(|| format!("{:016x}", self.snapshot.generation()))
     }
 
-    /// Counts the documents with each fingerprint of a query. The sample of the texts, if
-    /// requested, is that of the commit: it is the same for each query.
+    /// Counts the documents with each fingerprint of a query. `with_sample` adds the sample of the
+    /// texts, which is the same for every query of a commit.
     ///
     /// # Errors
-    /// When shards cannot answer the query as one index, or a file is damaged;
-    /// [`Error::Cancelled`] soon after the query is stopped.
+    /// When shards cannot answer the query together, or a file is damaged. [`Error::Cancelled`]
+    /// soon after the query is stopped.
     pub fn frequencies(&self, query: &Query, with_sample: bool) -> Result<ShardFrequencies> {
         check(query)?;
         let searcher = self.without(&query.options.without)?;
@@ -115,13 +114,12 @@ impl Searcher {
         Ok(self.shard.sample.get().and_then(Option::as_ref))
     }
 
-    /// Finds the documents that may be hits, by the frequencies of all shards: the best, and `most`
-    /// at most.
+    /// Finds the best `most` documents that may be hits, given the frequencies over every shard.
     ///
     /// # Errors
-    /// When the frequencies are of another query or of another commit, the filter names a field
-    /// that no document of any shard has, or a file is damaged; [`Error::Cancelled`] soon after the
-    /// query is stopped.
+    /// When the frequencies belong to another query or commit, when the filter contains a field
+    /// that no document of any shard has, or when a file is damaged. [`Error::Cancelled`] soon
+    /// after the query is stopped.
     pub fn candidates(
         &self,
         query: &Query,
@@ -165,7 +163,7 @@ impl Searcher {
     /// Compares the winners of a shard with the query.
     ///
     /// # Errors
-    /// When the winners are of another commit, or a document cannot be read;
+    /// When the winners belong to another commit, or a document cannot be read.
     /// [`Error::Cancelled`] soon after the query is stopped.
     pub fn spans(&self, query: &Query, winners: &ShardWinners) -> Result<ShardSpans> {
         check(query)?;
@@ -190,7 +188,7 @@ impl Searcher {
         Ok(ShardSpans { commit, needs_sample: false, hits })
     }
 
-    /// Returns the model of chance of all shards, if passages are rated by it.
+    /// Returns the model of chance over every shard, if passages are rated with it.
     fn model(&self, query: &Query, winners: &ShardWinners) -> Result<Needed> {
         if !query.needs_passages() || !self.snapshot.config().store_text {
             return Ok(Needed::Nothing);
@@ -212,7 +210,7 @@ impl Searcher {
         Ok(Needed::Model(model))
     }
 
-    /// Refuses to continue an answer of other commits than these.
+    /// Refuses to continue a search of other commits.
     fn check_commit<'a>(&self, mut commits: impl Iterator<Item = &'a String>) -> Result<()> {
         if commits.any(|commit| commit == self.commit()) {
             return Ok(());
@@ -223,11 +221,11 @@ impl Searcher {
     }
 }
 
-/// What passages are rated by.
+/// The requirements for rating passages.
 enum Needed {
-    /// They are not rated.
+    /// Nothing, because passages are not rated.
     Nothing,
-    /// This model.
+    /// A model, which is available.
     Model(Arc<Chance>),
     /// A model whose sample is missing.
     Sample,
@@ -265,8 +263,8 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    /// Returns the distinct fingerprints of a document as a signature: the document frequencies
-    /// of all shards give its weight.
+    /// Returns the distinct fingerprints of a document as a signature, so that the document
+    /// frequencies over every shard give its weight.
     fn signature_of(&self, address: DocAddress) -> Result<cento_api::http::SignatureBody> {
         let Search { searcher, query, .. } = self;
         let keys = searcher.keys_within(address, query.memory.as_ref(), query.stop())?;
@@ -277,7 +275,7 @@ impl Search<'_> {
     }
 }
 
-/// Refuses frequencies that are not of a query with these fingerprints.
+/// Refuses frequencies that belong to a query with other fingerprints.
 fn check_frequencies(frequencies: &ShardFrequencies, keys: &[u64]) -> Result<()> {
     let ShardFrequencies { dfs, deleted, gone, fingerprints, .. } = frequencies;
     let is_complete =

@@ -1,14 +1,14 @@
-//! Which queries can several indexes not answer as one?
+//! Refuses queries that several indexes cannot answer together.
 
 use cento_api::Goal;
 
 use super::super::query::{Query, Subject};
 use crate::error::{Error, Result};
 
-/// Refuses a query that several indexes cannot answer as one.
+/// Refuses a query that several indexes cannot answer together.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument), which names the option.
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) with the name of the option.
 pub fn check(query: &Query) -> Result<()> {
     query.check()?;
     let refused = |name: &'static str, what: &str| {

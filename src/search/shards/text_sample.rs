@@ -1,4 +1,4 @@
-//! A sample of texts in JSON.
+//! A sample of texts in JSON form.
 
 use cento_api::{SampledText, ShardSample};
 
@@ -6,10 +6,10 @@ use super::super::sample::{Sample, SampleText};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
 
-/// The hexadecimal digits of a number of 64 bits.
+/// The hexadecimal digits of a 64-bit number.
 const DIGITS: usize = 16;
 
-/// Returns a digest in hexadecimal digits.
+/// Formats a digest as 32 hexadecimal digits.
 pub fn hex_of(digest: Digest) -> String {
     format!("{:016x}{:016x}", digest.high, digest.low)
 }
@@ -23,10 +23,10 @@ pub fn to_json(sample: &Sample) -> ShardSample {
     ShardSample { digest: hex_of(sample.digest()), texts: sample.texts.iter().map(text).collect() }
 }
 
-/// Reads a sample.
+/// Parses a sample.
 ///
 /// # Errors
-/// When it is not one, or has another digest.
+/// When the JSON is not a sample, or does not match its digest.
 pub fn of_json(json: &ShardSample) -> Result<Sample> {
     let text = |text: &SampledText| -> Result<SampleText> {
         let digest = numbers(&text.digest)?;

@@ -1,4 +1,4 @@
-//! The documents that have a span: how many, which has most of it, and which was first?
+//! The documents that have a span: how many, which has most of it, and which came first.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -18,17 +18,17 @@ use crate::error::Result;
 use crate::field_date::{FieldDate, compare, field_of, read, shown, times};
 use crate::index::{DocAddress, date_of, is_common};
 
-/// Where many documents share fingerprints with a span, one is compared with it if it has at least
-/// this share of those that another document has, one in four. It carries the span if it has
-/// half of its words, and a word that was edited takes several fingerprints with it.
+/// If many documents share fingerprints with a span, a document is compared only if it shares at
+/// least a quarter of the maximum. It carries the span if it has half of the words of the span, and
+/// an edited word destroys several fingerprints.
 const SHARED_MIN: u32 = 4;
 
-/// Of many such documents, this number in a row without any of the span ends the comparison: those
-/// after them have still fewer of its fingerprints.
+/// With many such documents, the comparison ends after this many in a row without any of the span,
+/// because later documents share even fewer of its fingerprints.
 const PATIENCE: usize = 10;
 
-/// The maximum number of documents beyond those that were compared which are looked at, the
-/// earliest first, until one of them carries the span.
+/// The most documents that are examined after the comparison, earliest first, until a document
+/// carries the span.
 const EARLIEST_MAX: usize = 10;
 
 /// Which carriers of the spans were compared.
@@ -39,9 +39,9 @@ pub struct Carriers {
 /// A span whose carriers were looked for.
 struct Asked {
     span: Range<u32>,
-    /// Whether all documents that may carry it were compared.
+    /// Whether every document that may carry the span was compared.
     is_exact: bool,
-    /// Those of them that have half of its fingerprints, and were not compared with it.
+    /// Documents with half of its fingerprints that were not compared.
     left_out: Vec<DocAddress>,
 }
 
@@ -49,9 +49,9 @@ struct Asked {
 struct Carrier<'a> {
     address: DocAddress,
     compared: &'a Compared,
-    /// How much of the span it has.
+    /// How much of the span the document has.
     size: u32,
-    /// The passage that has most of it.
+    /// The passage with the most of the span.
     reuse: &'a Reuse,
 }
 
@@ -62,7 +62,7 @@ struct Described {
     first: DocAddress,
 }
 
-/// The time of a document, for the order in time.
+/// The times of a document, for ordering.
 struct Dated {
     date: Option<String>,
     written: Option<FieldDate>,
@@ -70,8 +70,7 @@ struct Dated {
 }
 
 impl Carriers {
-    /// Compares the documents that share fingerprints with each span, those with most of them
-    /// first.
+    /// Compares the documents that share fingerprints with each span, largest overlap first.
     ///
     /// # Errors
     /// When a document cannot be read.
@@ -80,7 +79,7 @@ impl Carriers {
         Ok(Carriers { asked })
     }
 
-    /// Describes spans by the documents that were compared, and returns the order of time.
+    /// Describes spans by the compared documents. Also returns which time orders the carriers.
     ///
     /// # Errors
     /// When a document cannot be read.
@@ -104,13 +103,13 @@ impl Carriers {
             }
         }
         read_texts(tracing, &mut described)?;
-        // A carrier with a date is before those without one.
+        // A carrier with a date comes before carriers without one.
         let is_dated = described.iter().any(|found| found.span.first.date.is_some());
         let order = if is_dated { TimeOrder::Date } else { TimeOrder::Added };
         Ok((described.into_iter().map(|found| found.span).collect(), order))
     }
 
-    /// Describes a span; `None` if no document has any of it.
+    /// Describes a span, or returns `None` if no document has any of it.
     fn describe_one(&self, tracing: &Tracing<'_>, span: &Range<u32>) -> Result<Option<Described>> {
         let mut carriers = carriers_of(tracing, span);
         let most = carriers.iter().map(|carrier| carrier.size).max().unwrap_or(0);
@@ -119,7 +118,7 @@ impl Carriers {
         let dated = dated(tracing, &addresses)?;
         let mut order: Vec<usize> = in_order_of_time(&dated, |at| &carriers[at].compared.scored.id);
         let Some(&first) = order.first() else { return Ok(None) };
-        // Of equals the first.
+        // A stable sort: ties go to the earliest.
         order.sort_by(|&a, &b| {
             let (a, b) = (&carriers[a], &carriers[b]);
             let by_similarity = b.reuse.passage.similarity.total_cmp(&a.reuse.passage.similarity);
@@ -157,13 +156,14 @@ impl Carriers {
         Ok(Some(Described { span: traced, best, first }))
     }
 
-    /// Returns the number of carriers of a span that were not compared, and whether all that may
-    /// carry it were.
+    /// Returns the number of carriers of a span that were not compared, and whether every document
+    /// that may carry it was compared.
     fn left_out(&self, tracing: &Tracing<'_>, span: &Range<u32>) -> (u64, bool) {
         let overlaps = |asked: &&Asked| asked.span.start < span.end && span.start < asked.span.end;
         let overlapping = self.asked.iter().filter(overlaps);
         overlapping.fold((0, true), |(left_out, is_exact), asked| {
-            // Some were compared with another span, or because one of them may be the first.
+            // Some have been compared meanwhile, with another span or because they may be the
+            // first.
             let open = asked.left_out.iter().filter(|address| tracing.open.contains_key(address));
             (left_out.max(open.count() as u64), is_exact && asked.is_exact)
         })
@@ -196,7 +196,7 @@ fn look_for(tracing: &mut Tracing<'_>, span: &Range<u32>) -> Result<Asked> {
         left_out.clear();
     }
     let dated = dated(tracing, &left_out)?;
-    // Of equals the one with most fingerprints, wherever it is stored.
+    // Ties go to the document with the most fingerprints, independent of storage.
     for at in in_order_of_time(&dated, |at| at).into_iter().take(EARLIEST_MAX) {
         if !within(tracing.compare(left_out[at])?, span).is_empty() {
             break;
@@ -207,9 +207,9 @@ fn look_for(tracing: &mut Tracing<'_>, span: &Range<u32>) -> Result<Asked> {
 
 /// The documents that share enough fingerprints with a span.
 struct Sharing {
-    /// Those with most of them first.
+    /// The documents, largest overlap first.
     candidates: Vec<Candidate>,
-    /// Whether these are all that were not compared yet and may have some of the span.
+    /// Whether no further uncompared document may have a part of the span.
     are_all: bool,
 }
 
@@ -224,7 +224,7 @@ fn sharing(tracing: &Tracing<'_>, span: &Range<u32>) -> Result<Sharing> {
     if all > Query::PATIENCE {
         found.retain(|candidate| SHARED_MIN * candidate.overlap >= shared_max);
     }
-    // A span without a fingerprint, as of a sketch, tells nothing of others.
+    // A span without a fingerprint, as in a sketch, says nothing about documents not compared.
     let are_all = if keys.is_empty() { tracing.open.is_empty() } else { found.len() == all };
     let mut named = Vec::with_capacity(found.len());
     for candidate in found {
@@ -239,7 +239,7 @@ fn sharing(tracing: &Tracing<'_>, span: &Range<u32>) -> Result<Sharing> {
     Ok(Sharing { candidates, are_all })
 }
 
-/// Returns the documents that were compared and have some of a span.
+/// Returns the compared documents that have some of a span.
 fn carriers_of<'a>(tracing: &'a Tracing<'_>, span: &Range<u32>) -> Vec<Carrier<'a>> {
     let mut carriers = Vec::new();
     for (&address, compared) in tracing.with_passages() {
@@ -253,7 +253,7 @@ fn carriers_of<'a>(tracing: &'a Tracing<'_>, span: &Range<u32>) -> Vec<Carrier<'
     carriers
 }
 
-/// Returns the matched parts of passages that are in a span.
+/// Returns the matched parts of passages within a span.
 fn within(reuses: &[Reuse], span: &Range<u32>) -> Ranges {
     let overlapping =
         reuses.iter().filter(|reuse| reuse.a.start < span.end && span.start < reuse.a.end);
@@ -262,7 +262,7 @@ fn within(reuses: &[Reuse], span: &Range<u32>) -> Ranges {
     Ranges::new(parts.collect())
 }
 
-/// Reads what decides which of these documents was first.
+/// Reads the times that decide which of these documents came first.
 fn dated(tracing: &Tracing<'_>, addresses: &[DocAddress]) -> Result<Vec<Dated>> {
     let snapshot = tracing.search.searcher.snapshot();
     let field = tracing.search.query.options.date.as_deref();
@@ -281,8 +281,7 @@ fn dated(tracing: &Tracing<'_>, addresses: &[DocAddress]) -> Result<Vec<Dated>> 
     Ok(dated)
 }
 
-/// Returns the places of documents in the order of time: by their dates, then by the times when
-/// they were added, then by `tie`.
+/// Returns the places of documents in order of date, then time of addition, then `tie`.
 fn in_order_of_time<T: Ord>(dated: &[Dated], tie: impl Fn(usize) -> T) -> Vec<usize> {
     let written: Vec<Option<FieldDate>> = dated.iter().map(|dated| dated.written).collect();
     let times = times(&written);
@@ -312,7 +311,7 @@ fn carrier(tracing: &Tracing<'_>, of: &Carrier<'_>, dated: &Dated) -> Result<Spa
     })
 }
 
-/// Reads the words of the best and the first carriers, each document once.
+/// Reads the words of the best and the first carriers, reading each document once.
 fn read_texts(tracing: &Tracing<'_>, described: &mut [Described]) -> Result<()> {
     let snapshot = tracing.search.searcher.snapshot();
     let mut wanted: BTreeMap<DocAddress, Vec<&mut SpanCarrier>> = BTreeMap::new();

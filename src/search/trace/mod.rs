@@ -1,10 +1,11 @@
-//! The goal `trace`: where does every part of the query come from?
+//! The goal `trace`: finds where every part of the query comes from.
 //!
-//! Documents are compared in the order of a cover ([`cover`](super::cover)): always the one with
-//! most of the fingerprints, by weight, that no passage has yet. A text of a hundred copies is so
-//! read once. Their passages make the spans of the query ([`spans`]). Then the documents that share
-//! fingerprints with each span are compared, those with most of them first, to count its carriers
-//! and to find the best and the first one ([`carriers`]).
+//! Documents are compared in the order of a cover ([`cover`](super::cover)): always the document
+//! with the most fingerprints, by weight, that no passage covers yet. If a text has a hundred
+//! copies, only one copy is read for its part. The passages of these documents make the spans of
+//! the query ([`spans`]). Then the documents that share fingerprints with each span are compared,
+//! largest overlap first, to count its carriers and to find the best and the first carrier
+//! ([`carriers`]).
 
 mod carriers;
 mod spans;
@@ -42,55 +43,55 @@ pub struct Compared {
     pub scored: Scored,
     verified: Option<Verified>,
     passages: Passages,
-    /// When it was added, in microseconds, if it has passages.
+    /// The time of addition in microseconds, if the document has passages.
     added: i64,
     /// The passages in the order of the query.
     pub reuses: Vec<Reuse>,
 }
 
-/// A passage, by its bytes in the query.
+/// A passage, with its bytes in the query.
 pub struct Reuse {
     pub a: Range<u32>,
-    /// The matched parts.
+    /// The matched parts in the query.
     pub matched: Ranges,
-    /// The passage as it was found.
+    /// The passage as found.
     pub passage: Passage,
 }
 
-/// The query, and the documents that were compared with it so far.
+/// The query, and the documents compared with it so far.
 pub struct Tracing<'a> {
     pub search: &'a Search<'a>,
     evidence: Evidence<'a>,
     pub text: String,
-    /// The tokens as they were signed, if the evidence does not have them.
+    /// The tokens of signatures, if the evidence does not have them.
     tokens: Option<Tokens>,
-    /// The first byte of each fingerprint, and the place of its key among the keys, ascending.
+    /// The first byte of each fingerprint, and the place of its key, ordered by byte.
     places: Vec<(u32, usize)>,
     /// The characters or tokens that count.
     counted: CountedText,
-    /// The documents that meet the query, and were not compared yet.
+    /// Documents that meet the query and have not been compared yet.
     pub open: BTreeMap<DocAddress, Scored>,
     compared: BTreeMap<DocAddress, Compared>,
-    /// The memory for these tokens.
+    /// The permit for the tokens.
     _room: Option<Permit>,
 }
 
 impl Search<'_> {
-    /// Returns the trace of the query, and the documents that have passages of it.
+    /// Returns the trace of the query, and the documents with passages.
     ///
     /// # Errors
-    /// When the query has no text, or a document cannot be read;
+    /// When the query has no text, or a document cannot be read.
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the query is stopped.
     pub fn trace(&self, hits: Vec<Scored>) -> Result<Outcome> {
         let mut tracing = Tracing::new(self, hits)?;
         let is_cut = tracing.find_sources()?;
         let spans = tracing.spans();
         let carriers = Carriers::find(&mut tracing, &spans)?;
-        // Other documents may have more of a span, and beside it.
+        // The carriers compared meanwhile may have more of a span, and text next to it.
         let spans = tracing.spans();
         let (spans, order) = carriers.describe(&tracing, &spans)?;
         let trace = tracing.with_shares(spans, order);
-        // Of a text whose search for passages was cut short some may be missing.
+        // If the search for passages in a text was cut short, passages may be missing.
         let is_cut = is_cut || tracing.compared.values().any(|found| !found.passages.complete);
         let (shown, all) = tracing.in_cover_order();
         let extent = Extent::of_those_looked_at(shown.len(), all, is_cut);
@@ -99,7 +100,7 @@ impl Search<'_> {
 }
 
 impl<'a> Tracing<'a> {
-    /// Reads the query; `hits` are the documents that meet it.
+    /// Reads the query. `hits` are the documents that meet it.
     fn new(search: &'a Search<'a>, hits: Vec<Scored>) -> Result<Tracing<'a>> {
         let Search { searcher, query, subject, .. } = search;
         let snapshot = searcher.snapshot();
@@ -150,13 +151,13 @@ impl<'a> Tracing<'a> {
     }
 
     /// Compares documents in the order of a cover, until many in a row have no passage. Returns
-    /// whether others were left out that may have one.
+    /// whether remaining documents may have a passage.
     fn find_sources(&mut self) -> Result<bool> {
         let Search { subject, query, .. } = self.search;
         let most = query.options.candidates.unwrap_or(Query::CANDIDATES);
-        // A number that was chosen is the whole of it.
+        // A number of candidates chosen by the caller is examined completely.
         let patience = query.options.candidates.map_or(Query::PATIENCE, |_| usize::MAX);
-        // Where they are stored makes no difference.
+        // Sort by digest, so that storage makes no difference.
         let snapshot = self.search.searcher.snapshot();
         let mut hits = Vec::with_capacity(self.open.len());
         for (&address, hit) in &self.open {
@@ -197,8 +198,8 @@ impl<'a> Tracing<'a> {
         Ok(is_cut && self.compared.len() < all)
     }
 
-    /// Compares a document that meets the query, and returns its passages; none if it does not meet
-    /// the query, or a threshold of `verify`.
+    /// Compares a document that meets the query, and returns its passages. Empty if the document
+    /// does not meet the query, or misses the threshold of `verify`.
     pub fn compare(&mut self, address: DocAddress) -> Result<&[Reuse]> {
         if let Some(mut scored) = self.open.remove(&address) {
             let query = self.search.query;
@@ -219,7 +220,7 @@ impl<'a> Tracing<'a> {
             }
             let mut reuses: Vec<Reuse> =
                 passages.found.iter().map(|passage| self.reuse(passage)).collect();
-            // A passage of signs alone counts for nothing.
+            // A passage of only punctuation counts for nothing.
             reuses.retain(|reuse| self.size_of(&reuse.matched) > 0);
             let compared = Compared { scored, verified, passages, added, reuses };
             self.compared.insert(address, compared);
@@ -238,7 +239,7 @@ impl<'a> Tracing<'a> {
         Reuse { a: in_query.a.0..in_query.a.1, matched, passage: passage.clone() }
     }
 
-    /// Returns the number of characters or tokens that count in these bytes.
+    /// Returns the number of counted characters or tokens in these bytes.
     pub fn size_of(&self, bytes: &Ranges) -> u32 {
         bytes.as_slice().iter().map(|range| self.size_in(range)).sum()
     }
@@ -247,7 +248,7 @@ impl<'a> Tracing<'a> {
         self.counted.before(bytes.end) - self.counted.before(bytes.start)
     }
 
-    /// Tells whether a document meets the query, and has passages unless it was not compared yet.
+    /// Returns whether a document meets the query and either has passages or was not compared yet.
     pub fn may_carry(&self, address: DocAddress) -> bool {
         let has_passages = |compared: &Compared| !compared.reuses.is_empty();
         self.open.contains_key(&address) || self.compared.get(&address).is_some_and(has_passages)
@@ -268,7 +269,7 @@ impl<'a> Tracing<'a> {
         self.evidence.words().unwrap_or_else(|| self.signed())
     }
 
-    /// Returns the tokens of the query as they were signed.
+    /// Returns the tokens of the query that signatures use.
     fn signed(&self) -> &Tokens {
         let known = self.evidence.signed().or(self.tokens.as_ref());
         known.expect("the tokens were found when the trace began")
@@ -279,7 +280,7 @@ impl<'a> Tracing<'a> {
         self.compared.iter().filter(|(_, compared)| !compared.reuses.is_empty())
     }
 
-    /// Returns the spans of the passages that are known.
+    /// Returns the spans of the passages found so far.
     fn spans(&self) -> Vec<Range<u32>> {
         let passages = self.with_passages().flat_map(|(_, compared)| &compared.reuses);
         let mut spans = Spans::new(|bytes: &Ranges| self.size_of(bytes));
@@ -317,13 +318,13 @@ impl<'a> Tracing<'a> {
         }
     }
 
-    /// Returns the documents that together have all of the query that any has, as far as they are
-    /// to be shown, and their number: the next one is always the one that adds most.
+    /// Returns the documents to show and the number of documents that together have everything any
+    /// document has of the query. The next document is always the one that adds most.
     fn in_cover_order(mut self) -> (Vec<HitDetails>, usize) {
         let query = self.search.query;
         let mut found: Vec<Compared> = std::mem::take(&mut self.compared).into_values().collect();
         found.retain(|compared| !compared.reuses.is_empty());
-        // Of equals the one that was added first.
+        // Ties go to the document that was added first.
         let time = |found: &Compared| (found.added, found.scored.id.clone(), found.scored.address);
         found.sort_by_cached_key(time);
         let counted = |compared: &Compared| {
@@ -341,7 +342,7 @@ impl<'a> Tracing<'a> {
             let Some(Compared { mut scored, verified, passages, .. }) = found[at].take() else {
                 continue;
             };
-            // Weights decided the order of reading, and nothing that is shown.
+            // Weights decided only the order of reading, so they are not shown.
             scored.weighted = scored.weighted.filter(|_| query.thresholds.is_weighed());
             list.push(HitDetails::new((scored, Some(adds)), verified, Some(passages)));
         }

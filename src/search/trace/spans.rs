@@ -1,10 +1,10 @@
-//! The spans of a text that other documents have: passages that do not overlap.
+//! The spans of a text that other documents have, made from passages so that they do not overlap.
 //!
-//! Passages of many documents begin and end at different words. The one that says most is a span,
-//! and documents with passages within it are its carriers. Of another passage, a part that no span
-//! has is a span too if it is more than half of the passage; a smaller one is added to the span
-//! beside it, so that every matched word is in a span. Joining all that overlap instead would make
-//! one span of a text whose sources overlap each other, which no document has.
+//! The passage with the most information becomes a span, and documents with passages within it are
+//! its carriers. From any other passage, a part outside the spans becomes a span if it is more than
+//! half of the passage. A smaller part is added to the nearest span, so that every matched word is
+//! in a span. Merging all overlapping passages instead would turn a text with overlapping sources
+//! into a single span, which no document has.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -13,17 +13,17 @@ use super::Reuse;
 use crate::compare::shares::Ranges;
 use crate::text::is_white_space;
 
-/// Collects passages, and makes spans of them.
+/// Collects passages and makes spans.
 pub struct Spans<F> {
-    /// The size of ranges, in characters or tokens that count.
+    /// Returns the size of ranges, in characters or tokens that count.
     size_of: F,
     passages: Vec<Seed>,
 }
 
-/// A passage that may be a span.
+/// A passage that may become a span.
 #[derive(PartialEq)]
 struct Seed {
-    /// How much it says: bits, or its size where these are unknown.
+    /// The information in bits, or the size where the information is unknown.
     says: f64,
     size: u32,
     place: Range<u32>,
@@ -44,7 +44,7 @@ impl<F: Fn(&Ranges) -> u32> Spans<F> {
 
     /// Returns the spans in the order of the text.
     pub fn finish(mut self, text: &str) -> Vec<Range<u32>> {
-        // Passages that are equal in all of this make the same spans.
+        // Passages equal in all these values make the same spans, so their order does not matter.
         let key = |seed: &Seed| (Reverse(seed.size), seed.place.start, seed.place.end);
         self.passages.sort_by(|a, b| b.says.total_cmp(&a.says).then_with(|| key(a).cmp(&key(b))));
         self.passages.dedup();
@@ -74,7 +74,7 @@ impl<F: Fn(&Ranges) -> u32> Spans<F> {
     }
 }
 
-/// Returns the parts of a passage that are in none of the ascending, disjoint spans.
+/// Returns the parts of a passage outside the ascending, disjoint spans.
 fn outside(spans: &[Range<u32>], place: &Range<u32>) -> Vec<Range<u32>> {
     let first = spans.partition_point(|span| span.end <= place.start);
     let overlapping = spans[first..].iter().take_while(|span| span.start < place.end);
@@ -88,7 +88,7 @@ fn outside(spans: &[Range<u32>], place: &Range<u32>) -> Vec<Range<u32>> {
     pieces
 }
 
-/// Returns the span beside a piece that no span has; of two that are as near, the one before.
+/// Returns the span nearest to a piece that no span has. Ties go to the span before.
 fn nearest(spans: &[Range<u32>], piece: &Range<u32>) -> Option<usize> {
     let after = spans.partition_point(|span| span.start < piece.start);
     let distance = |at: usize| match at < after {

@@ -1,4 +1,4 @@
-//! Traces against a reference that compares every document, byte by byte.
+//! Compares traces with a reference that compares every document, byte by byte.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,13 +15,13 @@ fn words(seed: u64, count: u64) -> Vec<String> {
     (0..count).map(|at| format!("w{:x}", mix64(seed << 20 | at) % 100_000)).collect()
 }
 
-/// Blocks of words that documents and the query are made of.
+/// A block of words that documents and the query consist of.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     number: u64,
     from: u64,
     count: u64,
-    /// Every word at a multiple of this number is another.
+    /// Words at multiples of this number are replaced.
     edits: u64,
 }
 
@@ -57,12 +57,12 @@ fn trace(searcher: &Searcher, query: Query) -> Trace {
     searcher.search(&query.goal(Goal::Trace)).unwrap().trace.unwrap()
 }
 
-/// The letters and digits of a text, by byte.
+/// Returns, for each byte of a text, whether it is a letter or digit.
 fn counts(text: &str) -> Vec<bool> {
     text.bytes().map(|byte| byte.is_ascii_alphanumeric()).collect()
 }
 
-/// A passage as painted bytes: its place, which bytes are matched, how much it says.
+/// A passage in terms of bytes: its place, which bytes are matched, its information.
 struct Painted {
     id: String,
     place: Range<usize>,
@@ -71,7 +71,7 @@ struct Painted {
     similarity: f64,
 }
 
-/// What a span should say: its place, the best and the first document, the number of carriers.
+/// The expected span: its place, the best and the first document, the number of carriers.
 type Expected = (Range<usize>, String, String, u64);
 
 /// Compares the text with every document.
@@ -84,7 +84,7 @@ fn reference(
     let mut painted: Vec<Painted> = Vec::new();
     let all = searcher.search(&Query::text(text).limit(usize::MAX)).unwrap().hits;
     for (id, ..) in documents {
-        // Without a fingerprint in common a document is not found.
+        // A document without a common fingerprint is not found.
         if !all.iter().any(|hit| hit.id == *id) {
             continue;
         }
@@ -224,7 +224,7 @@ proptest! {
         }
         let sum = found.reused + found.common + found.cited + found.new;
         prop_assert!((sum - 1.0).abs() < 1e-9, "{sum}");
-        // Neither the order of addition nor the segments make a difference.
+        // Neither the order of addition nor segments make a difference.
         documents.reverse();
         let others = searcher(&documents, commit, true);
         let mut other = trace(&others, Query::text(&query).date("year"));
@@ -238,7 +238,7 @@ proptest! {
     }
 }
 
-/// Documents with one block each, and many of a text that all have.
+/// Documents with a block each, and many documents of a text that they share.
 fn archive(carriers: u64, others: u64) -> Vec<(String, String, u64)> {
     let block = |number| Block { number, from: 0, count: 60, edits: 999 };
     let of = |blocks: &[Block], at| (format!("d{at:03}"), text(blocks, at), 2000 - at);
@@ -266,7 +266,7 @@ fn what_more_than_half_of_the_documents_have_is_common_from_eight_on() {
         assert_eq!(spans, [(carriers, is_common), (1, false)], "{carriers} {others}");
         assert_eq!(found.common > 0.0, is_common);
         assert!(found.reused > 0.2 && found.cited == 0.0);
-        // The years run backwards.
+        // Years descend with the order of addition.
         assert_eq!(found.spans[0].first.id, format!("d{:03}", carriers - 1));
         assert_eq!(found.spans[0].first.date, Some((2001 - carriers).to_string()));
     }
@@ -287,7 +287,7 @@ fn a_number_of_carriers_that_was_cut_says_so_and_the_first_is_looked_for() {
 
 #[test]
 fn a_number_of_carriers_is_exact_only_if_all_that_share_fingerprints_were_compared() {
-    // Documents with a few of the words were not compared, and the number was called exact.
+    // Documents with a few of the words were once skipped, and yet the number was called exact.
     let few = |at| Block { number: 1, from: 20, count: 8, edits: 999 + at };
     let with = |count: u64| {
         let mut documents = archive(3, 20);

@@ -1,28 +1,29 @@
 //! New ordinals of the terms of a source in the merged segment.
 //!
-//! A map has a byte or two a term, and the fingerprints of a text are spread over all of it: read
-//! in the order of the texts, each would wait for memory as soon as the map exceeds the cache. So
-//! the ordinals of many documents are first distributed by their high bits, as a radix sort does,
-//! then renumbered window by window, and taken out again in their original order.
+//! A map has a byte or two per term, and the fingerprints of a text are spread over the whole map.
+//! Reading the map in text order would wait for memory at every ordinal, as soon as the map exceeds
+//! the cache. The ordinals of many documents are therefore distributed by their high bits first, as
+//! in a radix sort, then renumbered window by window, and collected again in the original order.
 
 use std::mem;
 
 use crate::segment::bits::{BitWriter, get, width_of};
 use crate::segment::prefetch::near;
 
-/// The terms of a window, as a power of two: its part of a map fits the second cache.
+/// The number of terms of a window, as a power of two. The part of a map for a window fits the
+/// second-level cache.
 const WINDOW_BITS: u32 = 17;
 
-/// The maximum number of windows: each is written to at once, and takes a line of the first cache.
+/// The most windows. Each is written to in turn, and needs a line of the first-level cache.
 const WINDOWS_MAX: usize = 1024;
 
-/// The bytes that come near together.
+/// The bytes of a cache line.
 const LINE_BYTES: usize = 64;
 
-/// From a term's ordinal in its source to that in the merged segment.
+/// Maps a term's ordinal in its source to its ordinal in the merged segment.
 ///
-/// The new ordinals ascend with the old, so each stretch of [`STRETCH`] is its first and packed
-/// differences: 1.2 bytes a term where a plain table takes 4.
+/// New ordinals ascend with old ordinals, so a stretch of [`STRETCH`] ordinals is stored as its
+/// first ordinal and packed differences: 1.2 bytes a term, instead of 4 in a plain table.
 #[derive(Default)]
 pub struct OrdinalMap {
     stretches: Vec<Stretch>,
@@ -40,7 +41,7 @@ struct Stretch {
 const STRETCH: usize = 128;
 
 impl OrdinalMap {
-    /// Appends the new ordinals of the next old ones: each of these places after `base`.
+    /// Appends the new ordinals of the next old ordinals: `base` plus each of `places`.
     pub fn extend(&mut self, base: u32, mut places: &[u32]) {
         self.len += places.len();
         while !places.is_empty() {
@@ -58,12 +59,12 @@ impl OrdinalMap {
         self.len
     }
 
-    /// Returns the number of bytes that it takes.
+    /// Returns the bytes of the map.
     pub fn bytes(&self) -> usize {
         self.packed.len() + self.stretches.len() * size_of::<Stretch>()
     }
 
-    /// Packs the ordinals pushed since the last full stretch.
+    /// Packs the ordinals appended since the last full stretch.
     pub fn finish(&mut self) {
         let (Some(&first), Some(&last)) = (self.pending.first(), self.pending.last()) else {
             return;
@@ -78,8 +79,8 @@ impl OrdinalMap {
         self.pending.clear();
     }
 
-    /// Reads the lines of the map for the ordinals from `old` on, `count` of them or fewer, one
-    /// after the other: in order they reach the cache far sooner than at random.
+    /// Reads the lines of the map for at most `count` ordinals from `old` on. Sequential reads
+    /// reach the cache much faster than random reads.
     fn bring(&self, old: usize, count: usize) {
         let from = (old / STRETCH).min(self.stretches.len());
         let to = (old + count).div_ceil(STRETCH).min(self.stretches.len());
@@ -99,17 +100,17 @@ impl OrdinalMap {
     }
 }
 
-/// Renumbers many ordinals at once; its memory is used again.
+/// Renumbers many ordinals at once. Its memory is reused.
 #[derive(Default)]
 pub struct Renumbering {
-    /// The ordinals, window by window, each window in the original order.
+    /// The ordinals by window, in the original order within a window.
     by_window: Vec<u32>,
-    /// The place of the next ordinal of each window.
+    /// For each window, the place of its next ordinal.
     next: Vec<usize>,
 }
 
 impl Renumbering {
-    /// Replaces ordinals of a source, which its map has, by those of the merged segment.
+    /// Replaces ordinals of a source, which `map` must have, with ordinals of the merged segment.
     pub fn apply(&mut self, map: &OrdinalMap, ordinals: &mut [u32]) {
         let mut window_bits = WINDOW_BITS;
         while map.len() >> window_bits >= WINDOWS_MAX {
@@ -137,7 +138,7 @@ impl Renumbering {
             by_window[*at] = old;
             *at += 1;
         }
-        // Each window now ends where the next one began.
+        // Each window now ends where the next window began.
         let mut from = 0;
         for (number, end) in next.iter_mut().take(windows).enumerate() {
             map.bring(number << window_bits, 1 << window_bits);
@@ -184,7 +185,7 @@ mod tests {
             map.extend(0, &(0..terms).map(new).collect::<Vec<_>>());
             map.finish();
             let mut renumbering = Renumbering::default();
-            // Used twice: nothing of the first round is left.
+            // Renumbers twice, to check that nothing of the first round remains.
             for round in 0..2 {
                 let mut ordinals: Vec<u32> =
                     (0..3000).map(|i| (i * 104_729 + round) % terms).collect();

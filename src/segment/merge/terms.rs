@@ -1,7 +1,7 @@
-//! The merged terms of several segments, in a range of keys.
+//! Merges the terms of several segments, for a range of keys.
 //!
-//! The keys of all sources are cut into ranges, each of a few hundred blocks, so that several
-//! ranges can be merged at the same time. A range comes in batches of bounded size.
+//! The keys of the sources are divided into ranges of a few hundred blocks each, so that several
+//! ranges can be merged at the same time. A range is returned in batches of limited size.
 
 use super::MergeSource;
 use crate::error::{Corruption, Result};
@@ -13,17 +13,17 @@ use crate::segment::reader::{SegmentReader, inline_docs};
 
 type Checked<T> = std::result::Result<T, Corruption>;
 
-/// Each source has at most this many blocks in a range; 128 blocks are 32,768 terms.
+/// The most blocks of each source in a range. 128 blocks are 32,768 terms.
 const RANGE_BLOCKS: usize = 128;
 
-/// A batch ends after the term that brings it to this number of postings.
+/// A batch ends after the term that reaches this number of postings.
 const BATCH_POSTINGS: usize = 1 << 18;
 
-/// The documents that a source contributes, by their ordinals in the merged segment.
+/// Converts the documents of a source to ordinals of the merged segment.
 pub enum Renumber {
-    /// All are kept: the source's documents follow those of the sources before it.
+    /// Every document is kept, with this number added to its ordinal.
     Shift(u32),
-    /// The new ordinal of each; `DELETED` for none.
+    /// The new ordinal of each document, or `DELETED`.
     Table(Vec<u32>),
 }
 
@@ -47,13 +47,13 @@ impl Renumber {
     }
 }
 
-/// Keys from the first to before the second; without a second, to the last key there is.
+/// Keys from the first (inclusive) to the second (exclusive), or to the last key of all.
 pub type KeyRange = (u64, Option<u64>);
 
-/// Ranges that hold all keys of the sources, in order.
+/// Returns ranges that together contain every key of the sources, in order.
 ///
 /// # Errors
-/// When a block that is read is damaged.
+/// When a block is damaged.
 pub fn ranges(sources: &[MergeSource<'_>]) -> Result<Vec<KeyRange>> {
     let mut bounds = vec![0];
     for source in sources {
@@ -68,24 +68,24 @@ pub fn ranges(sources: &[MergeSource<'_>]) -> Result<Vec<KeyRange>> {
     Ok(bounds.iter().copied().zip(ends).collect())
 }
 
-/// Merged terms in the order of their keys, and what became of the terms of each source.
+/// Merged terms in key order, and the terms that were taken from each source.
 #[derive(Default)]
 pub struct Batch {
     keys: Vec<u64>,
     /// The end of each term's documents in `docs`.
     ends: Vec<usize>,
     docs: Vec<u32>,
-    /// For each source the terms that were taken from it.
+    /// For each source, the terms taken from it.
     pub taken: Vec<TermRun>,
 }
 
-/// Terms of a source that follow each other.
+/// Consecutive terms of a source.
 #[derive(Default)]
 pub struct TermRun {
-    /// The ordinal of the first in the source.
+    /// The ordinal of the first term in the source.
     pub first: usize,
-    /// The place of each among the terms of the batch; of one that is in no document any more, that
-    /// of the next.
+    /// The place of each term among the terms of the batch. A term that occurs in no kept document
+    /// gets the place of the next term.
     pub places: Vec<u32>,
 }
 
@@ -100,7 +100,7 @@ impl Batch {
         self.docs.len()
     }
 
-    /// Returns the terms, each with its documents.
+    /// Returns the terms with their documents.
     pub fn terms(&self) -> impl Iterator<Item = (u64, &[u32])> {
         let mut start = 0;
         self.keys.iter().zip(&self.ends).map(move |(&key, &end)| {
@@ -121,10 +121,10 @@ impl Batch {
     }
 }
 
-/// The merge of a range of keys, on its way.
+/// Merges a range of keys, batch by batch.
 pub struct RangeMerge<'a> {
     cursors: Vec<Cursor<'a>>,
-    /// The keys of the cursors, side by side.
+    /// The keys of the cursors, side by side for a fast minimum.
     heads: Vec<u64>,
     batch: Batch,
     is_over: bool,
@@ -154,12 +154,12 @@ impl<'a> RangeMerge<'a> {
         })
     }
 
-    /// Returns the terms that [`advance`](Self::advance) merged; `None` after the last.
+    /// Returns the terms that [`advance`](Self::advance) merged. `None` after the last batch.
     pub fn batch(&self) -> Option<&Batch> {
         (!self.is_over).then_some(&self.batch)
     }
 
-    /// Merges the next terms.
+    /// Merges the next batch.
     ///
     /// # Errors
     /// When a source is damaged.
@@ -171,7 +171,8 @@ impl<'a> RangeMerge<'a> {
             let before = batch.docs.len();
             let mut exhausted = false;
             let Least { key, first, count } = least(heads);
-            // Which source is next cannot be foreseen: going to it costs less than asking each.
+            // Branch prediction fails here, because the next source is unpredictable. Jumping to a
+            // single source costs less than testing each.
             let which = if count == 1 { first..first + 1 } else { first..heads.len() };
             for i in which {
                 if heads[i] == key {
@@ -196,14 +197,14 @@ impl<'a> RangeMerge<'a> {
     }
 }
 
-/// The least of some keys, where it first stands, and how often.
+/// The minimum of some keys, its first place, and how often it occurs.
 struct Least {
     key: u64,
     first: usize,
     count: usize,
 }
 
-/// Finds the least of `keys`, which are not empty; without a branch on them.
+/// Finds the minimum of `keys`, which must not be empty, without branches that depend on keys.
 #[inline]
 fn least(keys: &[u64]) -> Least {
     let mut least = Least { key: keys[0], first: 0, count: 1 };
@@ -216,24 +217,24 @@ fn least(keys: &[u64]) -> Least {
     least
 }
 
-/// A source at one of its terms.
+/// A read position in the terms of a source.
 struct Cursor<'a> {
     source: usize,
     reader: &'a SegmentReader,
     renumber: &'a Renumber,
     /// The key at the cursor.
     key: u64,
-    /// The key before which it ends.
+    /// The exclusive end of the range.
     end: Option<u64>,
     next_block: usize,
     at: usize,
     keys: Vec<u64>,
-    /// The postings of its term and of those after it in the block.
+    /// The postings of the current term and the following terms of the block.
     postings: Option<PostingsFrom<'a>>,
 }
 
 impl<'a> Cursor<'a> {
-    /// Opens a cursor at the first term of the range; `None` if the source has no term there.
+    /// Opens a cursor at the first term of the range. `None` if the source has no term there.
     fn open(
         source: usize,
         reader: &'a SegmentReader,
@@ -276,12 +277,12 @@ impl<'a> Cursor<'a> {
         self.at == self.keys.len()
     }
 
-    /// Returns the ordinal of its term in the source.
+    /// Returns the ordinal of the current term in the source.
     fn ordinal(&self) -> usize {
         (self.next_block - 1) * BLOCK_TERMS + self.at
     }
 
-    /// Moves to the next term; false at the end.
+    /// Moves to the next term. Returns false at the end.
     #[inline]
     fn advance(&mut self) -> Checked<bool> {
         self.at += 1;
@@ -292,7 +293,7 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
-    /// Reads the next block, whose keys must all be above `last`; false if it has no key in the
+    /// Reads the next block, whose keys must exceed `last`. Returns false if no key is in the
     /// range.
     fn load(&mut self, last: Option<u64>) -> Checked<bool> {
         self.at = 0;
@@ -304,7 +305,7 @@ impl<'a> Cursor<'a> {
         let block = index.read(file, self.next_block)?;
         block.keys(&mut self.keys);
         let ascend = self.keys.windows(2).all(|pair| pair[0] < pair[1]);
-        // A forged block may hold no key at all.
+        // A forged block may have no key at all.
         let follow = self.keys.first().is_some_and(|&key| last.is_none_or(|last| last < key));
         if self.keys.len() != block.len() || !ascend || !follow {
             return Err(disorder(self.reader, self.next_block));
@@ -319,7 +320,7 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
-    /// Appends the kept documents of the term at the cursor, renumbered; once for each term.
+    /// Appends the kept documents of the current term, renumbered. Call this once per term.
     #[inline]
     fn take(&mut self, docs: &mut Vec<u32>) -> Checked<()> {
         let before = docs.len();
@@ -328,7 +329,7 @@ impl<'a> Cursor<'a> {
         if let (Postings::One(doc), Renumber::Shift(base)) = (postings, self.renumber)
             && doc < file.header.documents
         {
-            // Three terms in four: worth a way of their own.
+            // The case of three terms in four is worth a separate path.
             docs.push(doc + base);
             return Ok(());
         }
@@ -358,7 +359,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Reports that the keys of a block do not follow those of the block before it.
+/// Returns the error for a block whose keys do not follow the keys of the previous block.
 #[cold]
 pub fn disorder(reader: &SegmentReader, block: usize) -> Corruption {
     let what = format!("the keys of block {block} are not in order");

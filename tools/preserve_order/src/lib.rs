@@ -1,9 +1,10 @@
-//! Tests that hashes, comparisons and stored bytes do not depend on the order that `serde_json`
-//! keeps the members of an object in.
+//! Tests that hashes, comparisons and stored bytes do not depend on the order of the members of an
+//! object in `serde_json`.
 //!
-//! `preserve_order` makes it the order of insertion; any crate of a build can turn it on for all.
-//! The files of cento through which such bytes go are compiled here with the feature on, together
-//! with their own tests, which expect the same bytes as without it.
+//! The feature `preserve_order` keeps members in the order of insertion, and any crate of a build
+//! can turn the feature on for the whole build. This crate turns the feature on and compiles the
+//! files of cento that produce such bytes. Their own tests run too and expect the same bytes as
+//! without the feature.
 
 #![cfg(test)]
 #![allow(dead_code)]

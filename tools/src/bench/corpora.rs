@@ -1,4 +1,5 @@
-//! Texts that every machine has: made up from a seed, and the sources that Cargo has downloaded.
+//! Makes corpora that any machine can reproduce: texts made up from a seed, and the sources that
+//! Cargo has downloaded.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -13,28 +14,26 @@ use crate::Result;
 use crate::cento::{Document, documents};
 use crate::corpus::{Vocabulary, made_up};
 
-/// The seed of texts that are made up.
 const SEED: u64 = 1;
 
-/// The endings of files that are taken from the sources of packages.
+/// The extensions of the files that are taken from the sources of packages.
 const ENDINGS: [&str; 3] = ["md", "rs", "txt"];
 
-/// Writes documents that are made up, of about this many bytes; a smaller corpus begins
-/// a larger one.
+/// Writes about `bytes` bytes of made-up documents and returns the numbers of documents and bytes.
+/// A smaller corpus is the beginning of a larger one.
 pub fn write_made_up(out: impl Write, bytes: usize) -> Result<(usize, usize)> {
     let mut rng = Rng::with_seed(SEED);
     let words = Vocabulary::new(&mut rng);
     write(out, made_up(&words, bytes, &mut rng))
 }
 
-/// Makes the corpus of texts that are made up.
 pub fn make_made_up(path: &Path, bytes: usize) -> Result<Corpus> {
     let (documents, bytes) = write_made_up(File::create(path)?, bytes)?;
     let contents = "words drawn by Zipf's law from a seed, 100 to 3,000 a document, all unrelated";
-    Ok(describe("made-up", contents, documents, bytes))
+    Ok(describe("synthetic", contents, documents, bytes))
 }
 
-/// Makes the corpus of the sources of the packages in `Cargo.lock`, up to this many bytes.
+/// Makes a corpus of at most `bytes_max` bytes from the sources of the packages in `Cargo.lock`.
 pub fn make_sources(path: &Path, bytes_max: usize) -> Result<Corpus> {
     let sources = registry_sources()?;
     let mut files = Vec::new();
@@ -49,7 +48,8 @@ pub fn make_sources(path: &Path, bytes_max: usize) -> Result<Corpus> {
         }
         taken += text.len();
         let id = file.strip_prefix(&sources).unwrap_or(&file);
-        // The name of the registry has a hash in it, and there is one registry as a rule.
+        // Ids omit the directory of the registry because its name contains a hash. Most machines
+        // have only one registry.
         let id = id.iter().skip(1).collect::<PathBuf>().display().to_string();
         texts.push(Document { id, text });
     }
@@ -62,7 +62,7 @@ pub fn make_sources(path: &Path, bytes_max: usize) -> Result<Corpus> {
     Ok(describe("sources", contents, documents, bytes))
 }
 
-/// The directory where Cargo unpacks packages that it downloads from registries.
+/// Returns the directory where Cargo unpacks downloaded packages.
 fn registry_sources() -> Result<PathBuf> {
     let home = std::env::var_os("CARGO_HOME")
         .map(PathBuf::from)
@@ -70,7 +70,7 @@ fn registry_sources() -> Result<PathBuf> {
     Ok(home.ok_or("neither CARGO_HOME nor HOME is set")?.join("registry/src"))
 }
 
-/// The directories of the packages in `Cargo.lock`, in the order of registries and names.
+/// Returns the directories of the packages in `Cargo.lock`, ordered by registry and name.
 fn locked_packages() -> Result<Vec<PathBuf>> {
     let lock = fs::read_to_string("Cargo.lock")
         .map_err(|e| format!("Cargo.lock: {e}; run this in the directory of the repository"))?;
@@ -86,8 +86,7 @@ fn locked_packages() -> Result<Vec<PathBuf>> {
     Ok(directories)
 }
 
-/// The texts of a file of a package in `Cargo.lock`, or of the files in a directory of it, in the
-/// order of their paths.
+/// Returns the texts of a file or directory of a package in `Cargo.lock`, ordered by path.
 pub fn package_texts(package: &str, path: &str) -> Result<Vec<String>> {
     let is_it = |directory: &PathBuf| {
         let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -107,7 +106,7 @@ pub fn package_texts(package: &str, path: &str) -> Result<Vec<String>> {
     files.into_iter().map(read).collect()
 }
 
-/// Makes a corpus of the texts in `part`, the beginning of the file `of` that the user names.
+/// Makes a corpus of the texts in `part`, which is the beginning of the user's file `of`.
 pub fn make_copy(path: &Path, part: &Path, of: &Path) -> Result<Corpus> {
     let texts = documents(part)?.collect::<Result<Vec<Document>>>()?;
     let texts = texts.into_iter().filter(|document| no_text_in(&document.text).is_none());
@@ -117,7 +116,6 @@ pub fn make_copy(path: &Path, part: &Path, of: &Path) -> Result<Corpus> {
     Ok(describe(name, &format!("`--corpus {file}`"), documents, bytes))
 }
 
-/// The size of a part of a corpus.
 pub fn describe_part(name: &str, path: &Path) -> Result<Corpus> {
     let (mut count, mut bytes) = (0, 0);
     for document in documents(path)? {
@@ -145,7 +143,7 @@ fn write(out: impl Write, documents: impl Iterator<Item = Document>) -> Result<(
     Ok((count, bytes))
 }
 
-/// `name-version` of the packages that come from a registry.
+/// Returns `name-version` of each package that comes from a registry.
 fn packages(lock: &str) -> BTreeSet<String> {
     let mut packages = BTreeSet::new();
     for package in lock.split("[[package]]") {

@@ -1,4 +1,4 @@
-//! Which machine, and which state of the source, is measured?
+//! Describes the machine and the state of the source.
 
 use std::fs;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use super::record::Machine;
 use crate::Result;
 
-/// Describes this machine; `command` is the command line that repeats the run.
+/// Describes this machine. `command` is the command line that repeats the run.
 pub fn describe(command: String) -> Result<Machine> {
     let processors = read("/proc/cpuinfo")?;
     let model = value(&processors, "model name").or_else(|| value(&processors, "Model"));
@@ -28,7 +28,7 @@ pub fn describe(command: String) -> Result<Machine> {
     })
 }
 
-/// The commit, and whether files have changed since, other than the results themselves.
+/// Returns the commit, with a remark if files other than the results have changed since.
 fn commit() -> Result<String> {
     let git = |args: &[&str]| -> Result<String> {
         let output = Command::new("git").args(args).output()?;
@@ -47,7 +47,6 @@ fn read(path: &str) -> Result<String> {
     Ok(fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?)
 }
 
-/// The value of a line `name: value`.
 fn value(text: &str, name: &str) -> Option<String> {
     let mut values = text.lines().filter_map(|line| line.split_once(':'));
     let found = values.find(|(key, _)| key.trim() == name);

@@ -1,15 +1,13 @@
-//! Markdown: paragraphs, tables, and numbers as people read them.
+//! Writes Markdown: paragraphs, tables, and numbers rounded for people.
 
-/// The width of a paragraph.
 const COLUMNS: usize = 120;
 
-/// A document that is being written.
 pub struct Markdown {
     pub text: String,
 }
 
 impl Markdown {
-    /// Appends a paragraph, in lines of [`COLUMNS`]; a table, code, or a heading as it is.
+    /// Appends a paragraph in lines of [`COLUMNS`]. Appends tables, code and headings unchanged.
     pub fn text(&mut self, text: &str) {
         if text.starts_with(['|', ' ', '#', '<']) {
             self.text += text;
@@ -30,12 +28,11 @@ impl Markdown {
         self.text += "\n\n";
     }
 
-    /// Appends the heading of a section.
     pub fn heading(&mut self, heading: &str) {
         self.text(&format!("## {heading}"));
     }
 
-    /// Appends a table; each row has the columns of the head.
+    /// Appends a table. Each row must have as many columns as the head.
     pub fn table(&mut self, head: &str, rows: impl IntoIterator<Item = String>) {
         let columns = head.matches('|').count().saturating_sub(1);
         self.text += &format!("{head}\n|{}\n", "---|".repeat(columns));
@@ -48,14 +45,14 @@ impl Markdown {
         self.text += "\n";
     }
 
-    /// The whole document, with one line end at its end.
+    /// Returns the document, which ends with one newline.
     pub fn finish(mut self) -> String {
         self.text.truncate(self.text.trim_end().len());
         self.text + "\n"
     }
 }
 
-/// Formats with three digits, without zeros at the end.
+/// Formats a number with about three digits, and without zeros at the end.
 pub fn number(value: f64) -> String {
     if value >= 100.0 {
         return count(value.round() as u64);
@@ -71,7 +68,7 @@ pub fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
-/// Formats with commas between thousands.
+/// Formats a number with commas between thousands.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();

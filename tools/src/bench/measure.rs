@@ -1,4 +1,4 @@
-//! The measurements of a run, in the order of the document.
+//! Takes the measurements of a run in the order of the document.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,19 +21,17 @@ use crate::measure::{Times, config, cpu_seconds, directory_bytes, queries, snaps
 use crate::service::{Beside, Service};
 use crate::{latency, merging, opening, scale};
 
-/// The least resemblance of near-duplicates, in all rows.
 const NEAR: &str = "0.8";
 
-/// The rounds of queries after the first one, which is not counted.
+/// The number of measured rounds, after a warm-up round.
 const ROUNDS: usize = 3;
 
-/// The number of queries with nothing of an index in memory.
+/// The number of queries with no part of the index in memory.
 const COLD: usize = 20;
 
-/// Times an index is opened, and a document added and removed.
+/// How often an index is opened, and how often a document is added and removed.
 const OPENINGS: u32 = 20;
 
-/// The measurements and their extent.
 pub struct Measuring {
     pub cento: PathBuf,
     pub work: PathBuf,
@@ -45,7 +43,6 @@ pub struct Measuring {
     pub counts: Vec<Count>,
 }
 
-/// Queries of both kinds.
 struct Queries {
     passages: Vec<String>,
     documents: Vec<String>,
@@ -70,7 +67,7 @@ impl Queries {
     }
 }
 
-/// The round with the least median, after one that is not counted.
+/// Returns the latency of the round with the least median, after a warm-up round.
 fn latency_of(
     searcher: &Searcher,
     texts: &[String],
@@ -105,7 +102,6 @@ fn path_text(path: &Path) -> Result<&str> {
 }
 
 impl Measuring {
-    /// Makes the corpora and measures everything.
     pub fn run(&self, machine: Machine, given: Option<&Path>) -> Result<Run> {
         let bytes = self.megabytes * 1_000_000;
         let (made, main) = (self.work.join("made-up.jsonl"), self.work.join("main.jsonl"));
@@ -182,7 +178,8 @@ impl Measuring {
         process::run(Command::new(&self.cento).args(args))
     }
 
-    /// A new index in the work directory, and what adding the corpus took.
+    /// Makes an index in the work directory and returns the path of the index and the cost of
+    /// adding the corpus.
     fn add(
         &self,
         name: &str,
@@ -200,7 +197,6 @@ impl Measuring {
         Ok((path, spent))
     }
 
-    /// Commands over the main corpus, and searches in its index.
     fn commands(&self, corpus: &Path) -> Result<(Vec<Job>, IndexSize, Vec<Search>)> {
         let mut jobs = Vec::new();
         let mut job =
@@ -235,7 +231,7 @@ impl Measuring {
         let searcher = Searcher::new(opened);
         let queries = Queries::of(corpus, self.queries)?;
         let mut searches = Vec::new();
-        // Passages of whole documents take a thousand times as long as a search for a passage.
+        // Tracing a whole document takes a thousand times as long as searching for a passage.
         let few = queries.first(self.queries.div_ceil(5));
         let mut search = |options: &str, queries: &Queries, change: fn(Query) -> Query| -> Result {
             let latencies = queries.ask(&searcher, change)?;
@@ -279,7 +275,7 @@ impl Measuring {
         Ok(engines)
     }
 
-    /// Indexes of made-up text; a larger one has the text of the smaller ones.
+    /// Measures indexes of made-up text. A larger index contains the text of the smaller indexes.
     fn sizes(&self) -> Result<(Vec<Row<Size>>, Vec<Opening>)> {
         let sample = self.work.join("sample.jsonl");
         let smallest = self.megabytes.div_ceil(10);
@@ -309,7 +305,8 @@ impl Measuring {
         }
         let index = path_text(&path)?;
         self.cento(&["create", index, "--no-text"])?;
-        // Not as a stream: it would be measured how fast text is made up.
+        // The corpus is written to a file, because adding a stream would also measure how fast text
+        // is made up.
         let corpus = self.work.join("size.jsonl");
         corpora::make_made_up(&corpus, megabytes * 1_000_000)?;
         let add = self.cento(&["add", index, path_text(&corpus)?])?;
@@ -319,7 +316,7 @@ impl Measuring {
         let (documents, segments) =
             (searcher.snapshot().documents(), searcher.snapshot().segments().len());
         let latencies = queries.ask(&searcher, |query| query)?;
-        // Pages that are mapped stay in memory.
+        // Mapped pages would stay in memory.
         drop(searcher);
         let cold = cold(&path, queries)?;
         let size = Size { documents, segments, add, index_mb, latencies, cold };
@@ -436,7 +433,7 @@ fn size_name(megabytes: usize) -> String {
     }
 }
 
-/// The processor time of tokenising and winnowing all texts on one thread.
+/// Returns the processor time of tokenizing and winnowing all texts on one thread.
 fn signing(corpus: &Path) -> Result<f64> {
     let config = config(false)?;
     let mut seconds = 0.0;
@@ -467,7 +464,6 @@ fn cold(path: &Path, queries: &Queries) -> Result<Outcome<Cold>> {
     }))
 }
 
-/// Searches for passages, on several threads at a time, for a second.
 fn searches_per_second(searcher: &Searcher, queries: &Queries, threads: usize) -> Result<f64> {
     let (done, next) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let started = Instant::now();
@@ -492,7 +488,8 @@ fn searches_per_second(searcher: &Searcher, queries: &Queries, threads: usize) -
 }
 
 impl Run {
-    /// The run with three significant digits, as the document shows it: more would be noise.
+    /// Rounds the run to the three significant digits that the document shows. Further digits would
+    /// be noise.
     fn rounded(self) -> Result<Run> {
         let mut value = serde_json::to_value(self)?;
         round(&mut value);
@@ -507,7 +504,7 @@ fn round(value: &mut serde_json::Value) {
         Value::Object(fields) => fields.iter_mut().for_each(|(_, value)| round(value)),
         Value::Number(number) if number.is_f64() => {
             let exact = number.as_f64().unwrap_or(0.0);
-            // Written and read again: a factor of ten would leave digits that are not there.
+            // Multiplying and dividing by a power of ten would leave digits behind the third.
             let rounded: f64 = format!("{exact:.2e}").parse().unwrap_or(exact);
             *value = rounded.into();
         }

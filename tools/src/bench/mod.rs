@@ -1,9 +1,9 @@
-//! All figures of docs/BENCHMARKS.md, from one run.
+//! Takes all figures of docs/BENCHMARKS.md in one run.
 //!
-//! The run writes its figures to `tools/bench.json` and the document that shows them; the document
-//! is nothing but the rendering of that file (`page`), and a test keeps it so. The measurements are
-//! those of the other tools, in sizes that take some minutes; corpora that every machine has are
-//! made (`corpora`). This measures time and size: docs/QUALITY.md has what searches find.
+//! The run writes its figures to `tools/bench.json` and renders the document from that file
+//! (`page`). A test checks that the document matches the file. The other tools provide the
+//! measurements, in sizes that take some minutes. `corpora` makes the corpora on any machine. The
+//! run measures time and size, while docs/QUALITY.md reports what searches find.
 
 pub mod corpora;
 mod machine;
@@ -23,12 +23,11 @@ use self::measure::Measuring;
 use self::record::{Kept, Run};
 use crate::Result;
 
-/// The figures that the document shows.
 const RECORD: &str = "tools/bench.json";
 /// Figures of longer runs, each with its command and commit.
 const KEPT: &str = "tools/bench-kept.json";
 const DOCUMENT: &str = "docs/BENCHMARKS.md";
-/// Instruction counts, which `cento-tools counts --write` records.
+/// Instruction counts that `cento-tools counts --write` has recorded.
 const COUNTS: &str = "tools/counts.txt";
 
 /// Measure the figures of docs/BENCHMARKS.md in one run, in the directory of the repository.
@@ -123,8 +122,8 @@ impl Bench {
         Ok(())
     }
 
-    /// The command line that repeats the run, with the names of files, whose paths other machines
-    /// do not have.
+    /// Returns the command line that repeats the run. Files lose their directories, because other
+    /// machines have different paths.
     fn command(&self) -> String {
         let name = |path: &Path| {
             path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
@@ -153,7 +152,7 @@ impl Bench {
     }
 }
 
-/// The recorded run, if there is one.
+/// Returns the recorded run, or `None` if no run has been recorded.
 fn recorded() -> Result<Option<Run>> {
     match fs::read_to_string(RECORD) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),

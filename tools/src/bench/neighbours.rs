@@ -1,4 +1,4 @@
-//! Programs that remove near-duplicates, measured by `python/bench/compare.py`.
+//! Measures programs that remove near-duplicates with `python/bench/compare.py`.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,13 +6,14 @@ use std::process::Command;
 use super::record::{Neighbour, Outcome, Row};
 use crate::Result;
 
-/// The programs, by the names that the script has for them.
+/// The programs under their names in the script.
 const PROGRAMS: [&str; 4] = ["command-lines", "rensa", "datasketch", "text-dedup"];
 
-/// The script, seen from the directory of the repository.
+/// The path of the script from the root of the repository.
 const SCRIPT: &str = "python/bench/compare.py";
 
-/// Measures each of the programs that the interpreter has; of the others the reason is recorded.
+/// Measures the programs that the interpreter provides, and records for each missing program why it
+/// is missing.
 pub fn measure(
     python: Option<&Path>,
     cento: &Path,
@@ -52,7 +53,8 @@ fn shown(name: &str) -> &str {
     if name == "command-lines" { "`cento dedup`" } else { name }
 }
 
-/// The row of a program in the script's table; one that failed has its last message there.
+/// Reads the row of a program from the script's table, or the last message of a program that
+/// failed.
 fn row(name: &str, told: &str) -> Row<Neighbour> {
     let is_of_it =
         |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', ':']));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::record::Spent;
 use crate::Result;
 
-/// Runs the command without input and output; an exit status above 1 is an error, as in grep.
+/// Runs the command without input and output. An exit status above 1 is an error, as in grep.
 pub fn run(command: &mut Command) -> Result<Spent> {
     let used = processor_seconds_of_children()?;
     let started = Instant::now();
@@ -19,7 +19,7 @@ pub fn run(command: &mut Command) -> Result<Spent> {
     let process = child.id();
     let mut errors = child.stderr.take().ok_or("standard error was not opened")?;
     let (status, seconds, peak_mb, told) = thread::scope(|scope| -> Result<_> {
-        // Read beside it, because a full pipe would stop the command.
+        // A thread reads standard error, because a full pipe would block the command.
         let told = scope.spawn(move || {
             let mut told = String::new();
             errors.read_to_string(&mut told).map(|_| told)
@@ -38,11 +38,11 @@ pub fn run(command: &mut Command) -> Result<Spent> {
     Ok(Spent { seconds, processor_seconds, peak_mb })
 }
 
-/// The most memory that a process has until it ends, in MB; at least every 2 ms it is looked at.
+/// Returns the peak memory of a process in MB, which is read every 2 ms until the process ends.
 fn peak_of(process: u32) -> f64 {
     let path = Path::new("/proc").join(process.to_string()).join("status");
     let mut peak = 0.0f64;
-    // A process that has ended has no such line.
+    // The status of an ended process has no line `VmHWM`.
     while let Some(kib) = fs::read_to_string(&path).ok().and_then(|status| high_water(&status)) {
         peak = peak.max(kib * 1024.0 / 1e6);
         thread::sleep(Duration::from_millis(2));
@@ -55,10 +55,11 @@ fn high_water(status: &str) -> Option<f64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// The processor time of all ended children of this process, with theirs.
+/// Returns the processor time of all ended children of this process and of their descendants.
 fn processor_seconds_of_children() -> Result<f64> {
     let stat = fs::read_to_string("/proc/self/stat")?;
-    // The name of the program, in brackets, may contain spaces, so fields are counted from its end.
+    // The name of the program is in brackets and may contain spaces, so fields are counted from its
+    // end.
     let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
     let fields: Vec<&str> = fields.split_whitespace().collect();
     let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok());
@@ -74,7 +75,7 @@ mod tests {
 
     #[test]
     fn time_and_memory_are_those_of_the_command() {
-        // A shell that counts and holds a string of 30 MB.
+        // The shell counts and then holds a string of 30 MB.
         let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; \
                       x=$(head -c 30000000 /dev/zero | tr '\\0' a); : \"$x\"";
         let spent = run(Command::new("sh").args(["-c", script])).expect("it runs");

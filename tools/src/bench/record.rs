@@ -1,19 +1,18 @@
-//! The figures of one run, as `tools/bench.json` keeps them.
+//! The figures of one run, as stored in `tools/bench.json`.
 //!
-//! Durations are in the unit that ends the name of a field; `seconds` are by the clock, and
-//! `processor_seconds` those of all threads of a process together.
+//! The name of a field ends with the unit of a duration. `seconds` are by the clock, and
+//! `processor_seconds` are the sum over all threads of a process.
 
 use serde::{Deserialize, Serialize};
 
-/// All figures of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     pub machine: Machine,
-    /// The last one is the main corpus, which all tables use that do not name another.
+    /// The last corpus is the main corpus, which every table uses unless it names another corpus.
     pub corpora: Vec<Corpus>,
-    /// The processor time of signing the main corpus on one thread, without an index.
+    /// The processor time of signing the main corpus on one thread without an index.
     pub signing_seconds: f64,
-    /// Commands over the whole main corpus.
+    /// Commands on the whole main corpus.
     pub jobs: Vec<Job>,
     pub index: IndexSize,
     pub searches: Vec<Search>,
@@ -30,7 +29,6 @@ pub struct Run {
     pub counts: Vec<Count>,
 }
 
-/// Where and how the run was made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     pub processor: String,
@@ -53,7 +51,6 @@ pub struct Corpus {
     pub megabytes: f64,
 }
 
-/// What a command took.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
     pub seconds: f64,
@@ -67,7 +64,6 @@ pub struct Job {
     pub spent: Spent,
 }
 
-/// The main corpus as an index.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct IndexSize {
     pub documents: u64,
@@ -82,7 +78,7 @@ pub struct Latency {
     pub p99_us: f64,
 }
 
-/// Both kinds of queries: passages of 100 words, and whole documents.
+/// Latencies of passages of 100 words and of whole documents.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {
     pub passage: Latency,
@@ -104,7 +100,7 @@ pub struct Engine {
     pub latencies: Option<Latencies>,
 }
 
-/// A row with its figures, or the reason why it has no figures.
+/// A row with its figures, or with the reason for missing figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row<T> {
     pub name: String,
@@ -125,7 +121,7 @@ pub struct Neighbour {
     pub mb_per_second: f64,
     pub mb_per_processor_second: f64,
     pub peak_mb: f64,
-    /// At 0, 1, 2, 5 and 10 % of replaced words.
+    /// The recall at 0, 1, 2, 5 and 10 % of replaced words.
     pub recall: Vec<f64>,
     pub precision: f64,
 }
@@ -140,7 +136,7 @@ pub struct Size {
     pub cold: Outcome<Cold>,
 }
 
-/// Medians with nothing of the index in memory.
+/// Medians of searches with no part of the index in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cold {
     pub open_ms: f64,
@@ -161,7 +157,7 @@ pub struct Threads {
     pub searches_per_second: f64,
 }
 
-/// Medians of opening an index and of one document, committed and seen.
+/// Medians of opening an index and of committing one document until searches see the change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Opening {
     pub megabytes: f64,
@@ -182,7 +178,6 @@ pub struct Load {
     pub latency: Latency,
 }
 
-/// How an index may be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
     pub options: String,

@@ -1,7 +1,8 @@
-//! Runs of the program whose system calls are refused.
+//! Runs the program with system calls that fail.
 //!
-//! strace makes the n-th call of a kind fail, for every n until a run makes fewer; it counts each
-//! thread's calls for themselves, so that the n-th of several threads may fail in one run.
+//! strace makes the n-th call of a kind fail, for every n until a run makes fewer calls. strace
+//! counts the calls of each thread separately, so the n-th calls of several threads may fail in one
+//! run.
 
 use std::path::Path;
 
@@ -9,7 +10,6 @@ use super::judge::{Judge, Judged, without_end};
 use super::model::{Tree, write_tree};
 use super::scenario::Contents;
 
-/// The calls that fail, and how.
 pub const FAULTS: [(&str, &str); 9] = [
     ("write,pwrite64,writev", "ENOSPC"),
     ("write,pwrite64,writev", "EIO"),
@@ -22,27 +22,26 @@ pub const FAULTS: [(&str, &str); 9] = [
     ("ftruncate", "EIO"),
 ];
 
-/// A file of a segment is named without its directory.
+/// Messages name the files of a segment without a directory.
 const SEGMENT_FILES: [&str; 4] = [".sig", ".store", ".del", ".term"];
 
-/// No run makes more calls of a kind in one thread.
+/// The maximum number of calls of a kind that one thread makes in a run.
 pub const CALLS_MAX: usize = 2_000;
 
-/// The result of a run with a fault.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// There was no n-th call.
+    /// The run made fewer than n calls.
     NoFault,
-    /// It ended with an error.
+    /// The run ended with an error.
     Refused,
-    /// It ended well all the same, and everything is there.
+    /// The run succeeded despite the fault, and nothing is missing.
     Done,
 }
 
-/// Lets the n-th calls of a fault fail in a run that begins with `before`, and judges what comes.
+/// Makes the n-th calls of a fault fail in a run that begins with `before`, and judges the result.
 ///
 /// # Errors
-/// When something is wrong.
+/// When the state or the message is wrong.
 pub fn fail(
     judge: &Judge<'_>,
     before: &Tree,
@@ -65,11 +64,12 @@ pub fn fail(
     }
     let stderr = ended.stderr.trim();
     let told = format!("exit status {:?}, `{stderr}`", ended.code);
-    // A message that cannot be written cannot say so; the system's loader is not ours.
+    // A message whose write fails cannot be reported. The loader of the system is outside our
+    // control.
     let is_message = |line: &&&str| line.contains("write(1, ") || line.contains("write(2, ");
     let is_untold = injected.iter().any(|line| is_message(&line));
-    // What wakes a thread that waits, an eventfd, takes every write; if one fails, tokio panics, or
-    // the thread waits without end.
+    // An eventfd, which wakes a waiting thread, accepts every write in reality. If the write is
+    // made to fail, tokio panics or the thread waits forever.
     let is_wake = injected.iter().any(|line| line.contains(r#""\1\0\0\0\0\0\0\0", 8)"#));
     if !ended.by_itself && !is_wake {
         return Err(without_end(&scenario.run));

@@ -1,5 +1,5 @@
 //! Judges the state after a crash or a fault: the index is sound, no acknowledged change is
-//! missing, and the run comes to its end when it is repeated.
+//! missing, and repeating the run completes the work.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,30 +10,27 @@ use cento_collections::watch::WatchReader;
 
 use super::scenario::{Contents, INDEX, Scenario, event, watch, withdrawal};
 
-/// A result; the error describes the fault.
+/// A result whose error describes the fault.
 pub type Judged<T = ()> = Result<T, String>;
 
-/// The longest duration of a run in seconds; a longer one is taken to hang.
+/// The maximum duration of a run in seconds. A longer run counts as hanging.
 const SECONDS_MAX: &str = "120";
 
-/// The program that is put to the test.
+/// The program under test.
 pub struct Program {
-    /// The cento command.
     pub path: PathBuf,
 }
 
-/// How a run ended.
 pub struct Ended {
-    /// The exit status; none after a signal, and of a run that was ended because it took too long.
+    /// The exit status, or `None` after a signal or a timeout.
     pub code: Option<i32>,
-    /// Whether it ended by itself.
+    /// Whether the run ended before the timeout.
     pub by_itself: bool,
-    /// Its standard error.
     pub stderr: String,
 }
 
 impl Program {
-    /// Runs cento in the directory `dir`, under strace if options of it are given.
+    /// Runs cento in the directory `dir`, under strace if `strace` has options.
     pub fn run(&self, dir: &Path, strace: &[&str], args: &[&str]) -> Judged<Ended> {
         let mut command = Command::new("timeout");
         command.args(["-k", "1", SECONDS_MAX]);
@@ -44,18 +41,17 @@ impl Program {
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let output = command.output().map_err(|e| format!("cannot run cento: {e}"))?;
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        // The status of `timeout`.
+        // `timeout` exits with this status after the time is over.
         let by_itself = output.status.code() != Some(124);
         Ok(Ended { code: output.status.code().filter(|_| by_itself), by_itself, stderr })
     }
 
-    /// Runs cento, which must end well.
     pub fn must(&self, dir: &Path, strace: &[&str], args: &[&str]) -> Judged {
         let ended = self.run(dir, strace, args)?;
         if !ended.by_itself {
             return Err(without_end(args));
         }
-        // Removing a document that is already removed finds nothing.
+        // Status 1 is accepted because removing an already removed document finds nothing.
         let is_well = match ended.code {
             Some(0) => true,
             Some(1) => args.first() == Some(&"remove"),
@@ -71,16 +67,15 @@ impl Program {
     }
 }
 
-/// Says that a run had to be ended.
 pub fn without_end(args: &[&str]) -> String {
     format!("`cento {}` does not end", args.join(" "))
 }
 
-/// The documents, withdrawals, watches and events of an index, and the number of its segments;
-/// `None` without an index.
+/// Returns the documents, withdrawals, watches and events of an index, and the number of segments.
+/// Returns `None` without an index.
 ///
 /// # Errors
-/// When it is damaged.
+/// When the index is damaged.
 pub fn look(dir: &Path) -> Judged<Option<(Contents, usize)>> {
     let path = dir.join(INDEX);
     if !Index::exists(&path) {
@@ -120,21 +115,19 @@ pub fn look(dir: &Path) -> Judged<Option<(Contents, usize)>> {
     }
 }
 
-/// Judges disturbed runs by an undisturbed one.
+/// Judges disturbed runs by comparison with an undisturbed run.
 pub struct Judge<'a> {
-    /// The program.
     pub program: &'a Program,
-    /// The run.
     pub scenario: &'a Scenario,
-    /// The files that it writes beside the index.
+    /// The files that the undisturbed run wrote beside the index.
     pub outputs: BTreeMap<&'static str, Vec<u8>>,
 }
 
 impl<'a> Judge<'a> {
-    /// A judge that has seen the directory `done`, where a run has ended.
+    /// Reads the outputs of the undisturbed run in the directory `done`.
     ///
     /// # Errors
-    /// When an output is not there.
+    /// When an output is missing or empty.
     pub fn new(program: &'a Program, scenario: &'a Scenario, done: &Path) -> Judged<Judge<'a>> {
         let mut outputs = BTreeMap::new();
         for &name in &scenario.outputs {
@@ -147,10 +140,10 @@ impl<'a> Judge<'a> {
         Ok(Judge { program, scenario, outputs })
     }
 
-    /// The place among `allowed` of the contents of the index in `dir`.
+    /// Returns the last position in `allowed` that equals the contents of the index in `dir`.
     ///
     /// # Errors
-    /// When it is damaged, or holds something else.
+    /// When the index is damaged or has contents that are not allowed.
     pub fn place(&self, dir: &Path, allowed: &[Option<Contents>]) -> Judged<usize> {
         let found = look(dir)?.map(|(contents, _)| contents);
         if let Some(place) = allowed.iter().rposition(|allowed| *allowed == found) {
@@ -164,10 +157,10 @@ impl<'a> Judge<'a> {
         Err(format!("lost or mixed: there should be {allowed}, and there is {}", count(&found)))
     }
 
-    /// That all that the run writes beside the index is there.
+    /// Checks that the files which the run writes beside the index are complete.
     ///
     /// # Errors
-    /// When a file is missing or another.
+    /// When a file is missing or differs.
     pub fn outputs_are_whole(&self, dir: &Path) -> Judged {
         for (name, expected) in &self.outputs {
             match std::fs::read(dir.join(name)) {
@@ -182,15 +175,15 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// That the run, repeated, ends as an undisturbed one.
+    /// Repeats the run and checks that the result equals an undisturbed run.
     ///
     /// # Errors
-    /// When it does not.
+    /// When the result differs.
     pub fn repeat(&self, dir: &Path) -> Judged {
         let holds_index = Index::exists(dir.join(INDEX));
         if holds_index {
             let checked = self.program.run(dir, &[], &["check", INDEX, "--format", "json"])?;
-            // 3: files of no commit, which are gone when it is done.
+            // Status 3 reports files that belong to no commit. Repeating the run removes the files.
             if !matches!(checked.code, Some(0 | 3)) {
                 return Err(format!(
                     "`cento check` ended with {:?}: {}",
@@ -204,10 +197,10 @@ impl<'a> Judge<'a> {
         self.is_done(dir).map_err(|what| format!("after it was repeated: {what}"))
     }
 
-    /// That all is as an undisturbed run leaves it.
+    /// Checks that the state equals the state after an undisturbed run.
     ///
     /// # Errors
-    /// When it is not.
+    /// When the state differs.
     pub fn is_done(&self, dir: &Path) -> Judged {
         self.place(dir, &[Some(self.scenario.end.clone())])?;
         self.program.must(dir, &[], &["check", INDEX, "--format", "json"])?;

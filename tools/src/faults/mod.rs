@@ -1,10 +1,11 @@
-//! Judges the state that a run leaves when it is cut off, or refused something, at any operation.
+//! Judges the state that a run leaves when it is interrupted, or when a system call fails, at any
+//! operation.
 //!
-//! A run of the real program on the real file system is recorded with strace. Then, for every n,
-//! the states that a power cut after the n-th change may leave are built anew and judged: each must
-//! be sound, hold the acknowledged state or the one under way, and come to its end when the run is
-//! repeated; also when that is cut off again. So it is done in ALICE (Pillai et al. 2014) and
-//! CrashMonkey (Mohan et al. 2018). After that the n-th call of each kind is made to fail.
+//! strace records a run of the real program on the real file system. For every n, the states that a
+//! power cut after the n-th change may leave are then rebuilt and judged. Each state must be sound
+//! and contain the acknowledged or the pending contents, and repeating the run must complete the
+//! work, even if the repetition is interrupted too. ALICE (Pillai et al. 2014) and CrashMonkey
+//! (Mohan et al. 2018) use the same method. Finally, the n-th call of each kind is made to fail.
 
 mod errors;
 mod judge;
@@ -71,10 +72,9 @@ pub struct Faults {
     jobs: usize,
 }
 
-/// The first way that is a seed.
+/// The number of the first [`Way`] that is a seed.
 const FIRST_SEED: u64 = 5;
 
-/// The findings about a verb.
 #[derive(Debug, Default)]
 struct Tally {
     changes: usize,
@@ -90,11 +90,11 @@ struct Tally {
     bad: Vec<String>,
 }
 
-/// A moment when the allowed contents of the index change.
+/// A point of the run where the allowed contents of the index change.
 struct Milestone {
-    /// After this many changes.
+    /// The number of changes before the contents are visible.
     from: usize,
-    /// It is acknowledged after this many.
+    /// The number of changes before the contents are acknowledged.
     durable: usize,
     contents: Option<Contents>,
     segments: usize,
@@ -167,7 +167,6 @@ impl Faults {
     }
 }
 
-/// Makes the initial state, and records the run.
 fn prepare(program: &Program, scenario: &Scenario, work: &Path) -> Result<(Tree, PathBuf)> {
     let record = work.join("record");
     let files = scenario.files.iter().map(|(name, text)| {
@@ -199,13 +198,14 @@ fn trace(
     let (traced, log) = (format!("trace={TRACED}"), log.to_string_lossy());
     let mut strace = vec!["--seccomp-bpf", "-xx", "-s", "100000000", "-o", &log, "-e", &traced];
     if scenario.is_slow {
-        // A checkpoint is due five seconds after the last one was begun.
+        // The delay makes checkpoints due, which are written five seconds after the previous
+        // checkpoint began.
         strace.extend(["-e", "inject=rename,renameat:delay_exit=5200000:when=1..3"]);
     }
     program.must(dir, &strace, command)
 }
 
-/// The contents of the index over the recorded run, each with its first change.
+/// Finds the contents of the index during the recorded run, with the first change of each.
 fn milestones(recording: &Recording, dir: &Path, writes_beside: bool) -> Result<Vec<Milestone>> {
     let mut disk = recording.disk(false)?;
     let mut found: Vec<Milestone> = Vec::new();
@@ -213,7 +213,7 @@ fn milestones(recording: &Recording, dir: &Path, writes_beside: bool) -> Result<
         let mut durable = 0;
         if let Some(at) = from.checked_sub(1) {
             disk.change(&recording.changes[at]);
-            // What no sync makes durable is acknowledged by the end of the run.
+            // Contents that no sync makes durable are acknowledged by the end of the run.
             durable = recording.durable_after(at).unwrap_or(recording.changes.len());
             let is_list = match &recording.changes[at] {
                 Change::Names(names) => {
@@ -237,7 +237,7 @@ fn milestones(recording: &Recording, dir: &Path, writes_beside: bool) -> Result<
     Ok(found)
 }
 
-/// That what the index held on the way is what the tool knows beforehand.
+/// Checks that the index went through the expected contents during the run.
 fn check_story(scenario: &Scenario, milestones: &[Milestone], was_there: bool) -> Judged {
     let mut last = None;
     for (number, milestone) in milestones.iter().enumerate() {
@@ -259,8 +259,8 @@ fn check_story(scenario: &Scenario, milestones: &[Milestone], was_there: bool) -
     }
 }
 
-/// The allowed contents of the index after `n` changes: those acknowledged last, and all later
-/// ones.
+/// Returns the allowed contents of the index after `n` changes: the last acknowledged contents and
+/// all later contents.
 fn allowed(milestones: &[Milestone], n: usize) -> Vec<Option<Contents>> {
     let is_acknowledged = |milestone: &Milestone| milestone.durable <= n;
     let first = milestones.iter().rposition(is_acknowledged).unwrap_or(0);
@@ -281,7 +281,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Bench<'_> {
-    /// Judges what crashes after each change leave.
+    /// Judges the states that crashes after each change leave.
     fn crash(&self, tally: &mut Tally) {
         let seen = Mutex::new(HashSet::new());
         let shared = Mutex::new(tally);
@@ -358,7 +358,7 @@ impl Bench<'_> {
         Ok(place)
     }
 
-    /// Cuts off runs that repeat one that was cut off.
+    /// Interrupts runs that repeat an interrupted run.
     fn crash_again(&self, tally: &mut Tally) {
         let next = AtomicUsize::new(0);
         let shared = Mutex::new(tally);
@@ -381,7 +381,7 @@ impl Bench<'_> {
         let scenario = self.judge.scenario;
         let mut rng = Rng::with_seed(number as u64);
         let n = self.recording.changes.len() * number / self.options.second;
-        // Every other process is killed: the next one sees its unsynced changes.
+        // Interruptions with an even number are kills, so the repeated run sees unsynced changes.
         let way = if number.is_multiple_of(2) { 0 } else { rng.u64(1..FIRST_SEED + 8) };
         let mut disk = self.recording.disk(false).map_err(failed)?;
         self.recording.changes[..n].iter().for_each(|change| disk.change(change));
@@ -428,7 +428,6 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Refuses each call of each kind.
     fn refuse(&self, before: &Tree, tally: &mut Tally) {
         let next = AtomicUsize::new(0);
         let shared = Mutex::new(tally);
@@ -463,7 +462,7 @@ impl Bench<'_> {
         );
     }
 
-    /// Runs `work` in several threads; what keeps one from its end is bad.
+    /// Runs `work` on several threads and records an error of a thread as a finding.
     fn in_parallel(
         &self,
         work: &(dyn Fn(usize, usize) -> Judged + Sync),

@@ -1,10 +1,10 @@
-//! A model of a disk: the states that a power cut may leave of the writes of a process.
+//! Models a disk and the states that a power cut may leave after the writes of a process.
 //!
-//! As little as POSIX promises. A file's content is durable after a sync of the file, a change of
-//! names after a sync of the directory. Until then each write has happened, or not, or to a part of
-//! it, or its length has arrived and its bytes have not; and each change of names has happened or
-//! not, each for itself, but whole: a rename is atomic. Writes through memory maps are not
-//! seen; cento writes nothing so.
+//! The model promises as little as POSIX. A sync of a file makes its content durable, and a sync of
+//! a directory makes changes of names durable. Before the sync, a write may have happened
+//! completely, partly or not at all, or the file may have its new length without the bytes. Each
+//! change of names happens independently and atomically, as a rename does. The model does not see
+//! writes through memory maps, and cento makes no such writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,67 +13,61 @@ use fastrand::Rng;
 
 use crate::Result;
 
-/// A file or directory, by its place in the table of all that there ever were.
+/// The number of a file or directory in the table of all files and directories that ever existed.
 pub type Inode = usize;
 
-/// The directory that all is in.
 pub const ROOT: Inode = 0;
 
-/// A change that a process made, or asked to be made durable.
+/// A change that a process made, or a request to make changes durable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// Bytes at a place of a file.
+    /// Bytes are written at an offset of a file.
     Write {
-        /// The file.
         file: Inode,
-        /// Where.
+        /// The offset of the first byte.
         at: usize,
-        /// What.
         bytes: Vec<u8>,
     },
-    /// Another length.
+    /// A file gets a new length.
     Resize {
-        /// The file.
         file: Inode,
-        /// The length.
+        /// The new length in bytes.
         len: usize,
     },
-    /// The changes of a file or directory before the change of this number are durable.
+    /// The changes of a file or directory before the change with this number become durable.
     Sync {
-        /// The file or directory.
         inode: Inode,
-        /// Changes from this number on were made after the sync had begun.
+        /// The number of the first change that was made after the beginning of the sync.
         before: usize,
     },
-    /// Names that all change their target, or lose it, at once.
+    /// Several names change or lose their targets atomically.
     Names(Vec<Name>),
 }
 
-/// A directory, a name in it, and its new target.
+/// A directory, a name in the directory, and the new target of the name.
 pub type Name = (Inode, String, Option<Inode>);
 
-/// Files and directories, by path; a directory has no content.
+/// Files and directories by path. The content of a directory is `None`.
 pub type Tree = BTreeMap<String, Option<Vec<u8>>>;
 
-/// The unsynced changes that survive a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// The process was killed: everything is there.
+    /// A kill of the process: all changes survive.
     Killed,
-    /// Power cut: nothing.
+    /// A power cut: no unsynced change survives.
     Nothing,
-    /// Power cut: the names, no content.
+    /// A power cut: names survive without contents.
     Names,
-    /// Power cut: the content, no names.
+    /// A power cut: contents survive without names.
     Contents,
-    /// Power cut: names and lengths, with zeros for content.
+    /// A power cut: names and lengths survive, and contents are zeros.
     Lengths,
-    /// Power cut: any part, as this seed decides.
+    /// A power cut: the seed selects the surviving part.
     Any(u64),
 }
 
 impl Way {
-    /// The ways in the order of their numbers; those from 5 on are seeds.
+    /// Returns the way with this number. Numbers from 5 are seeds.
     pub fn number(number: u64) -> Way {
         match number {
             0 => Way::Killed,
@@ -92,20 +86,20 @@ enum Node {
     Dir { durable: BTreeMap<String, (usize, Option<Inode>)>, pending: Vec<(usize, Vec<Name>)> },
 }
 
-/// A disk, with its durable contents and those still on their way.
+/// A disk with durable contents and pending changes.
 #[derive(Debug, Clone)]
 pub struct Disk {
     nodes: Vec<Node>,
     changes: usize,
-    /// Syncs do nothing.
+    /// Whether syncs do nothing.
     broken: bool,
 }
 
 impl Disk {
-    /// A disk with this on it.
+    /// Makes a disk with the contents of `tree`.
     ///
     /// # Errors
-    /// When a path is in no directory.
+    /// When the parent of a path is missing or is a file.
     pub fn new(tree: &Tree, broken: bool) -> Result<Disk> {
         let mut disk = Disk { nodes: Vec::new(), changes: 0, broken };
         disk.add(true);
@@ -124,7 +118,7 @@ impl Disk {
         Ok(disk)
     }
 
-    /// A file or directory without a name yet.
+    /// Adds a file or directory that does not have a name yet.
     pub fn add(&mut self, is_dir: bool) -> Inode {
         self.nodes.push(match is_dir {
             true => Node::Dir { durable: BTreeMap::new(), pending: Vec::new() },
@@ -133,23 +127,21 @@ impl Disk {
         self.nodes.len() - 1
     }
 
-    /// The number of changes that have been made.
     #[cfg(test)]
     fn changes(&self) -> usize {
         self.changes
     }
 
-    /// Whether it is a directory.
     pub fn is_dir(&self, inode: Inode) -> bool {
         matches!(self.nodes[inode], Node::Dir { .. })
     }
 
-    /// The entries of a directory as a process sees them.
+    /// Returns the entries of a directory as a process sees them.
     pub fn names(&self, dir: Inode) -> BTreeMap<String, Inode> {
         self.names_after(dir, &mut |_| true)
     }
 
-    /// The file at this path as a process sees it.
+    /// Returns the file or directory at this path as a process sees it.
     pub fn find(&self, path: &str) -> Option<Inode> {
         let parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
         parts.into_iter().try_fold(ROOT, |dir, name| {
@@ -157,12 +149,10 @@ impl Disk {
         })
     }
 
-    /// The length that a process finds.
     pub fn len(&self, file: Inode) -> usize {
         self.content(file, &mut |change| Some(change.clone())).len()
     }
 
-    /// Makes a change.
     pub fn change(&mut self, change: &Change) {
         let number = self.changes;
         self.changes += 1;
@@ -199,7 +189,7 @@ impl Disk {
                 settled.extend(numbers.filter(|number| *number < before));
             }
         }
-        // A rename from one directory to another is durable in both or in none.
+        // A rename between two directories is durable in both directories or in neither.
         for node in self.nodes.iter_mut().filter(|_| !settled.is_empty()) {
             let Node::Dir { durable, pending } = node else { continue };
             for (number, names) in pending.extract_if(.., |(number, _)| settled.contains(number)) {
@@ -242,13 +232,13 @@ impl Disk {
         content
     }
 
-    /// The tree after a crash now.
     pub fn after(&self, way: Way) -> Tree {
         let mut rng = match way {
             Way::Any(seed) => Rng::with_seed(seed ^ (self.changes as u64).rotate_left(32)),
             _ => Rng::with_seed(0),
         };
-        // How much happens differs from crash to crash, or nearly all would be alike.
+        // The share of surviving changes differs between crashes. With one share, nearly all
+        // crashes would be alike.
         let share = [0.1, 0.5, 0.9][rng.usize(..3)];
         let mut decided: BTreeMap<usize, bool> = BTreeMap::new();
         let mut tree = Tree::new();
@@ -274,7 +264,7 @@ impl Disk {
     }
 }
 
-/// The part of a change of a file's content that survives a crash.
+/// Returns the part of a change of a file's content that survives a crash.
 fn left_of(change: &Change, way: Way, rng: &mut Rng) -> Option<Change> {
     let zeros = |change: &Change| match change {
         Change::Write { file, at, bytes } => {
@@ -310,10 +300,10 @@ fn apply(content: &mut Vec<u8>, change: &Change) {
     }
 }
 
-/// The contents of a directory of the real file system.
+/// Reads a directory of the real file system.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When a file or directory cannot be read, or a name is not UTF-8.
 pub fn read_tree(root: &Path) -> Result<Tree> {
     let mut tree = Tree::new();
     let mut open = vec![String::new()];
@@ -333,10 +323,10 @@ pub fn read_tree(root: &Path) -> Result<Tree> {
     Ok(tree)
 }
 
-/// Lets a directory of the real file system hold this and nothing else.
+/// Replaces the contents of a directory of the real file system with `tree`.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When a file or directory cannot be written.
 pub fn write_tree(root: &Path, tree: &Tree) -> Result {
     if root.exists() {
         std::fs::remove_dir_all(root)?;
@@ -361,7 +351,7 @@ mod tests {
         files.iter().map(|(name, text)| ((*name).into(), Some(text.as_bytes().to_vec()))).collect()
     }
 
-    /// Everything that power cuts leave, in any way.
+    /// Returns all files that power cuts can leave.
     fn outcomes(disk: &Disk) -> BTreeSet<Vec<(String, String)>> {
         let text = |tree: Tree| -> Vec<(String, String)> {
             let files = tree.into_iter().filter_map(|(name, content)| Some((name, content?)));

@@ -1,4 +1,4 @@
-//! The changes of a directory by a run, in order.
+//! Reconstructs the changes that a run makes in a directory, in order.
 
 use std::collections::HashMap;
 
@@ -6,40 +6,38 @@ use super::model::{Change, Disk, Inode, Name, ROOT, Tree};
 use super::trace::{self, Call, Event};
 use crate::Result;
 
-/// The calls that are traced: all that change files, or which file a descriptor means.
+/// The traced calls, which change files or the meaning of a descriptor.
 pub const TRACED: &str = "openat,open,creat,close,write,pwrite64,writev,pwritev,pwritev2,ftruncate,\
                           truncate,fallocate,fsync,fdatasync,sync_file_range,rename,renameat,\
                           renameat2,unlink,unlinkat,mkdir,mkdirat,rmdir,link,linkat,symlink,\
                           symlinkat,dup,dup2,dup3,fcntl,lseek,copy_file_range,sendfile,splice,\
                           chdir,fchdir,read,readv";
 
-/// The paths of open files.
+/// The directory with the paths of open files.
 const HELD: &str = "/proc/self/fd/";
 
-/// A run that was recorded, and can be cut off after each of its changes.
+/// A recorded run, which can be interrupted after each of its changes.
 pub struct Recording {
     before: Tree,
-    /// For each file and directory that was made: whether it is a directory.
+    /// For each created file and directory, whether the entry is a directory.
     made: Vec<bool>,
-    /// The changes, in order.
     pub changes: Vec<Change>,
-    /// The description of each change, for people.
     pub told: Vec<String>,
 }
 
 impl Recording {
-    /// Reads the log of a run in the directory `root`, which held `before`.
+    /// Reads the log of a run in the directory `root`, which contained `before`.
     ///
     /// # Errors
-    /// When the log cannot be read, or something was done that the model does not know.
+    /// When the log cannot be read, or contains a call that the model does not know.
     pub fn new(before: Tree, root: &str, log: &str) -> Result<Recording> {
         let recording =
             Recording { before, made: Vec::new(), changes: Vec::new(), told: Vec::new() };
         recording.read(root, log)
     }
 
-    /// The first `n` changes, followed by a kill of the process, and those of another run in the
-    /// directory `root`, where all of them were seen, synced or not.
+    /// Returns the first `n` changes, followed by a kill and by the changes of another run in the
+    /// directory `root`. The other run saw all earlier changes, synced or not.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -73,10 +71,10 @@ impl Recording {
         Ok(reader.recording)
     }
 
-    /// The disk before the first change.
+    /// Returns the disk before the first change.
     ///
     /// # Errors
-    /// When there was no such disk.
+    /// When no such disk can exist.
     pub fn disk(&self, broken: bool) -> Result<Disk> {
         let mut disk = Disk::new(&self.before, broken)?;
         for &is_dir in &self.made {
@@ -85,8 +83,8 @@ impl Recording {
         Ok(disk)
     }
 
-    /// The first sync that makes the change of names with this number durable ends after this
-    /// number of changes; none does if not given.
+    /// Returns the number of changes until the end of the first sync that makes the change of names
+    /// with this number durable. Returns `None` without such a sync.
     pub fn durable_after(&self, number: usize) -> Option<usize> {
         let Change::Names(names) = &self.changes[number] else { return None };
         let dirs: Vec<Inode> = names.iter().map(|name| name.0).collect();
@@ -98,7 +96,6 @@ impl Recording {
     }
 }
 
-/// An open file.
 struct Open {
     inode: Inode,
     path: String,
@@ -108,15 +105,15 @@ struct Open {
 
 struct Begun {
     call: Call,
-    /// The changes that had been made.
+    /// The number of changes before the call.
     before: usize,
-    /// The open file that its first argument meant then.
+    /// The open file of the first argument when the call began.
     file: Option<usize>,
 }
 
 struct Reader {
     root: String,
-    /// As a process sees it.
+    /// The disk as a process sees it.
     disk: Disk,
     files: Vec<Open>,
     descriptors: HashMap<i64, usize>,
@@ -124,10 +121,9 @@ struct Reader {
     recording: Recording,
 }
 
-/// The target of a path.
 struct Place {
     dir: Inode,
-    /// Empty for the directory itself.
+    /// Empty if the place is the directory itself.
     name: String,
     path: String,
 }
@@ -136,7 +132,7 @@ impl Reader {
     fn begin(&mut self, call: Call) -> Result {
         let descriptor = call.number(0).ok();
         let file = descriptor.and_then(|descriptor| self.descriptors.get(&descriptor)).copied();
-        // Another thread may be given the descriptor before the call is seen to end.
+        // Another thread may receive the same descriptor before the end of the call is logged.
         if let ("close", Some(descriptor)) = (&*call.name, descriptor) {
             self.descriptors.remove(&descriptor);
         }
@@ -189,7 +185,7 @@ impl Reader {
             "fcntl" if call.arg(1)?.starts_with("F_DUPFD") => self.duplicate(*file, returned),
             "fcntl" if call.arg(1)? == "F_SETFL" && file.is_some() => self.unknown(call),
             "close" | "fcntl" => Ok(()),
-            // Known to the model only where they do not concern it.
+            // The model knows these calls only on files outside the directory.
             "fallocate" | "pwritev2" | "sync_file_range" | "copy_file_range" | "sendfile"
             | "splice"
                 if file.is_none() =>
@@ -200,7 +196,7 @@ impl Reader {
         }
     }
 
-    /// The two places of a call that moves or links; `None` if both are outside.
+    /// Returns the two places of a call that moves or links, or `None` if both places are outside.
     fn places(
         &self,
         call: &Call,
@@ -231,17 +227,18 @@ impl Reader {
         self.disk.add(is_dir)
     }
 
-    /// The file or directory that a descriptor means; `None` if it is outside.
+    /// Returns the file or directory of a descriptor, or `None` if it is outside.
     fn inode_of(&self, descriptor: &str) -> Result<Option<Inode>> {
         let file = self.descriptors.get(&descriptor.parse()?);
         Ok(file.map(|&file| self.files[file].inode))
     }
 
-    /// The path below the root, from the directory in argument `at`; `None` if it is outside.
+    /// Returns the place of a path relative to the directory in argument `at`, or `None` if it is
+    /// outside.
     fn place(&self, call: &Call, at: Option<usize>, path: &[u8]) -> Result<Option<Place>> {
         let path = std::str::from_utf8(path)?;
         let (from, below) = if let Some(held) = path.strip_prefix(HELD) {
-            // A directory that the process holds open, and a path below it.
+            // The path begins at a directory that the process holds open.
             let (descriptor, below) = held.split_once('/').unwrap_or((held, ""));
             let Some(dir) = self.inode_of(descriptor)? else { return Ok(None) };
             (dir, below)
@@ -370,7 +367,6 @@ impl Reader {
         Ok(())
     }
 
-    /// A file has one name more.
     fn link(&mut self, call: &Call, dirs: [Option<usize>; 2], paths: [usize; 2]) -> Result {
         let Some((from, to)) = self.places(call, dirs, paths)? else { return Ok(()) };
         let told = format!("{} {} to {}", call.name, from.path, to.path);
@@ -379,7 +375,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A name goes, or becomes that of a new directory.
+    /// Removes a name, or gives the name to a new directory.
     fn name(
         &mut self,
         call: &Call,
@@ -404,8 +400,8 @@ mod tests {
         text.bytes().map(|byte| format!("\\x{byte:02x}")).collect()
     }
 
-    /// The tree after a run with this log, whose strings are plain, in an empty directory
-    /// `/r`.
+    /// Returns the tree after a run with this log in an empty directory `/r`. The strings of the
+    /// log are plain.
     fn after(log: &str) -> (Recording, Tree) {
         let mut quoted = String::new();
         for (i, part) in log.split('"').enumerate() {
@@ -496,7 +492,7 @@ mod tests {
 
     #[test]
     fn a_name_in_a_directory_that_is_held_open_is_known() {
-        // The writer of an index names all files so.
+        // The writer of an index uses such paths for all files.
         let (recording, tree) = after(
             "1 mkdir(\"a\", 0777) = 0\n\
              1 openat(AT_FDCWD, \"/r/a\", O_RDONLY|O_DIRECTORY) = 3\n\

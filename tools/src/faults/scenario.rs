@@ -1,4 +1,4 @@
-//! The runs that are cut off, with the states before them and the states allowed after them.
+//! Defines the runs that are interrupted, with the states before and the allowed states afterward.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,13 +6,11 @@ use std::path::Path;
 use fastrand::Rng;
 use serde_json::json;
 
-/// The text of each document by its id; and withdrawals, watches and events, by the names that
-/// [`withdrawal`], [`watch`] and [`event`] give them.
+/// The text of each document by id. Withdrawals, watches and events have the names that
+/// [`withdrawal`], [`watch`] and [`event`] return.
 pub type Contents = BTreeMap<String, String>;
 
-/// The index that all runs are about.
 pub const INDEX: &str = "index.cento";
-/// The output of documents or pairs.
 pub const OUT: &str = "out.jsonl";
 const REPORT: &str = "report.jsonl";
 const INPUT: &str = "input.jsonl";
@@ -25,47 +23,41 @@ const STORE: &str = "store";
 const SOURCE: &str = "source.cento";
 const PUSH: [&str; 4] = ["store", "push", SOURCE, STORE];
 const PULL: [&str; 4] = ["store", "pull", STORE, INDEX];
-/// Indexes that are merged, and their documents.
+/// Indexes that are merged, with their documents.
 const SHARDS: [(&str, &str); 2] =
     [("shard0.cento", "shard0.jsonl"), ("shard1.cento", "shard1.jsonl")];
 
-/// A run of a verb.
 pub struct Scenario {
-    /// Its name.
     pub name: &'static str,
-    /// Files that are there before.
+    /// The files that exist before the setup.
     pub files: Vec<(&'static str, String)>,
-    /// Commands that make the rest of the initial state.
+    /// Commands that complete the initial state.
     pub setup: Vec<Vec<&'static str>>,
-    /// The command that is cut off.
     pub run: Vec<&'static str>,
-    /// Everything that the index may ever hold on the way, in order; the last is the end.
+    /// All contents of the index during the run, in order. The last contents are the final ones.
     pub story: Vec<Contents>,
-    /// The contents of the index when the run has been repeated.
+    /// The contents of the index after the run has been repeated.
     pub end: Contents,
-    /// Files that are the same bytes however often the run was cut off.
+    /// Files with the same bytes no matter how often the run was interrupted.
     pub outputs: Vec<&'static str>,
-    /// Renames are held up, so that checkpoints that are made every few seconds are made.
+    /// Whether renames are delayed, so that checkpoints become due, which are written every few
+    /// seconds.
     pub is_slow: bool,
-    /// Calls are made to fail too.
     pub has_errors: bool,
-    /// Segments are merged in the background.
     pub merges: bool,
-    /// It writes files of the index that no list of segments names.
+    /// Whether the run writes files of the index that no list of segments names.
     pub writes_beside: bool,
 }
 
-/// The withdrawal of a document.
 pub fn withdrawal(id: &str) -> (String, String) {
     (format!("withdrawal of {id}"), String::new())
 }
 
-/// A watch.
 pub fn watch(name: &str) -> (String, String) {
     (format!("watch {name}"), String::new())
 }
 
-/// An event of a watch and a document, which has this number in the log.
+/// Returns the entry of an event of a watch and a document. `number` is the number in the log.
 pub fn event(number: u64, watch: &str, id: &str) -> (String, String) {
     (format!("event {number}"), format!("{watch} {id}"))
 }
@@ -87,27 +79,27 @@ impl Scenario {
         }
     }
 
-    /// The commands that bring the run in `dir` to its end after a fault. `holds_index` says
-    /// whether there is an index.
+    /// Returns the commands that complete the run in `dir` after a fault. `holds_index` says
+    /// whether an index exists.
     pub fn repeat(&self, dir: &Path, holds_index: bool) -> Vec<Vec<&'static str>> {
         match self.name {
-            // It is enough that it is there; then it is written to.
+            // An existing index is complete. The addition then shows that the index is writable.
             "create" | "create-table" => {
                 let create = (!holds_index).then(|| self.run.clone());
                 create.into_iter().chain([vec!["add", INDEX, ONE]]).collect()
             }
-            // A pull brings the contents of the store.
+            // A pull retrieves the contents of the store.
             "push" => vec![PUSH.to_vec(), PULL.to_vec()],
             "dedup" => vec![[&self.run[..], &["--resume"]].concat()],
             "pairs" => {
                 if dir.join(CHECKPOINT).exists() {
                     return vec![[&self.run[..], &["--resume"]].concat()];
                 }
-                // A run that ended has no checkpoint.
+                // A completed run leaves no checkpoint.
                 let is_done = std::fs::metadata(dir.join(OUT)).is_ok_and(|found| found.len() > 0);
                 if is_done { Vec::new() } else { vec![self.run.clone()] }
             }
-            // Shards that were removed have been merged.
+            // Removed shards have already been merged.
             "merge-move" => {
                 let is_gone = |shard: &str| !dir.join(shard).join("meta.json").exists();
                 let gone =
@@ -123,12 +115,12 @@ impl Scenario {
         }
     }
 
-    /// Whether the index may hold this at some time, also when the run is repeated.
+    /// Returns whether the index may have these contents during the run or its repetition.
     pub fn allows(&self, contents: &Contents) -> bool {
         if self.story.contains(contents) || self.end == *contents {
             return true;
         }
-        // A repeated addition brings back earlier versions before the last ones.
+        // A repeated addition restores earlier versions of documents before the last versions.
         let Some(documents) = self.added() else { return false };
         let mut reachable = BTreeSet::new();
         for story in &self.story {
@@ -141,19 +133,18 @@ impl Scenario {
         reachable.contains(contents)
     }
 
-    /// The added documents, if the run is an addition.
+    /// Returns the added documents if the run is an addition.
     fn added(&self) -> Option<Vec<(String, String)>> {
         let input = self.files.iter().find(|(name, _)| *name == INPUT)?;
         (self.run.first() == Some(&"add")).then(|| parse(&input.1))
     }
 
-    /// Files that a message may name.
+    /// Returns the files that a message may name.
     pub fn names(&self) -> [&'static str; 10] {
         [INDEX, OUT, REPORT, INPUT, BASE, TABLE, SHARDS[0].0, SHARDS[1].0, STORE, SOURCE]
     }
 }
 
-/// A text of this many words, the same for the same number.
 fn text(number: u64, words: usize) -> String {
     let mut rng = Rng::with_seed(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let words = (0..words).map(|_| format!("w{}", rng.u32(..2000)));
@@ -183,7 +174,7 @@ fn contents(documents: &[(String, String)]) -> Contents {
     documents.iter().cloned().collect()
 }
 
-/// The contents after each of the documents has been added to `before`.
+/// Returns the contents after each addition of one of the documents to `before`.
 fn one_by_one(before: Contents, documents: &[(String, String)]) -> Vec<Contents> {
     let mut story = vec![before];
     for (id, text) in documents {
@@ -197,13 +188,11 @@ fn one_by_one(before: Contents, documents: &[(String, String)]) -> Vec<Contents>
 const ADD_BASE: [&str; 7] = ["add", INDEX, BASE, "--commit-every", "4", "--threads", "1"];
 const SCHEME: [&str; 6] = ["--scheme", "fbw(q=4)", "--analyzer", "chars", "--frequencies", TABLE];
 
-/// The document that is withdrawn.
 const WITHDRAWN: &str = "base3";
 
-/// All documents of one segment, and some of the others.
+/// Every document of one segment, and some documents of further segments.
 const REMOVED: [&str; 6] = ["base1", "base4", "base5", "base6", "base7", "base9"];
 
-/// All scenarios.
 pub fn all() -> Vec<Scenario> {
     let base = documents("base", 100, 12);
     let with_base = |scenario: Scenario| Scenario {
@@ -259,8 +248,8 @@ pub fn all() -> Vec<Scenario> {
     ]
 }
 
-/// Two indexes that become part of a third; some documents take the place of others, and one was
-/// removed.
+/// Merges two indexes into a third index. Some documents replace older versions, and one document
+/// was removed.
 fn merge(name: &'static str, options: &[&'static str]) -> Scenario {
     let base = documents("base", 100, 12);
     let mut shards = [documents("one", 1000, 5), documents("two", 1100, 5)];
@@ -282,18 +271,17 @@ fn merge(name: &'static str, options: &[&'static str]) -> Scenario {
     Scenario { files, setup, ..Scenario::new(name, &run, story) }
 }
 
-/// The state before a second push.
 struct Published {
     files: Vec<(&'static str, String)>,
     setup: Vec<Vec<&'static str>>,
-    /// The documents that were pushed and pulled.
+    /// The documents of the first push, which were pulled.
     before: Contents,
-    /// The contents of the pushed index.
+    /// The contents of the index before the second push.
     changed: Contents,
 }
 
-/// An index that has been published and pulled, and then changed: one document took the place of
-/// another.
+/// Makes an index that was pushed, pulled and changed. One added document replaced an older
+/// version.
 fn published() -> Published {
     let base = documents("base", 100, 12);
     let mut more = documents("more", 400, 3);
@@ -306,21 +294,20 @@ fn published() -> Published {
     Published { files, setup, before: contents(&base), changed }
 }
 
-/// A second push. The index that is pulled then shows its result.
+/// Pushes a second time. A pull then shows the result.
 fn push() -> Scenario {
     let Published { files, setup, before, changed } = published();
     let scenario = Scenario::new("push", &PUSH, vec![before]);
     Scenario { files, setup, end: changed, ..scenario }
 }
 
-/// A pull of a second push.
 fn pull() -> Scenario {
     let Published { files, mut setup, before, changed } = published();
     setup.push(PUSH.to_vec());
     Scenario { files, setup, ..Scenario::new("pull", &PULL, vec![before, changed]) }
 }
 
-/// A new index in eleven commits, with documents that take the place of others, and merges.
+/// Makes a new index in eleven commits, with replaced documents and merges.
 fn addition() -> Scenario {
     let mut added = documents("doc", 200, 16);
     added.extend(documents("doc", 300, 3));
@@ -328,12 +315,13 @@ fn addition() -> Scenario {
     let run = ["add", INDEX, INPUT, "--commit-every", "2", "--threads", "2", "--format", "json"];
     let story = one_by_one(Contents::new(), &added);
     let scenario = Scenario::new("add", &run, story);
-    // Each call of a long run made to fail would take long; those of `merge` are.
+    // Making each call of a long run fail would take too long. The scenario `merge` covers such
+    // faults.
     let has_errors = false;
     Scenario { files: vec![(INPUT, lines(&added))], has_errors, merges: true, ..scenario }
 }
 
-/// An addition to an index of seven segments: the next ones are merged with them.
+/// Adds to an index of seven segments, so the next segments are merged with the old segments.
 fn merging() -> Scenario {
     let base = documents("base", 100, 14);
     let mut added = documents("doc", 500, 3);
@@ -345,7 +333,7 @@ fn merging() -> Scenario {
     Scenario { files, setup: vec![setup], merges: true, ..Scenario::new("merge", &run, story) }
 }
 
-/// A stream with enough records for commits on the way, most of them copies.
+/// Deduplicates a stream, mostly of copies, with enough records for commits during the run.
 fn dedup() -> Scenario {
     const RECORDS: u64 = 2_200;
     const NEW_EVERY: u64 = 100;
@@ -365,7 +353,6 @@ fn dedup() -> Scenario {
     Scenario { files: vec![(INPUT, lines(&records))], outputs, ..scenario }
 }
 
-/// Pairs of documents that share passages.
 fn pairs() -> Scenario {
     let shared = text(800, 40);
     let mut base = documents("base", 100, 12);
@@ -376,13 +363,13 @@ fn pairs() -> Scenario {
     Scenario { files, setup, outputs: vec![OUT], is_slow: true, ..scenario }
 }
 
-/// New documents that are compared with those of an index, and added to it.
+/// Compares new documents with the documents of an index, and adds the new documents.
 fn pairs_add() -> Scenario {
     let base = documents("base", 100, 12);
     let mut new = documents("new", 500, 4);
-    // Without a pair the status is not that of success.
+    // The exit status would not be 0 without a pair.
     new[0].1 = format!("{} {}", new[0].1, base[0].1);
-    // It takes the place of another, and is not compared with it.
+    // The document replaces another document and is not compared with the old version.
     new.push(("base3".into(), text(600, 40)));
     let run = ["pairs", INPUT, "--against", INDEX, "--add", "--threads", "1", "--format", "json"];
     let mut all = contents(&base);
@@ -393,7 +380,7 @@ fn pairs_add() -> Scenario {
     Scenario { files, setup, ..scenario }
 }
 
-/// A document that is withdrawn with a copy. Nothing quotes it, so the exit status is 0.
+/// Withdraws a document and its copy. No document quotes the text, so the exit status is 0.
 fn withdraw() -> Scenario {
     let mut base = documents("base", 100, 12);
     let own = base[3].1.clone();
@@ -411,7 +398,7 @@ fn withdraw() -> Scenario {
 
 const WATCHED: [&str; 3] = ["base1", "base2", "base3"];
 
-/// The first watches of an index.
+/// Adds the first watches of an index.
 fn watch_add() -> Scenario {
     let base = documents("base", 100, 12);
     let run = ["watch", "add", INDEX, INPUT, "--min-containment", "0.5"];
@@ -422,7 +409,6 @@ fn watch_add() -> Scenario {
     Scenario { files, setup: vec![ADD_BASE.to_vec()], writes_beside: true, ..scenario }
 }
 
-/// Commits that are matched.
 fn watch_events() -> Scenario {
     let base = documents("base", 100, 12);
     let new: Vec<_> =

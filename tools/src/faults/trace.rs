@@ -1,66 +1,63 @@
 //! Parses the system calls of a process from the output of `strace -f -xx`.
 //!
-//! A call that was interrupted by one of another thread takes two lines; its effect may happen
-//! at any moment between them. Calls that failed are left out: they changed nothing.
+//! A call that was interrupted by a call of another thread takes two lines, and its effect may
+//! happen at any moment between the two lines. Failed calls are omitted because they changed
+//! nothing.
 
 use std::collections::HashMap;
 
 use crate::Result;
 
-/// A moment of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// A call begins; it ends with the [`Event::End`] of the same thread.
+    /// A call begins. The next [`Event::End`] of the same thread ends the call.
     Begin(Call),
-    /// The call of this thread has ended and returned this.
+    /// The call of the thread in the first field returned the value in the second field.
     End(u32, i64),
 }
 
-/// A system call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// The thread.
     pub thread: u32,
-    /// Its name.
     pub name: String,
-    /// Its arguments as they were written, without quotes decoded.
+    /// The arguments as printed by strace, with quoted strings encoded.
     pub args: Vec<String>,
 }
 
 impl Call {
-    /// The number at this place, such as a file descriptor.
+    /// Returns the number in argument `at`, such as a file descriptor.
     ///
     /// # Errors
-    /// When it is missing.
+    /// When the argument is missing or not a number.
     pub fn number(&self, at: usize) -> Result<i64> {
         let text = self.arg(at)?;
         text.parse().map_err(|_| format!("{}: `{text}` is no number", self.name).into())
     }
 
-    /// The string at this place.
+    /// Returns the string in argument `at`.
     ///
     /// # Errors
-    /// When it is missing, or it was cut.
+    /// When the argument is missing or truncated.
     pub fn bytes(&self, at: usize) -> Result<Vec<u8>> {
         unquote(self.arg(at)?)
     }
 
-    /// The argument at this place.
+    /// Returns argument `at`.
     ///
     /// # Errors
-    /// When there are fewer.
+    /// When the call has fewer arguments.
     pub fn arg(&self, at: usize) -> Result<&str> {
         let found = self.args.get(at).map(String::as_str);
         found.ok_or_else(|| format!("{} has no argument {at}: {:?}", self.name, self.args).into())
     }
 
-    /// The flag that is given at this place among others.
+    /// Returns whether argument `at` contains `flag`, alone or among other flags.
     pub fn has(&self, at: usize, flag: &str) -> bool {
         self.args.get(at).is_some_and(|arg| arg.split('|').any(|given| given == flag))
     }
 }
 
-/// The bytes of `"\x61\x62"`.
+/// Decodes the bytes of `"\x61\x62"`.
 fn unquote(quoted: &str) -> Result<Vec<u8>> {
     let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     let failed = || format!("`{quoted}` is no whole string");
@@ -69,10 +66,10 @@ fn unquote(quoted: &str) -> Result<Vec<u8>> {
     inner.split("\\x").skip(1).map(byte).collect()
 }
 
-/// The buffers of `[{iov_base="\x61", iov_len=1}, ...]`, joined.
+/// Joins the buffers of `[{iov_base="\x61", iov_len=1}, ...]`.
 ///
 /// # Errors
-/// When a buffer was cut.
+/// When a buffer was truncated.
 pub fn buffers(list: &str) -> Result<Vec<u8>> {
     let mut all = Vec::new();
     for part in list.split("iov_base=").skip(1) {
@@ -82,7 +79,7 @@ pub fn buffers(list: &str) -> Result<Vec<u8>> {
     Ok(all)
 }
 
-/// The events of a log, in order.
+/// Returns the events of a log in order.
 ///
 /// # Errors
 /// When a line does not have the form that strace writes with these options.
@@ -96,7 +93,7 @@ pub fn parse(log: &str) -> Result<Vec<Event>> {
         let thread: u32 = thread.parse().map_err(|_| failed())?;
         let rest = rest.trim_start();
         // strace detaches from a thread in the middle of a call when the traced process is being
-        // killed: the call has no outcome, like one that is never resumed.
+        // killed. The call has no outcome, like a call that is never resumed.
         let is_detached = rest.ends_with("<detached ...>");
         if rest.starts_with("---") || rest.starts_with("+++") || is_detached {
             continue;
@@ -104,7 +101,7 @@ pub fn parse(log: &str) -> Result<Vec<Event>> {
         let (call, end) = if let Some(rest) = rest.strip_prefix("<... ") {
             let end = rest.split_once(" resumed>").ok_or_else(failed)?.1;
             let (mut call, begin) = open.remove(&thread).ok_or_else(failed)?;
-            // What stands on two lines is one list of arguments.
+            // Both lines together contain one list of arguments.
             let whole = format!("{begin}{end}");
             let (args, end) = arguments(&whole).ok_or_else(failed)?;
             call.args = args;
@@ -140,7 +137,7 @@ fn number(text: &str) -> Option<i64> {
     }
 }
 
-/// The arguments up to the closing bracket, and what follows it.
+/// Splits the arguments before the closing bracket from the text after the bracket.
 fn arguments(text: &str) -> Option<(Vec<String>, &str)> {
     let (mut depth, mut is_quoted, mut from) = (0, false, 0);
     let mut found = Vec::new();

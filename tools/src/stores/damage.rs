@@ -1,4 +1,4 @@
-//! Servers that lie, or that know no conditions, are noticed.
+//! Checks that cento notices servers that damage answers or ignore conditions.
 
 use cento::index::Index;
 
@@ -7,7 +7,6 @@ use super::relay::{DAMAGES, Damage, Mode, Relay};
 use crate::Result;
 
 impl Stores {
-    /// Relays to the server of the environment.
     fn relay(&self) -> Result<Relay> {
         let endpoint = std::env::var("AWS_ENDPOINT");
         Relay::start(&endpoint.map_err(|_| "this needs a server at AWS_ENDPOINT, over http")?)
@@ -40,7 +39,7 @@ impl Stores {
                 let is_named = said.contains(name) || said.contains("there is no index here");
                 let is_named = is_named || said.contains("there is no manifest");
                 match (is_good, damage) {
-                    // A connection that breaks is tried again.
+                    // The command retries after a broken connection.
                     (true, Damage::CutOff) => survived += 1,
                     (false, _) if is_named && !Index::exists(&copy) => noticed += 1,
                     _ => return Err(format!("{object}, {damage:?}: {is_good}, {said}").into()),
@@ -60,7 +59,6 @@ impl Stores {
         Ok(())
     }
 
-    /// Pushes to a server that knows no conditions.
     pub(super) fn conditions(&self) -> Result {
         self.add("all", &["first".into()])?;
         let relay = self.relay()?;

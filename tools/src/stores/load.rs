@@ -1,8 +1,8 @@
-//! Answers of followers while a writer commits and compacts.
+//! Checks the answers of followers while a writer commits and compacts.
 //!
-//! Some documents share a text, and every commit replaces all of them by those of the next
-//! generation: an answer that has two generations mixes commits. The others never change, and
-//! neither do their answers.
+//! Some documents share a text, and every commit replaces all of these documents with a new
+//! generation. An answer with two generations mixes commits. The remaining documents never change,
+//! and neither do the answers about them.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -19,23 +19,18 @@ use super::Stores;
 use crate::Result;
 use crate::service::Running;
 
-/// Documents that each commit replaces.
 const REPLACED: u64 = 8;
-/// Documents that stay.
 const STAYING: u64 = 2000;
-/// Clients of each follower.
 const CLIENTS: u64 = 2;
-/// Upper ends of the classes of the histogram, in milliseconds.
+/// The upper limits of the classes of the histogram, in milliseconds.
 const CLASSES: [u64; 10] = [50, 100, 200, 300, 500, 750, 1000, 2000, 5000, 10_000];
 
-/// The counts of all clients.
 #[derive(Default)]
 struct Counts {
     answers: AtomicU64,
     failed: AtomicU64,
     mixed: AtomicU64,
     wrong: AtomicU64,
-    /// The first fault.
     first: Mutex<Option<String>>,
 }
 
@@ -52,12 +47,11 @@ fn words(seed: u64, count: u64) -> String {
     words.join(" ")
 }
 
-/// The text of a document that stays.
 fn staying(number: u64) -> String {
     words(1_000_000 + number, 200)
 }
 
-/// The text that all documents of a generation share.
+/// Returns the text that all documents of a generation share.
 fn shared() -> String {
     words(7, 60)
 }
@@ -68,7 +62,6 @@ fn line(id: &str, text: &str, generation: u64) -> String {
 }
 
 impl Stores {
-    /// Runs followers under load while a writer commits.
     pub(super) fn load(&self) -> Result {
         let base = (0..STAYING).map(|number| line(&format!("stays{number}"), &staying(number), 0));
         std::fs::write(self.work.join("base.jsonl"), base.collect::<String>())?;
@@ -96,7 +89,7 @@ impl Stores {
                 watchers.push(scope.spawn(move || watch(&follower.url, is_done)));
             }
             let written = self.write(&mut pushed);
-            // The last push comes to all of them, or the watchers say so.
+            // Every follower must reach the last push, or the test fails.
             let last = pushed.keys().next_back().copied().unwrap_or(1);
             let arrived =
                 written.and_then(|()| followers.iter().try_for_each(|one| wait(one, last)));
@@ -109,7 +102,6 @@ impl Stores {
         report(&counts, &pushed, &seen)
     }
 
-    /// Commits the next generation.
     fn replace(&self, generation: u64) -> Result {
         let documents = (0..REPLACED).map(|number| {
             let text = format!("{} {}", shared(), words(REPLACED * generation + number + 100, 60));
@@ -119,7 +111,7 @@ impl Stores {
         self.must(&["add", "all", "next.jsonl"])
     }
 
-    /// Commits and pushes until the time is over; every other time the index is compacted before.
+    /// Commits and pushes until the time is over, and compacts the index before every second push.
     fn write(&self, pushed: &mut BTreeMap<u64, Instant>) -> Result {
         let until = Instant::now() + Duration::from_secs(self.seconds);
         for manifest in 2.. {
@@ -148,7 +140,6 @@ impl Stores {
     }
 }
 
-/// Searches without pause, and checks every answer.
 fn ask(url: &str, seed: u64, is_done: &AtomicBool, counts: &Counts) {
     let mut rng = Rng::with_seed(seed);
     let client = match Client::new(url, None) {
@@ -178,7 +169,7 @@ fn ask(url: &str, seed: u64, is_done: &AtomicBool, counts: &Counts) {
             let is_first = first.is_some_and(|hit| {
                 hit.id == format!("stays{number}") && hit.similarity.resemblance == 1.0
             });
-            // Of all these documents two may share a fingerprint by chance.
+            // Two of these documents may share a fingerprint by chance.
             let is_right = is_first && answer.hits[1..].iter().all(|hit| hit.overlap == 1);
             if !is_right {
                 counts.note(&counts.wrong, format!("stays{number}: {:?}", answer.hits));
@@ -197,7 +188,7 @@ fn ask(url: &str, seed: u64, is_done: &AtomicBool, counts: &Counts) {
     }
 }
 
-/// When a follower began to serve which manifest.
+/// Returns the manifests that a follower served, with the time of the first sight of each.
 fn watch(url: &str, is_done: &AtomicBool) -> std::result::Result<Vec<(u64, Instant)>, String> {
     let client = Client::new(url, None).map_err(|e| e.to_string())?;
     let mut seen: Vec<(u64, Instant)> = Vec::new();
@@ -212,7 +203,6 @@ fn watch(url: &str, is_done: &AtomicBool) -> std::result::Result<Vec<(u64, Insta
     Ok(seen)
 }
 
-/// Waits until a follower serves this manifest.
 fn wait(follower: &Running, manifest: u64) -> Result {
     let client = Client::new(&follower.url, None)?;
     let until = Instant::now() + Duration::from_secs(60);

@@ -1,8 +1,9 @@
-//! An object store loses nothing, whatever races, is killed or lies.
+//! Tests that an object store loses nothing under races, kills and a misbehaving server.
 //!
-//! The command itself is run, over any URL that it takes. Writers race to push; pushes, pulls and
-//! followers are killed at random moments, and the rest is compared with the acknowledged state;
-//! followers are searched while a writer commits. A relay before the server damages its answers.
+//! The tests run the command itself over any URL that the command accepts. Writers race to push.
+//! Pushes, pulls and followers are killed at random moments, and the result is compared with the
+//! acknowledged state. Followers are searched while a writer commits. A relay in front of the
+//! server damages its answers.
 
 mod damage;
 mod load;
@@ -118,7 +119,6 @@ impl Stores {
         Ok(self.command(args).output()?)
     }
 
-    /// Runs a command that is to succeed.
     fn must(&self, args: &[&str]) -> Result {
         let output = self.output(args)?;
         match output.status.success() {
@@ -127,7 +127,6 @@ impl Stores {
         }
     }
 
-    /// Adds documents with these ids to an index.
     fn add(&self, index: &str, ids: &[String]) -> Result {
         let file = format!("{index}.jsonl");
         let line = |id: &String| {
@@ -178,7 +177,7 @@ impl Stores {
         Ok(())
     }
 
-    /// Pulls, adds a document and pushes, until enough commits have been acknowledged.
+    /// Pulls, adds a document and pushes, until `times` commits have been acknowledged.
     fn race(
         &self,
         writer: u64,
@@ -192,7 +191,7 @@ impl Stores {
                 break;
             }
             let id = format!("{writer}-{number}");
-            // An index that was outrun has a history of its own.
+            // The pull fails if another writer pushed first, because the histories have diverged.
             if !self.output(&["store", "pull", &self.url, &index, "--force"])?.status.success() {
                 std::fs::remove_dir_all(self.work.join(&index))?;
                 self.must(&["store", "pull", &self.url, &index])?;
@@ -216,7 +215,7 @@ impl Stores {
         let mut rng = Rng::with_seed(self.seed);
         let mut all: Vec<String> = Vec::new();
         self.add_next(0, &mut all)?;
-        // A push that is not killed takes about as long.
+        // A push that is not killed takes about the same time.
         let begun = Instant::now();
         self.must(&["store", "push", "all", &self.url])?;
         let pushing = begun.elapsed();
@@ -231,7 +230,7 @@ impl Stores {
                 u64::from(self.kill(&["store", "push", "all", &self.url], pushing, &mut rng)?);
             self.check_pull("fresh", &[&before, &ids_of(&all, round)])?;
             std::fs::remove_dir_all(self.work.join("fresh"))?;
-            // What the push that was killed has put is to be found though the index has changed
+            // The next push must find the objects of the killed push although the index has changed
             // since.
             if round.is_multiple_of(2) {
                 self.must(&["compact", "all"])?;
@@ -258,7 +257,7 @@ impl Stores {
         Ok(())
     }
 
-    /// Adds the documents of a round; every third time the segments are merged.
+    /// Adds the documents of a round, and merges the segments in every third round.
     fn add_next(&self, round: u64, all: &mut Vec<String>) -> Result {
         let new: Vec<String> = (0..20).map(|number| format!("{round}-{number}")).collect();
         self.add("all", &new)?;
@@ -266,8 +265,8 @@ impl Stores {
         if round.is_multiple_of(3) { self.must(&["compact", "all"]) } else { Ok(()) }
     }
 
-    /// Starts a command and kills it at a random moment within this time; returns whether it had
-    /// not ended.
+    /// Starts a command and kills it at a random moment within this time. Returns whether the
+    /// command was still running.
     fn kill(&self, args: &[&str], within: Duration, rng: &mut Rng) -> Result<bool> {
         let mut child = self.command(args).spawn()?;
         std::thread::sleep(within.mul_f64(rng.f64()));
@@ -275,7 +274,7 @@ impl Stores {
         Ok(child.wait()?.code().is_none())
     }
 
-    /// Pulls, and checks that the index is one of these.
+    /// Pulls, and checks that the index has one of the expected sets of ids.
     fn check_pull(&self, name: &str, expected: &[&BTreeSet<String>]) -> Result {
         self.must(&["store", "pull", &self.url, name])?;
         check(&self.work.join(name), expected)
@@ -325,12 +324,12 @@ impl Stores {
     }
 }
 
-/// The ids of all rounds until this one.
+/// Returns the ids of all rounds up to `round`.
 fn ids_of(all: &[String], round: u64) -> BTreeSet<String> {
     all.iter().take(20 * (round as usize + 1)).cloned().collect()
 }
 
-/// Checks that the index is whole, and one of these.
+/// Checks that the index is sound and has one of the expected sets of ids.
 fn check(path: &Path, expected: &[&BTreeSet<String>]) -> Result {
     let problems = Index::open(path)?.check()?.problems;
     if !problems.is_empty() {
@@ -343,7 +342,6 @@ fn check(path: &Path, expected: &[&BTreeSet<String>]) -> Result {
     }
 }
 
-/// The ids of all documents.
 fn ids(path: &Path) -> Result<BTreeSet<String>> {
     let snapshot = Index::open(path)?.snapshot()?;
     Ok(snapshot.live().map(|address| snapshot.id(address)).collect::<cento::Result<_>>()?)

@@ -1,8 +1,8 @@
-//! A relay between the command and a server, which makes the server misbehave.
+//! A relay between the command and an S3 server, which makes the server misbehave.
 //!
-//! A relay between the command and an S3 server over plain HTTP/1.1. It takes the conditions out of
-//! requests, or damages the answers that read one object. It serves one request a connection, so
-//! that it is never the slow part.
+//! The relay speaks plain HTTP/1.1. It removes the conditions from requests, or damages the answers
+//! that read one object. Each connection carries one request, so that the relay never delays other
+//! requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,47 +11,43 @@ use std::time::Duration;
 
 use crate::Result;
 
-/// No head of a request or an answer is longer.
+/// The maximum size of the head of a request or an answer.
 const HEAD_BYTES_MAX: u64 = 1 << 16;
 
-/// The behaviour of the relay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mode {
-    /// It passes everything on.
+    /// The relay passes everything on.
     Faithful,
-    /// It takes `If-Match` and `If-None-Match` out of requests.
+    /// The relay removes `If-Match` and `If-None-Match` from requests.
     Unconditional,
-    /// Reading the object with this path answers something else.
+    /// The relay damages answers that read the object with this path.
     Damaged(String, Damage),
 }
 
-/// The fate of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Damage {
-    /// The object is missing.
+    /// The server reports that the object is missing.
     Missing,
-    /// One bit in its middle differs.
+    /// One bit in the middle differs.
     Flipped,
-    /// It ends after its first half.
+    /// The object ends after its first half.
     Halved,
-    /// It has one byte more.
+    /// The object has an additional byte.
     Longer,
-    /// The connection ends after its first half; the next one is whole.
+    /// The connection ends after the first half of the object. The next connection is complete.
     CutOff,
 }
 
-/// All damages.
 pub const DAMAGES: [Damage; 5] =
     [Damage::Missing, Damage::Flipped, Damage::Halved, Damage::Longer, Damage::CutOff];
 
 struct State {
     upstream: String,
     mode: Mutex<Mode>,
-    /// The paths of the objects that were read.
     read: Mutex<Vec<String>>,
 }
 
-/// A relay that runs as long as the process.
+/// A relay that runs until the process ends.
 pub struct Relay {
     address: SocketAddr,
     state: Arc<State>,
@@ -62,7 +58,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Relay {
-    /// Starts a relay to the server at `endpoint`, an `http://HOST:PORT`.
+    /// Starts a relay to the server at `endpoint`, which has the form `http://HOST:PORT`.
     pub fn start(endpoint: &str) -> Result<Relay> {
         let upstream = endpoint.strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
         let upstream = upstream.ok_or("AWS_ENDPOINT must be http://HOST:PORT")?.to_owned();
@@ -73,14 +69,14 @@ impl Relay {
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let state = state.clone();
-                // What goes wrong here the command sees as a broken connection, and says so.
+                // The command sees an error of the relay as a broken connection and reports the
+                // error.
                 std::thread::spawn(move || drop(pass(client, &state)));
             }
         });
         Ok(relay)
     }
 
-    /// The endpoint that it is.
     pub fn endpoint(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -89,7 +85,7 @@ impl Relay {
         *locked(&self.state.mode) = mode;
     }
 
-    /// The paths of the objects that were read since this was last asked, each once.
+    /// Returns the distinct paths of the objects that were read since the previous call.
     pub fn take_read(&self) -> Vec<String> {
         let mut read = std::mem::take(&mut *locked(&self.state.read));
         read.sort();
@@ -98,7 +94,6 @@ impl Relay {
     }
 }
 
-/// The first line and the headers of a message.
 struct Head {
     first: String,
     headers: Vec<(String, String)>,
@@ -138,7 +133,6 @@ impl Head {
     }
 }
 
-/// Passes one request and its answer on.
 fn pass(client: TcpStream, state: &State) -> Result {
     client.set_read_timeout(Some(Duration::from_secs(60)))?;
     let mut from = BufReader::new(client.try_clone()?);
@@ -181,7 +175,7 @@ fn pass(client: TcpStream, state: &State) -> Result {
     Ok(())
 }
 
-/// Damages an answer; returns how much of its body is sent.
+/// Damages an answer and returns the number of bytes of the body to send.
 fn spoil(damage: Damage, answer: &mut Head, body: &mut Vec<u8>) -> usize {
     let half = body.len() / 2;
     match damage {

@@ -1,10 +1,9 @@
-//! The events of a service that is killed again and again, compared with the naive matcher.
+//! Compares the events of a service that is killed repeatedly with the events of the naive matcher.
 //!
-//! One client sends a request after the other: documents one by one and in batches, new versions,
-//! removals, watches, compactions. The service is killed at random moments, also while it starts.
-//! Between two services the index is renamed, copied, put back to a copy made earlier, pushed to a
-//! store, and made again as it had been pushed. The outcome of the request under way is read from
-//! the index.
+//! One client sends one request after another: single documents and batches, new versions,
+//! removals, watches, compactions. The service is killed at random moments, even during its start.
+//! While no service runs, the index is renamed, copied, replaced by an earlier copy, pushed to a
+//! store, or replaced by the pushed state. The index shows the outcome of the interrupted request.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,10 +24,9 @@ use super::{Watches, fresh};
 use crate::Result;
 use crate::service::Running;
 
-/// The number of watches at first, if the option does not say it.
+/// The initial number of watches if the option is missing or 0.
 const WATCHES: usize = 40;
 
-/// A request to the service.
 #[derive(Debug, Clone)]
 enum Request {
     Add(Vec<(String, Text)>),
@@ -38,7 +36,6 @@ enum Request {
     Compact,
 }
 
-/// An index that may be put back.
 struct Kept {
     path: PathBuf,
     model: Model,
@@ -49,11 +46,11 @@ struct Trial<'a> {
     rng: Rng,
     path: PathBuf,
     model: Model,
-    /// The number of the next name.
+    /// The number of the last name.
     number: usize,
     commits: usize,
     kills: usize,
-    /// How often the index was renamed, copied, put back and pulled.
+    /// How often the index was renamed, copied, replaced by a copy, and pulled.
     moves: [usize; 4],
     saved: Option<Kept>,
     pushed: Option<Kept>,
@@ -115,7 +112,7 @@ impl Trial<'_> {
         format!("{kind}-{:06}", self.number)
     }
 
-    /// Adds the first watches, and documents that some of them are about.
+    /// Adds the first watches, and the documents that some watches are for.
     fn begin(&mut self) -> Result {
         let service = Running::start(&self.options.cento, &self.path, &[])?;
         let client = Client::new(&service.url, None)?;
@@ -135,7 +132,6 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Sends requests to a service until it is killed.
     fn live(&mut self, milliseconds: u64) -> Result {
         if self.rng.u8(..4) == 0 {
             self.kill_while_it_starts()?;
@@ -206,7 +202,7 @@ impl Trial<'_> {
         self.any(|model| model.documents.keys().collect())
     }
 
-    /// Documents, some of them new versions, and some unchanged.
+    /// Makes an addition of documents, some of them new versions and some unchanged.
     fn new_documents(&mut self, count: usize) -> Request {
         let mut documents: Vec<(String, Text)> = Vec::new();
         for _ in 0..count {
@@ -215,7 +211,7 @@ impl Trial<'_> {
             let id = old.unwrap_or_else(|| self.name("d"));
             let text = match self.model.documents.get(&id) {
                 Some(text) if kind == 0 => text.clone(),
-                // A watch may be about it: no run of another watch may be copied from it.
+                // Documents that a watch may be for have no run of another watch.
                 _ if id.starts_with("own") => Model::watched_text(&mut self.rng),
                 _ => self.model.text(&mut self.rng),
             };
@@ -238,7 +234,7 @@ impl Trial<'_> {
         Request::Watch(self.name("watch"), subject)
     }
 
-    /// Notes a request that was acknowledged, or that the index has.
+    /// Notes a request that was acknowledged or that the index contains.
     fn done(&mut self, request: Request) -> Result {
         match request {
             Request::Add(documents) => {
@@ -256,7 +252,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Finds out what became of the request that was under way, and notes it.
+    /// Determines the outcome of the interrupted request and notes the request.
     fn settle(&mut self, request: Request) -> Result {
         let index = Index::open(&self.path)?;
         let snapshot = index.snapshot()?;
@@ -290,7 +286,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Moves the index, or puts it back, while no service has it.
+    /// Moves or replaces the index while no service uses it.
     fn between(&mut self) -> Result {
         let own = self.path.to_string_lossy().into_owned();
         match self.rng.u8(..7) {
@@ -328,7 +324,8 @@ impl Trial<'_> {
             }
             5 => {
                 let Some(Kept { path, model }) = self.pushed.take() else { return Ok(()) };
-                // Commits that wait are matched first: what a pull replaces has no event.
+                // Waiting commits are matched first, because documents that a pull replaces have no
+                // events.
                 self.check()?;
                 self.run(&["store", "pull", &path.to_string_lossy(), &own, "--force"])?;
                 self.model.documents = model.documents;
@@ -339,7 +336,8 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Matches what waits, and compares all events with the model; returns their number.
+    /// Matches waiting commits, compares all events with the model, and returns the number of
+    /// events.
     fn check(&self) -> Result<usize> {
         let index = Index::open(&self.path)?;
         let problems = index.check()?.problems;
@@ -357,7 +355,7 @@ impl Trial<'_> {
             events.extend(found.events);
             if !found.more {
                 let count = self.model.check(&events)?;
-                // Shows how far a long run has come, if it is stopped.
+                // The message shows the progress of a long run that is stopped.
                 let (commits, kills) = (self.commits, self.kills);
                 eprintln!("{commits} commits, {kills} kills: {count} events as expected");
                 return Ok(count);
@@ -366,7 +364,6 @@ impl Trial<'_> {
     }
 }
 
-/// Sends a request, and waits for the commit.
 fn ask(client: &Client, request: &Request) -> Result {
     let body = |(id, text): &(String, Text)| {
         let mut meta = serde_json::Map::new();

@@ -1,4 +1,4 @@
-//! What do watches cost?
+//! Measures the cost of watches.
 
 use cento::Stop;
 use cento::index::{Config, Document, Index, WriterOptions};
@@ -10,13 +10,11 @@ use crate::Result;
 use crate::corpus::Vocabulary;
 use crate::measure::cpu_seconds;
 
-/// The documents of a measured commit.
 const BATCH: usize = 1000;
 
-/// The tokens of a watch and of a document.
 const TOKENS: usize = 300;
 
-/// One document in 100 has a passage of a watch.
+/// One document in this many has a passage of a watch.
 const MATCHING: usize = 100;
 
 impl Watches {

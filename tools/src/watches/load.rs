@@ -1,4 +1,4 @@
-//! What do watches cost a service? Passages of real texts are watched for, and others posted.
+//! Measures the cost of watches in a service. Passages of real texts are watched or posted.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -16,11 +16,10 @@ use crate::cento::{Cento, documents};
 use crate::hostile::processor_seconds;
 use crate::service::Running;
 
-/// The documents of a request.
 const BATCH: usize = 1000;
 
-/// Returns whether most words have letters, and no character is one of control: tables of numbers
-/// and damaged bytes are no passages.
+/// Returns whether most words have letters and no character is a control character. Tables of
+/// numbers and damaged bytes are no passages.
 fn is_prose(passage: &str) -> bool {
     let has_letter = |word: &&str| word.chars().any(char::is_alphabetic);
     let words = passage.split(' ').count();
@@ -29,7 +28,7 @@ fn is_prose(passage: &str) -> bool {
 }
 
 impl Watches {
-    /// Prints a row for each number of watches. All rows post the same documents.
+    /// Prints a row for each number of watches. Every row posts the same documents.
     pub(super) fn load(&self) -> Result {
         let mut rng = Rng::with_seed(self.seed);
         let mut passages = self.passages()?;
@@ -52,7 +51,6 @@ impl Watches {
         Ok(())
     }
 
-    /// The passages of the corpora.
     fn passages(&self) -> Result<Vec<String>> {
         let mut passages = Vec::new();
         for path in &self.corpus {
@@ -93,7 +91,7 @@ impl Watches {
             let lines: String = batch.iter().enumerate().map(line).collect();
             client.add_lines(lines.as_bytes(), Commit::Wait)?;
         }
-        // The next commit waits until the last one has been matched.
+        // The last commit returns after the previous commit has been matched.
         client.add_lines(b"{\"id\": \"end\", \"text\": \"the end\"}\n", Commit::Wait)?;
         let (seconds, used) = (started.elapsed().as_secs_f64(), processor_seconds(&service)?);
         let used = used - before;

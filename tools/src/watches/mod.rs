@@ -1,4 +1,4 @@
-//! Are the events of watches those of a naive matcher, and what do watches cost?
+//! Compares the events of watches with a naive matcher, and measures the cost of watches.
 
 mod compare;
 mod cost;

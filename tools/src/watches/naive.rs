@@ -1,7 +1,7 @@
-//! The naive matcher: a document matches a watch if both have a run of equal words.
+//! The naive matcher: a document matches a watch if both texts share a long run of words.
 //!
-//! The runs of made-up texts are short or long, never between, so that no method of finding
-//! passages can see it otherwise.
+//! The runs of made-up texts are either short or long, so that every method of finding passages
+//! agrees with the matcher.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,25 +10,23 @@ use fastrand::Rng;
 
 use crate::Result;
 
-/// Runs of this many words match. Shorter ones have at most [`SHORT`].
+/// Runs of at least this many words match. Shorter runs have at most [`SHORT`] words.
 const LONG: usize = 30;
 
-/// The longest run that does not match.
+/// The maximum length of a run that does not match.
 const SHORT: usize = 8;
 
-/// The number of different words.
+/// The number of different words in made-up texts.
 const WORDS: u32 = 50_000;
 
-/// A made-up text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     words: Vec<u32>,
-    /// Its value in the meta object of a document.
+    /// The value of `even` in the meta object of the document.
     pub is_even: bool,
 }
 
 impl Text {
-    /// Returns the words.
     pub fn text(&self) -> String {
         let words: Vec<String> = self.words.iter().map(|word| format!("w{word}")).collect();
         words.join(" ")
@@ -39,7 +37,7 @@ impl Text {
         Text { words, is_even: rng.bool() }
     }
 
-    /// Adds words of another text, and others after them.
+    /// Appends `count` words of another text and ten random words.
     fn copy(&mut self, other: &Text, count: usize, rng: &mut Rng) {
         let count = count.min(other.words.len());
         let from = rng.usize(..=other.words.len() - count);
@@ -47,7 +45,7 @@ impl Text {
         self.words.extend(Text::random(10, rng).words);
     }
 
-    /// Returns the length of the longest run of words that both have.
+    /// Returns the length of the longest run of words that both texts share.
     fn longest_run(&self, other: &Text) -> usize {
         let mut longest = 0;
         let (mut above, mut row) = (vec![0; other.words.len() + 1], vec![0; other.words.len() + 1]);
@@ -62,26 +60,22 @@ impl Text {
     }
 }
 
-/// What a watch is for.
 #[derive(Debug, Clone)]
 pub enum Subject {
     Text(Text),
-    /// A text, in documents whose meta object has `even` only.
+    /// A text, in documents whose meta object has a true `even`.
     TextInEven(Text),
-    /// A stored document.
     Document(String),
 }
 
-/// The events of one request.
 #[derive(Debug, Clone, Default)]
 struct Expected {
-    /// The length of the run of each watch and document.
+    /// The length of the shared run for each watch and document.
     pairs: BTreeMap<(String, String), usize>,
-    /// A watch that was removed right after it, perhaps before it was matched.
+    /// Watches that were removed right after the request, perhaps before the commit was matched.
     removed: BTreeSet<String>,
 }
 
-/// What an index has, and the events that there must be.
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     pub documents: BTreeMap<String, Text>,
@@ -90,13 +84,12 @@ pub struct Model {
 }
 
 impl Model {
-    /// Makes up the text of a watch.
     pub fn watched_text(rng: &mut Rng) -> Text {
         Text::random(100, rng)
     }
 
-    /// Makes up the text of a document, which has runs of some watches: one of each text, since two
-    /// short ones that are near each other in both texts are a passage.
+    /// Makes up the text of a document with runs of some watches. Each watched text gives only one
+    /// run, because two short runs that are near each other in both texts form a passage.
     pub fn text(&self, rng: &mut Rng) -> Text {
         let mut text = Text::random(30, rng);
         let mut copied: Vec<&Text> = Vec::new();
@@ -104,7 +97,7 @@ impl Model {
             let count = rng.usize(..self.watches.len().max(1));
             let Some(subject) = self.watches.values().nth(count) else { continue };
             let count = if rng.bool() { rng.usize(..=SHORT) } else { rng.usize(LONG..60) };
-            // Several watches may be for one document.
+            // Several watches may be for the same document.
             let subject = self.text_of(subject).filter(|subject| !copied.contains(subject));
             let Some(subject) = subject else { continue };
             text.copy(subject, count, rng);
@@ -120,7 +113,7 @@ impl Model {
         }
     }
 
-    /// Commits documents: those of a request, each once.
+    /// Commits the documents of a request, which contains each id once.
     ///
     /// # Errors
     /// When a run is neither short nor long.
@@ -147,7 +140,6 @@ impl Model {
         Ok(())
     }
 
-    /// Removes a watch.
     pub fn remove_watch(&mut self, name: &str) {
         self.watches.remove(name);
         if let Some(last) = self.expected.last_mut() {
@@ -155,10 +147,10 @@ impl Model {
         }
     }
 
-    /// Compares all events with those that must be there, in order; returns their number.
+    /// Compares all events with the expected events in order, and returns the number of events.
     ///
     /// # Errors
-    /// When one is missing, or there twice, or out of order, or not expected.
+    /// When an event is missing, duplicated, out of order or unexpected.
     pub fn check(&self, events: &[WatchEvent]) -> Result<usize> {
         let mut rest = events.iter().peekable();
         let (mut last, mut cursor) = (0, 0);
@@ -180,7 +172,8 @@ impl Model {
                 let pair = (event.watch.clone(), event.hit.id.clone());
                 let passages = event.hit.passages.as_deref().unwrap_or_default();
                 let longest = passages.iter().map(|passage| passage.matched as usize).max();
-                // Sentences that have most of a run, each matched as a whole, take its place.
+                // Sentences that contain most of a run may replace the run, because each sentence
+                // is matched as a whole.
                 let run = expected.pairs[&pair];
                 if longest.unwrap_or(0) * 2 <= run {
                     let texts = (self.watches.get(&pair.0), self.documents.get(&pair.1));
@@ -214,7 +207,7 @@ impl Model {
 mod tests {
     use super::*;
 
-    /// Returns the number of runs of words that the text has of the other.
+    /// Returns the number of runs of words that the text copied from the other text.
     fn runs(text: &Text, of: &Text) -> usize {
         let place = |word| of.words.iter().position(|other| other == word);
         let places: Vec<Option<usize>> = text.words.iter().map(place).collect();
@@ -227,9 +220,9 @@ mod tests {
 
     #[test]
     fn a_document_has_one_run_of_a_document_that_several_watches_are_for() {
-        // Of two short runs cento made a passage, which the naive matcher does not see.
+        // cento joined two short runs into a passage, which the naive matcher does not see.
         let mut rng = Rng::with_seed(1);
-        // No word of it is a random one of other texts.
+        // No random text contains these words.
         let own = Text { words: (WORDS..WORDS + 100).collect(), is_even: false };
         let mut model = Model::default();
         model.documents.insert("own".into(), own.clone());

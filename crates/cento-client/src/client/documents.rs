@@ -34,10 +34,10 @@ impl Client {
         self.parse(&self.ask("GET", &path, &Load::Nothing)?)
     }
 
-    /// Changes the meta object of a stored document by a merge patch; its text stays.
+    /// Changes the meta object of a stored document by a merge patch. The text stays.
     ///
     /// # Errors
-    /// When there is no such document; as [`search`](Client::search).
+    /// When the document does not exist. Also as [`search`](Client::search).
     pub fn patch_meta(
         &self,
         id: &str,
@@ -58,7 +58,7 @@ impl Client {
         self.remove_as(&request, commit)
     }
 
-    /// Removes the documents that a request names or finds, or only counts them.
+    /// Removes the documents that a request lists or finds, or only counts these documents.
     ///
     /// # Errors
     /// As [`search`](Client::search).

@@ -11,8 +11,8 @@ use crate::api::{
 };
 
 impl Client {
-    /// Finds the families of passages: each reused passage once, with all documents that carry it.
-    /// It waits for as long as the service takes.
+    /// Finds the families of passages: each reused passage once, with all documents that carry the
+    /// passage. Waits as long as the service takes.
     ///
     /// # Errors
     /// As [`search`](Client::search).
@@ -23,8 +23,8 @@ impl Client {
         Ok(FamiliesResponse { summary, families })
     }
 
-    /// Finds the lineage of documents: the ancestor of each version. It waits for as long as the
-    /// service takes.
+    /// Finds the lineage of documents: the ancestor of each version. Waits as long as the service
+    /// takes.
     ///
     /// # Errors
     /// As [`search`](Client::search).
@@ -35,7 +35,7 @@ impl Client {
         Ok(LineageResponse { summary, documents })
     }
 
-    /// Returns the first line of an answer, and the others.
+    /// Returns the first line of an answer, and the remaining lines.
     fn lines<S: DeserializeOwned, T: DeserializeOwned>(
         &self,
         path: &str,
@@ -47,7 +47,7 @@ impl Client {
         Ok((summary, lines.map(|line| self.parse(line)).collect::<Result<_>>()?))
     }
 
-    /// Checks that an answer has as many lines as it says.
+    /// Checks that an answer has as many lines as its summary states.
     fn counted(&self, expected: u64, found: usize) -> Result<()> {
         if expected == found as u64 { Ok(()) } else { Err(self.unexpected()) }
     }

@@ -8,7 +8,7 @@ use crate::api::{
 };
 
 impl Client {
-    /// Withdraws a document with its copies, or lists them and the documents that quote it.
+    /// Withdraws a document with its copies, or lists the copies and the documents that quote it.
     ///
     /// # Errors
     /// As [`search`](Client::search).

@@ -1,4 +1,4 @@
-//! The questions of benchmarks in memory, and the search of a document for them.
+//! Holds the questions of benchmarks in memory and searches documents for them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -23,21 +23,21 @@ use cento_text::text::{Analyzer, Span, Tokens};
 pub struct Question {
     /// The name of the benchmark.
     pub benchmark: String,
-    /// The id of the question in it.
+    /// The id of the question in its benchmark.
     pub id: String,
-    /// The question.
+    /// The text of the question.
     pub text: String,
-    /// The answer, if there is one.
+    /// The answer, if the benchmark gives one.
     pub answer: Option<String>,
 }
 
-/// The reason why a question is not searched for.
+/// Why a question is not searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unusable {
-    /// It has no token.
+    /// The question has no token.
     Empty,
-    /// It has fewer tokens than a run.
+    /// The question has fewer tokens than a run.
     Short,
 }
 
@@ -52,10 +52,10 @@ impl Unusable {
     }
 }
 
-/// The number of tokens after a question where its answer may begin.
+/// How many tokens after a question an answer may begin.
 const ANSWER_WITHIN: usize = 20;
 
-/// The questions of benchmarks, ready to be found in documents.
+/// The questions of benchmarks, prepared for searching documents.
 ///
 /// ```
 /// use cento::Stop;
@@ -78,19 +78,18 @@ pub struct Benchmarks {
     k: usize,
     /// The distinct texts of the questions.
     texts: Vec<Text>,
-    /// The number of the text of each question.
+    /// By question, the number of its text.
     text_of: Vec<std::result::Result<u32, Unusable>>,
     answers: Vec<Option<Wanted>>,
     finders: Finders,
-    /// All runs of the texts.
     runs: HashSet<u64, BuildKeyHasher>,
 }
 
-/// A text that one or several questions have.
+/// The text of one or more questions.
 #[derive(Debug)]
 struct Text {
     wanted: Wanted,
-    /// The questions, ascending.
+    /// The numbers of the questions, ascending.
     questions: Vec<u32>,
     least_places: usize,
 }
@@ -98,27 +97,28 @@ struct Text {
 /// The runs that bring up a text.
 #[derive(Debug, Default)]
 struct Finders {
-    /// A bit for the highest bits of each run, which most runs of a document lack.
+    /// One bit for the highest bits of each run. Most runs of a document miss here, without a hash
+    /// lookup.
     bits: Vec<u64>,
     shift: u32,
-    /// The texts of each run: a part of `texts`.
+    /// By run, the range of its texts in `texts`.
     ranges: HashMap<u64, (u32, u32), BuildKeyHasher>,
     texts: Vec<u32>,
 }
 
-/// Memory that one document leaves to the next.
+/// Memory that is reused from document to document.
 #[derive(Debug, Default)]
 pub struct Scratch {
     tokens: Tokens,
     runs: Vec<u64>,
-    /// The places near which each text may occur.
+    /// By text, the places near which the text may occur.
     near: HashMap<u32, Near, BuildKeyHasher>,
 }
 
 /// The places near which a text may occur.
 #[derive(Debug, Default)]
 struct Near {
-    /// The last places with a run of the text, within its window.
+    /// The latest places with a run of the text, within its window.
     recent: VecDeque<usize>,
     /// Ascending ranges of places that do not touch.
     regions: Vec<Range<usize>>,
@@ -145,7 +145,6 @@ impl Finders {
         finders
     }
 
-    /// Returns the texts that this run brings up.
     #[inline]
     fn texts(&self, run: u64) -> &[u32] {
         let bit = run >> self.shift;
@@ -157,7 +156,7 @@ impl Finders {
 }
 
 impl Near {
-    /// Notes a place with a run of the text.
+    /// Records a place with a run of the text.
     fn add(&mut self, place: usize, wanted: &Wanted, least_places: usize) {
         let window = wanted.window();
         while self.recent.front().is_some_and(|first| first + window <= place) {
@@ -177,10 +176,10 @@ impl Near {
 }
 
 impl Benchmarks {
-    /// Makes questions ready to be found.
+    /// Prepares questions for searching documents.
     ///
     /// # Errors
-    /// When an option is out of bounds, or the analyzer is unknown;
+    /// When an option is out of bounds, or the analyzer is unknown.
     /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
     pub fn new(
         questions: Vec<Question>,
@@ -188,7 +187,8 @@ impl Benchmarks {
         stop: &Stop,
     ) -> Result<Benchmarks> {
         options.check()?;
-        // By the words that an analyzer leaves, questions about different numbers can be equal.
+        // All words count, because without some words questions about different numbers can be
+        // equal.
         let analyzer = options.analyzer.parse::<Analyzer>()?.of_all_words_but_tags();
         let (k, share) = (options.run as usize, options.min_share);
         let mut tokens = Tokens::default();
@@ -223,52 +223,54 @@ impl Benchmarks {
         Ok(Benchmarks { questions, analyzer, k, texts, text_of, answers, finders, runs })
     }
 
-    /// Returns the questions, in their order.
+    /// Returns the questions in their original order.
     #[must_use]
     pub fn questions(&self) -> &[Question] {
         &self.questions
     }
 
-    /// Returns the reason why the question of this number is not searched for, if it is not.
+    /// Returns why the question with this number is not searched for, or `None` if it is searched
+    /// for.
     #[must_use]
     pub fn unusable(&self, question: usize) -> Option<Unusable> {
         self.text_of[question].err()
     }
 
-    /// Returns the weight of each token of a question; none if it is not searched for.
+    /// Returns the weight of each token of a question. Empty if the question is not searched for.
     pub(super) fn weights(&self, question: usize) -> &[u32] {
         self.text_of[question].map_or(&[], |text| self.texts[text as usize].wanted.weights())
     }
 
-    /// Returns the number of tokens of a question; 0 if it is not searched for.
+    /// Returns the number of tokens of a question, 0 if the question is not searched for.
     #[must_use]
     pub fn tokens(&self, question: usize) -> usize {
         self.text_of[question].map_or(0, |text| self.texts[text as usize].wanted.tokens.len())
     }
 
-    /// Returns whether the answer to a question is searched for: it has one, and of more than one
+    /// Tells whether the answer to a question is searched for, which needs an answer longer than a
     /// letter or digit.
     #[must_use]
     pub fn has_answer(&self, question: usize) -> bool {
         self.answers[question].is_some()
     }
 
-    /// Returns the memory that the search of a text of this many bytes takes.
+    /// Returns the memory, in bytes, for searching a text of this many bytes.
     #[must_use]
     pub fn scratch_bytes(&self, text_bytes: usize) -> usize {
-        // A hash, a span and a run a token, and a token of at least two bytes; texts that are near.
-        // Without its escapes the text is shorter, and each has a place of four times its bytes.
+        // Per token a hash, a span and a run, with at least two bytes of text per token, and texts
+        // that are near. An unescaped text is shorter than its original, but takes four times its
+        // bytes for places.
         self.analyzer.scratch_bytes(text_bytes) + text_bytes.saturating_mul(16 + 5)
     }
 
-    /// Returns each place of a text where a question occurs, in the order of the questions, and
-    /// those of a question in the order of the text. They do not overlap. A text with escapes of
-    /// JSON or HTML is also searched without them, and one where labels of options, such as
-    /// `A.`, interrupt a question without these.
+    /// Returns the places of a text where questions occur, in the order of the questions, then in
+    /// the order of the text. The places of a question do not overlap. If the text has escapes of
+    /// JSON or HTML, the unescaped text is searched too. If labels of options, such as `A.`,
+    /// interrupt a question, the text is also searched without labels.
     ///
     /// # Errors
-    /// When the text is too large to be analyzed;
-    /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
+    /// When the text is too large to be analyzed. [`Error::Cancelled`](cento::Error::Cancelled)
+    /// soon after `stop`.
     pub fn findings(&self, text: &str, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
         let mut findings = self.found_in(text, scratch, stop)?;
         if let Some(unescaped) = Unescaped::of(text) {
@@ -282,13 +284,14 @@ impl Benchmarks {
         Ok(findings)
     }
 
-    /// Returns each place of a text where a question occurs, also without its labels of options.
+    /// Returns the places where questions occur, with or without labels of options.
     fn found_in(&self, text: &str, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
         self.analyzer.analyze(text, &mut scratch.tokens, stop)?;
         let found = self.found_in_tokens(scratch, stop)?;
         let seams = labels::remove(text, &mut scratch.tokens);
         let hashes = &scratch.tokens.hashes;
-        // Lists are common, but a label seldom interrupts a run of a question.
+        // Lists are common, but labels rarely interrupt a run of a question. So search again only
+        // then.
         let is_run_of_question = |seam: &usize| {
             let around = seam.saturating_sub(self.k - 1)..hashes.len().min(seam + self.k - 1);
             around.len() >= self.k
@@ -300,7 +303,7 @@ impl Benchmarks {
         })
     }
 
-    /// Returns each place of the tokens where a question occurs.
+    /// Returns the places of the tokens where questions occur.
     fn found_in_tokens(&self, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
         let Scratch { tokens, runs, near } = scratch;
         runs.clear();
@@ -367,12 +370,12 @@ impl Benchmarks {
             line: None,
             answer,
             of_document: stretch.of_document.iter().map(|r| in_bytes(&tokens.spans, r)).collect(),
-            // In tokens, until the question has been analyzed again.
+            // Ranges of tokens, until the question has been analyzed again.
             of_question: ranges(&stretch.of_text),
         })
     }
 
-    /// Turns the common tokens of questions into bytes.
+    /// Converts the common tokens of questions into bytes.
     fn mark_questions(&self, findings: &mut [Finding], stop: &Stop) -> Result<()> {
         let mut tokens = Tokens::default();
         for findings in findings.chunk_by_mut(|a, b| a.question == b.question) {
@@ -386,7 +389,7 @@ impl Benchmarks {
     }
 }
 
-/// Weighs the tokens of the questions; returns the runs that bring up each text.
+/// Weighs the tokens of the questions, and returns the runs that bring up each text.
 fn weigh(texts: &mut [Text], k: usize, share: f64) -> Finders {
     let weights = Weights::new(texts.iter().map(|text| &text.wanted), k);
     let mut pairs = Vec::new();
@@ -400,7 +403,7 @@ fn weigh(texts: &mut [Text], k: usize, share: f64) -> Finders {
     Finders::of(pairs)
 }
 
-/// Returns whether an answer differs from other words: a letter or digit alone does not.
+/// Tells whether an answer is distinctive. A single letter or digit is not.
 fn is_told(answer: &str, tokens: &Tokens) -> bool {
     let is_char = |span: &Span| answer[span.start as usize..span.end as usize].chars().count() < 2;
     match &tokens.spans[..] {
@@ -410,7 +413,7 @@ fn is_told(answer: &str, tokens: &Tokens) -> bool {
     }
 }
 
-/// Returns the tokens of a document after `end` where the answer occurs.
+/// Returns the tokens after `end` where the answer occurs.
 fn after(
     answer: &Wanted,
     end: usize,
@@ -430,8 +433,8 @@ fn after(
     Ok(stretch::all(answer, region, k, stop)?.into_iter().next().map(|found| found.tokens))
 }
 
-/// Returns a digest of the tokens beside a stretch, a run on each side. Copies of one page have the
-/// same ones.
+/// Returns a digest of the tokens around a stretch, one run on each side. Copies of a page have the
+/// same digest.
 fn surroundings(tokens: &[u64], stretch: &Range<usize>, k: usize) -> u32 {
     let before = &tokens[stretch.start.saturating_sub(k)..stretch.start];
     let after = &tokens[stretch.end..tokens.len().min(stretch.end + k)];
@@ -439,24 +442,24 @@ fn surroundings(tokens: &[u64], stretch: &Range<usize>, k: usize) -> u32 {
     after.iter().fold(mix64(before.iter().fold(0, mixed)), mixed) as u32
 }
 
-/// Returns the bytes of a range of tokens that is not empty.
+/// Returns the bytes of a non-empty range of tokens.
 fn in_bytes(spans: &[Span], tokens: &Range<usize>) -> (u32, u32) {
     let spans = &spans[tokens.clone()];
     let end = spans.iter().map(|span| span.end).max().unwrap_or_default();
     (spans.first().map_or(0, |span| span.start), end)
 }
 
-/// Returns the findings of both; of those of a question that overlap, the one with more tokens, or
-/// else the one with the answer, or the first.
+/// Merges findings. If two findings of a question overlap, keeps the finding with more tokens, or
+/// else with the answer, or else the first.
 fn stronger(mut findings: Vec<Finding>, others: Vec<Finding>) -> Vec<Finding> {
     findings.extend(others);
     findings.sort_by_key(|finding| Reverse((finding.tokens, finding.has_answer())));
-    // The end of each place that is kept, by its start.
+    // The end of each kept place, by its start.
     let mut kept: HashMap<usize, BTreeMap<u32, u32>> = HashMap::new();
     findings.retain(|finding| {
         let (start, end) = finding.bytes;
         let kept = kept.entry(finding.question).or_default();
-        // The kept ones do not overlap, so the last that begins before the end is nearest.
+        // Kept places do not overlap, so the last place that begins before the end is nearest.
         let is_free = kept.range(..end).next_back().is_none_or(|(_, other)| *other <= start);
         if is_free {
             kept.insert(start, end);
@@ -466,8 +469,8 @@ fn stronger(mut findings: Vec<Finding>, others: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
-/// Makes the places of findings in a text whole letters, because tokens may be bytes, and sets
-/// their pages and lines.
+/// Widens the places of findings to whole letters, because tokens may be bytes, and sets their
+/// pages and lines.
 fn place_all(findings: &mut [Finding], text: &str) {
     if findings.is_empty() {
         return;

@@ -1,11 +1,12 @@
-//! Which words of a question do documents have without the rest of it?
+//! Finds words of a question that documents have without the remaining question.
 //!
-//! A question may quote a famous sentence, state an identity, or begin with a license. Documents
-//! have these from elsewhere. The corpus itself shows it: if a question was copied into documents,
-//! each has about as much of every part of it. If ten unrelated documents have some words of a
-//! question and one has the others, the ten share these words, and each owns a tenth.
+//! A question may quote a famous sentence, state an identity, or begin with a license, which
+//! documents have from elsewhere. The corpus itself shows this. If a question was copied into
+//! documents, every part of the question is in about as many documents. If ten unrelated documents
+//! have some words and one document has the remaining words, the ten share the common words and own
+//! a tenth each.
 //!
-//! Documents are unrelated if other words are beside the place: copies of one page count once.
+//! Documents are unrelated if the words around the place differ, so copies of a page count once.
 
 use std::collections::HashSet;
 
@@ -13,28 +14,27 @@ use super::DecontaminateOptions;
 use super::benchmarks::Benchmarks;
 use super::finding::Finding;
 
-/// Counts the documents that have the words of questions.
+/// Counts the documents that have words of questions.
 #[derive(Debug, Clone)]
 pub struct WordCarriers {
-    /// The number of tokens of each question.
     tokens: Vec<usize>,
     counts: Vec<Count>,
     documents: u64,
 }
 
-/// The documents that have words of a question.
+/// The documents with words of one question.
 #[derive(Debug, Clone, Default)]
 struct Count {
-    /// All of them.
+    /// The number of these documents, related or not.
     documents: u64,
-    /// The unrelated ones that have each token.
+    /// By token, the number of unrelated documents with the token.
     carriers: Vec<u32>,
-    /// The surroundings of the places in these.
+    /// The surroundings seen so far, to recognize related documents.
     surroundings: HashSet<u32>,
 }
 
 impl WordCarriers {
-    /// Begins to count.
+    /// Begins with no documents.
     #[must_use]
     pub fn new(benchmarks: &Benchmarks) -> WordCarriers {
         let tokens: Vec<usize> =
@@ -42,7 +42,7 @@ impl WordCarriers {
         WordCarriers { counts: vec![Count::default(); tokens.len()], tokens, documents: 0 }
     }
 
-    /// Counts a document with its findings, in the returned order.
+    /// Counts a document with its findings, in the order returned by the search.
     pub fn add(&mut self, findings: &[Finding]) {
         self.documents += 1;
         for findings in findings.chunk_by(|a, b| a.question == b.question) {
@@ -69,7 +69,7 @@ impl WordCarriers {
         self.documents
     }
 
-    /// Returns the verdict on words of the questions, by the documents so far.
+    /// Returns the verdict on words of the questions, according to the documents so far.
     #[must_use]
     pub fn common<'a>(
         &self,
@@ -89,25 +89,23 @@ impl WordCarriers {
     }
 }
 
-/// Returns the tokens in some ranges.
 fn tokens(ranges: &[(u32, u32)]) -> impl Iterator<Item = usize> {
     ranges.iter().flat_map(|&(start, end)| start as usize..end as usize)
 }
 
-/// The verdict on each place of a question, after all documents were counted.
+/// Decides about places of questions, after all documents were counted.
 #[derive(Debug)]
 pub struct CommonWords<'a> {
     pub(super) benchmarks: &'a Benchmarks,
-    /// The number of unrelated documents that have each token of each question.
+    /// By question and token, the number of unrelated documents that have the token.
     carriers: Vec<Vec<u32>>,
-    /// Whether each question is a common phrase.
     pub(super) phrases: Vec<bool>,
     min_share: f64,
 }
 
 impl CommonWords<'_> {
-    /// Tells whether the words of the question at a place are common: other documents have them
-    /// without the rest of the question, or the question is a common phrase.
+    /// Tells whether the words at a place are common, because documents have them without the
+    /// remaining question or because the question is a common phrase.
     #[must_use]
     pub fn has(&self, finding: &Finding) -> bool {
         self.has_tokens(finding.question, &finding.matched)
@@ -117,7 +115,7 @@ impl CommonWords<'_> {
         self.phrases[question] || self.own_share_of(question, matched) < self.min_share
     }
 
-    /// Returns the share of the question's own words at a place, after all documents were counted.
+    /// Returns the share of the question's own words at a place, by the counts of all documents.
     #[must_use]
     pub fn own_share(&self, finding: &Finding) -> f64 {
         self.own_share_of(finding.question, &finding.matched)
@@ -129,11 +127,11 @@ impl CommonWords<'_> {
         others.resize(weights.len(), 0);
         let mut is_matched = vec![false; weights.len()];
         for token in tokens(matched) {
-            // The document itself is no other.
+            // The document with the finding does not count as another document.
             others[token] = others[token].saturating_sub(1);
             is_matched[token] = true;
         }
-        // As many documents may have the whole question.
+        // Documents with every token may have the whole question, so their number is subtracted.
         let whole = others.iter().copied().min().unwrap_or_default();
         let (mut own, mut all) = (0.0, 0.0);
         for ((weight, others), is_matched) in weights.iter().zip(others).zip(is_matched) {
@@ -176,7 +174,7 @@ mod tests {
         format!("{} {SENTENCE} {}", FRAME[0], FRAME[1])
     }
 
-    /// Returns the verdict on the place in each document, with its carriers, and the counts.
+    /// Returns the verdict on the place in each document with its carriers, and the counts.
     fn verdicts(
         questions: &[String],
         documents: &[String],
@@ -216,7 +214,7 @@ mod tests {
                 (question.documents, question.documents_with_common_words),
                 (1, carriers as u64)
             );
-            // Without the leak, the question is only quoted from.
+            // Without the leak, documents only quote from the question.
             let (_, counts) = self::verdicts(&[whole()], &documents[1..]);
             assert_eq!((counts.questions[0].verdict, counts.benchmarks[0].common), ("common", 1));
             assert_eq!(counts.benchmarks[0].contaminated, 0);

@@ -1,4 +1,4 @@
-//! A document without the questions that occur in it.
+//! Cuts questions out of documents.
 
 use cento_api::Part;
 
@@ -10,12 +10,12 @@ use cento_api::error::Result;
 use cento_text::runtime::Stop;
 
 impl Benchmarks {
-    /// Returns the text of a document without its passages where questions occur, of those that
-    /// `is_cut` names, and its parts; `None` if no such question occurs. The marks, blanks and few
-    /// words that belong to a passage go with it.
+    /// Returns the text and the parts of a document without the passages of questions, or `None` if
+    /// `is_cut` approves no finding. Marks, blanks and few words that belong to a passage are cut
+    /// too.
     ///
-    /// No question occurs in the rest: it is searched again after each cut, because words that come
-    /// together can make a question.
+    /// No approved finding remains. The text is searched again after each cut, because words that
+    /// come together can form a question.
     ///
     /// ```
     /// use cento_collections::decontaminate::{Benchmarks, DecontaminateOptions, Question, Scratch};
@@ -34,8 +34,8 @@ impl Benchmarks {
     /// ```
     ///
     /// # Errors
-    /// When the text is too large to be analyzed;
-    /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
+    /// When the text is too large to be analyzed. [`Error::Cancelled`](cento::Error::Cancelled)
+    /// soon after `stop`.
     pub fn cut_out(
         &self,
         document: &Document,
@@ -50,7 +50,7 @@ impl Benchmarks {
             let found = findings.iter().filter(|finding| is_cut(finding));
             let passages = apart(found.map(|finding| finding.bytes), around(round), &before.text);
             let (text, parts) = cut_out(before, &clean_cuts(before, &passages));
-            // The line feeds between parts stay, whatever is found there.
+            // The line feeds between parts stay, even if a passage includes them.
             if text.len() == before.text.len() {
                 break;
             }
@@ -60,7 +60,7 @@ impl Benchmarks {
     }
 }
 
-/// Returns these passages, each with as many bytes `around` it, as ascending ranges of whole
+/// Widens passages by `around` bytes on each side, and returns them as ascending ranges of whole
 /// letters that do not overlap.
 fn apart(passages: impl Iterator<Item = (u32, u32)>, around: u32, text: &str) -> Vec<(u32, u32)> {
     let wider = |(start, end): (u32, u32)| {

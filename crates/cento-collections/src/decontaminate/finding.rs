@@ -1,34 +1,34 @@
-//! A question that occurs in a document.
+//! Findings: questions that occur in documents.
 
 use serde::{Deserialize, Serialize};
 
-/// A question that occurs in a document, and where.
+/// A place of a document where a question occurs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The number of the question, in the order of the questions as given.
+    /// The number of the question, in the original order of the questions.
     pub question: usize,
-    /// The share of the tokens of the question that occur there.
+    /// The share of the question's tokens that occur there, 0 to 1.
     pub share: f64,
-    /// The share of the question's own words: each token counts as far as it is hard to guess,
-    /// divided by the number of questions that have it.
+    /// The share of the question's own words, 0 to 1. The weight of a token is how hard it is to
+    /// guess, divided by the number of questions that have the token.
     pub own_share: f64,
-    /// The number of tokens of the question that occur there.
+    /// The number of the question's tokens that occur there.
     pub tokens: u32,
     /// The bytes of the document, half-open.
     pub bytes: (u32, u32),
-    /// The page on which they begin, if the document has several.
+    /// The page on which the place begins, if the document has pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
-    /// The line on which they begin, if the document has several.
+    /// The line on which the place begins, if the document has several lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The answer, if the question has one that other words are not.
+    /// Whether the answer follows, if the question has a distinctive answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<AnswerFinding>,
-    /// The tokens of the question that occur there: ascending ranges that do not touch.
+    /// The tokens of the question that occur there, as ascending ranges that do not touch.
     pub matched: Vec<(u32, u32)>,
-    /// A digest of the words beside the place: copies of one page have the same ones.
+    /// A digest of the words around the place. Copies of a page have the same digest.
     pub surroundings: u32,
     /// The bytes of the document in common runs.
     #[serde(skip)]
@@ -41,15 +41,15 @@ pub struct Finding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AnswerFinding {
-    /// Whether it does.
+    /// Whether the answer was found.
     pub found: bool,
-    /// The bytes of the document, half-open, if it does.
+    /// The bytes of the answer in the document, half-open, if found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<(u32, u32)>,
 }
 
 impl Finding {
-    /// Moves its places in the document.
+    /// Moves the places in the document, for a text that was changed before the search.
     pub(super) fn move_to(&mut self, place: impl Fn((u32, u32)) -> (u32, u32)) {
         self.bytes = place(self.bytes);
         self.of_document.iter_mut().for_each(|range| *range = place(*range));
@@ -58,7 +58,7 @@ impl Finding {
         }
     }
 
-    /// Returns how strong the evidence is, more for stronger.
+    /// Returns the strength of the evidence. Greater is stronger.
     pub(super) fn strength(&self) -> (f64, bool) {
         (self.share, self.has_answer())
     }

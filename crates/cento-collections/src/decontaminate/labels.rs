@@ -1,11 +1,12 @@
-//! The labels of options in a text, such as `A.` or `(2)`, which the options of a benchmark lack.
+//! Removes labels of options from a text, such as `A.` or `(2)`, which the options of a benchmark
+//! lack.
 
 use cento_text::text::{Tokens, is_white_space};
 
-/// The maximum number of tokens between two labels. The runs within longer options suffice.
+/// The maximum number of tokens between two labels. Longer options have enough runs of their own.
 const OPTION_TOKENS_MAX: usize = 64;
 
-/// How labels are written: those of a list are alike.
+/// How labels are written. The labels of a list are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Style {
     alphabet: Alphabet,
@@ -20,21 +21,20 @@ enum Alphabet {
     Digits,
 }
 
-/// A list of options.
 struct List {
     style: Style,
-    /// The number of its last label, from 1 on, and the token.
+    /// The number of the last label, from 1 on, and the token.
     last: (u32, usize),
-    /// The token of the first label, until the list has a second one.
+    /// The token of the first label, until the list has a second label.
     first: Option<usize>,
 }
 
-/// Removes the tokens of a text that are labels of options; returns the places of the tokens that
-/// come after them now, ascending.
+/// Removes the tokens of a text that are labels of options. Returns the ascending places of the
+/// tokens that now come where labels were removed.
 ///
-/// A label is a letter or number alone, and a mark follows. Labels of a list have one style and are
-/// consecutive, from the first letter or 1 on, with words between them, so that neither the end of
-/// a sentence nor initials are labels.
+/// A label is a single letter or number before a mark. The labels of a list have one style and are
+/// consecutive from the first letter or 1 on, with words between labels. So neither the end of a
+/// sentence nor initials are labels.
 pub(super) fn remove(text: &str, tokens: &mut Tokens) -> Vec<usize> {
     let mut labels = of_lists(text, tokens);
     if labels.is_empty() {
@@ -46,7 +46,6 @@ pub(super) fn remove(text: &str, tokens: &mut Tokens) -> Vec<usize> {
     (0..).zip(labels).map(|(before, label): (usize, usize)| label - before).collect()
 }
 
-/// Removes the values with these numbers, which are ascending.
 fn leave_out<T>(values: &mut Vec<T>, numbers: &[usize]) {
     let (mut all, mut left_out) = (0.., numbers.iter().peekable());
     values.retain(|_| {
@@ -59,7 +58,7 @@ fn leave_out<T>(values: &mut Vec<T>, numbers: &[usize]) {
 fn of_lists(text: &str, tokens: &Tokens) -> Vec<usize> {
     let (mut lists, mut labels): (Vec<List>, Vec<usize>) = Default::default();
     for (token, span) in tokens.spans.iter().enumerate() {
-        // Most words are longer.
+        // Most words are longer than labels.
         if span.end - span.start > 2 {
             continue;
         }
@@ -84,7 +83,7 @@ fn of_lists(text: &str, tokens: &Tokens) -> Vec<usize> {
     labels
 }
 
-/// Returns the style and number of the label in these bytes of a text, if it may be one.
+/// Returns the style and the number of the label in these bytes of a text, if it may be a label.
 fn label(text: &str, start: usize, end: usize) -> Option<(Style, u32)> {
     let (alphabet, number) = match text.get(start..end)?.as_bytes() {
         [letter @ b'A'..=b'Z'] => (Alphabet::Upper, letter - b'A' + 1),
@@ -95,14 +94,14 @@ fn label(text: &str, start: usize, end: usize) -> Option<(Style, u32)> {
         }
         _ => return None,
     };
-    // As in Markdown: **A.** or **A**.
+    // Markdown may have marks of emphasis here: **A.** or **A**.
     let rest = text[end..].trim_start_matches(['*', '_']);
     let mut rest = rest.chars();
     let mark = rest.next()?;
     let next = rest.next();
     let before = text[..start].chars().next_back();
     let is_label = match mark {
-        // Those of Chinese and Japanese texts, which have no blanks.
+        // Marks of Chinese and Japanese texts, which have no blanks.
         '\u{ff0e}' | '\u{3001}' | '\u{ff1a}' | '\u{ff09}' | '\u{3011}' => {
             before.is_none_or(|before| !before.is_ascii_alphanumeric())
         }
@@ -116,7 +115,7 @@ fn label(text: &str, start: usize, end: usize) -> Option<(Style, u32)> {
     is_label.then_some((Style { alphabet, mark }, number.into()))
 }
 
-/// The marks before a label.
+/// Marks that may come before a label.
 const OPENING: &str = "([{<>*_|\"'`\u{ff08}\u{3010}";
 
 #[cfg(test)]
@@ -163,7 +162,7 @@ mod tests {
         check("\u{54ea}\u{4e2a}A\u{ff0e}\u{5317}\u{4eac}B\u{ff0e}\u{4e0a}\u{6d77}", &["A", "B"]);
         let ten: String = (1..12).map(|number| format!("{number}. word ")).collect();
         check(&ten, &["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"]);
-        // Two lists, one within the other.
+        // The second list is inside the first.
         check("A. x a) y b) z B. u", &["a", "b", "A", "B"]);
         check("A. x B. y A. u B. v", &["A", "B", "A", "B"]);
     }

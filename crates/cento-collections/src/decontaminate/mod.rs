@@ -1,29 +1,30 @@
 //! Decontamination: which questions of benchmarks occur in the documents of a corpus?
 //!
-//! The questions are few and in memory; the documents are many and pass by once, in any order, on
-//! any number of threads. So there is no index: [`Benchmarks`] holds every run of `run` tokens of
-//! the questions, looks up each run of a document, and compares the tokens where enough of a
-//! question comes together. Letter case, white space and line breaks do not count, because the
-//! analyzer does not see them. Neither do escapes of JSON and HTML (`unescaped`), and labels before
-//! options in the document (`labels`).
+//! The questions are few and in memory. The documents are many and pass by once, in any order, on
+//! any number of threads. So there is no index. [`Benchmarks`] holds every run of `run` tokens of
+//! the questions, looks up each run of a document, and compares tokens where enough of a question
+//! comes together. Letter case, white space and line breaks do not count, because the analyzer
+//! ignores them. Escapes of JSON and HTML (`unescaped`) and labels of options (`labels`) do not
+//! count either.
 //!
 //! A question *occurs* in a document if a stretch of the document, at most twice as long as the
-//! question, has at least `min_share` of the question's own words, in runs that both have:
+//! question, has at least `min_share` of the question's own words, in common runs:
 //!
-//! - A token counts as far as it is hard to guess, and the questions that have it share it
+//! - A token weighs as much as it is hard to guess, and questions with the same token share its
+//!   weight (`weights`). "Where is the town of Peru?" is not "Where is the town of Chad?".
 //!   (`weights`). "Where is the town of Peru?" is not "Where is the town of Chad?".
-//! - When all documents have been read, the corpus shares it too (`carriers`): a quotation that
-//!   many documents have without the rest of the question is no leak.
-//! - At least [`SHORT`] tokens must occur there; a question with fewer must occur there word for
+//! - When all documents have been read, the documents share tokens too (`carriers`). A quotation
+//!   that many documents have without the remaining words of the question is no leak.
+//! - At least [`SHORT`] tokens must occur there. A question with fewer tokens must occur word for
 //!   word.
 //!
-//! A question that is in a document several times occurs in several places: all are found, none
-//! overlap. [`Benchmarks::cut_out`] leaves a text where nothing is found any more.
+//! If a question occurs in several places of a document, all places are found, without overlaps.
+//! [`Benchmarks::cut_out`] leaves a text where nothing is found any more.
 //!
-//! A question shorter than a run identifies nothing, and is named ([`Benchmarks::unusable`]). One
-//! of a few tokens that many documents have is a common phrase, which [`CommonWords`] tells.
+//! A question shorter than a run identifies no text and is reported ([`Benchmarks::unusable`]). A
+//! question of a few tokens in many documents is a common phrase, which [`CommonWords`] recognizes.
 //!
-//! Nothing here reads or writes files.
+//! This module reads and writes no files.
 
 mod benchmarks;
 mod carriers;
@@ -44,6 +45,6 @@ pub use cento_api::DecontaminateOptions;
 pub use finding::{AnswerFinding, Finding};
 pub use tally::{BenchmarkCounts, DecontaminationCounts, Evidence, QuestionCounts, Tally};
 
-/// At least this number of tokens of a question must occur in a document. A question of fewer must
-/// occur there word for word: with one of seven words changed it is another question.
+/// The minimum number of a question's tokens that must occur in a document. A question with fewer
+/// tokens must occur word for word: with one of seven words changed, it is a different question.
 pub const SHORT: usize = 8;

@@ -1,4 +1,4 @@
-//! The stretches of a document that have most of a text.
+//! Finds the stretches of a document that have most of a text.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -14,20 +14,20 @@ use cento_text::text::ranges::joined;
 pub(super) struct Stretch {
     /// The tokens of the document, from the first common run to the last.
     pub tokens: Range<usize>,
-    /// The number of tokens of the text that occur there, and their weight.
+    /// The number and the weight of the text's tokens that occur there.
     pub matched: (u32, u64),
-    /// The tokens of the document in common runs: ascending ranges that do not touch.
+    /// The tokens of the document in common runs, as ascending ranges that do not touch.
     pub of_document: Vec<Range<usize>>,
-    /// The tokens of the text in common runs.
+    /// The tokens of the text in common runs, as ascending ranges that do not touch.
     pub of_text: Vec<Range<usize>>,
 }
 
 /// The runs of a document between two places.
 #[derive(Debug, Clone)]
 pub(super) struct Region<'a> {
-    /// The hashes of all its tokens.
+    /// The hashes of all tokens of the document.
     pub tokens: &'a [u64],
-    /// The values of all its runs.
+    /// The values of all runs of the document.
     pub runs: &'a [u64],
     /// The places of the runs that count.
     pub places: Range<usize>,
@@ -37,11 +37,11 @@ pub(super) struct Region<'a> {
 struct Cover<'a> {
     wanted: &'a Wanted,
     k: usize,
-    /// How often the stretch has each run.
+    /// How often the stretch has each run of the text.
     runs: Vec<u32>,
-    /// How many of the runs cover each token.
+    /// How many of these runs cover each token of the text.
     tokens: Vec<u32>,
-    /// The number of covered tokens, and their weight.
+    /// The number and the weight of covered tokens.
     matched: (u32, u64),
 }
 
@@ -83,7 +83,7 @@ impl Cover<'_> {
         }
     }
 
-    /// Removes a run if no token is lost.
+    /// Removes a run if that loses no token.
     fn is_removed(&mut self, run: usize) -> bool {
         let before = self.matched;
         self.remove(run);
@@ -98,10 +98,10 @@ impl Cover<'_> {
 /// A place of a region with a run of the text, and the number of the run.
 type Common = (usize, usize);
 
-/// Returns the stretches of a region where the text occurs, which do not overlap. Any stretch where
-/// it occurs is one of them or overlaps one. The first has most of its tokens, then those of most
-/// weight, then is the shortest, so that it does not begin in one copy of the text and end in the
-/// next; of several the first.
+/// Returns stretches of a region where the text occurs, without overlaps. A stretch where the text
+/// occurs is missing only if it overlaps a returned stretch. The first stretch has most tokens,
+/// then most weight, then is the shortest, so that it does not begin in one copy of the text and
+/// end in the next copy. Among equals the first in the region wins.
 ///
 /// # Errors
 /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -129,8 +129,8 @@ pub(super) fn all(
     Ok(found)
 }
 
-/// Adds the stretches of these common runs where the text occurs, from the first on. The strongest
-/// of all would cost as many passes as there are stretches.
+/// Adds the stretches of these common runs where the text occurs, from the first on. Always taking
+/// the strongest would cost as many passes as there are stretches.
 fn add_others(
     wanted: &Wanted,
     mut common: &[Common],
@@ -140,7 +140,7 @@ fn add_others(
 ) -> Result<()> {
     while let Some((first, stretch)) = strongest(wanted, common, wanted.window(), k, stop)? {
         let (before, after) = beside(common, &stretch.tokens, k);
-        // At most two windows: the text does not occur before.
+        // The slice has at most two windows, because the text does not occur earlier.
         add_others(wanted, before.get(first..).unwrap_or_default(), k, stop, found)?;
         found.push(stretch);
         common = after;
@@ -148,7 +148,7 @@ fn add_others(
     Ok(())
 }
 
-/// Returns the common runs before these tokens, and those after them.
+/// Returns the common runs before these tokens and after them.
 fn beside<'a>(
     common: &'a [Common],
     tokens: &Range<usize>,
@@ -159,9 +159,9 @@ fn beside<'a>(
     (&common[..before], &common[after..])
 }
 
-/// Returns the strongest stretch of these common runs where the text occurs, among those that end
-/// within `reach` places of the first one, and the number of the run where the first of these may
-/// begin; `None` if it does not occur in any.
+/// Returns the strongest stretch of these common runs where the text occurs, with the number of the
+/// run where the first stretch may begin. Considers only stretches that end within `reach` places
+/// of the first.
 fn strongest(
     wanted: &Wanted,
     common: &[Common],
@@ -183,7 +183,7 @@ fn strongest(
             cover.remove(common[first].1);
             first += 1;
         }
-        // A run at the beginning that nothing depends on, because others cover its tokens too.
+        // Drop runs at the beginning whose tokens are all covered by other runs.
         while first < last && cover.is_removed(common[first].1) {
             first += 1;
         }
@@ -200,10 +200,9 @@ fn strongest(
     Ok(first_end.map(begin).zip(stretch))
 }
 
-/// The number of covered tokens and their weight, and the length of a stretch.
+/// The number and the weight of covered tokens, and the length of a stretch.
 type Strength = ((u32, u64), Reverse<usize>);
 
-/// Makes a stretch of these common runs.
 fn of_runs(wanted: &Wanted, common: &[Common], k: usize, matched: (u32, u64)) -> Stretch {
     let mut cover = Cover::new(wanted, k);
     common.iter().for_each(|&(_, run)| cover.add(run));

@@ -1,4 +1,4 @@
-//! The counts of a run over a corpus.
+//! Counts what a run over a corpus finds.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,18 +17,17 @@ use cento_text::text::is_white_space;
 pub struct Tally {
     digest: Digest,
     carriers: WordCarriers,
-    /// For each question.
     counts: Vec<Count>,
 }
 
-/// What documents have of a question.
+/// The documents with tokens of one question.
 #[derive(Debug, Clone, Default)]
 struct Count {
-    /// Documents with the same tokens of the question, by these tokens at each place.
+    /// Documents by the tokens of the question in every place.
     groups: BTreeMap<Vec<Matched>, Group>,
 }
 
-/// Tokens of a question: ascending ranges.
+/// Tokens of a question, as ascending ranges.
 type Matched = Vec<(u32, u32)>;
 
 /// Documents that have the same tokens of a question.
@@ -44,7 +43,7 @@ impl Group {
         self.documents += other.documents;
         self.with_answer += other.with_answer;
         let strength = |group: &Group| group.best.as_ref().map(|best| best.finding.strength());
-        // Of equal ones the first in the corpus.
+        // Among equals, the first in the corpus.
         let key =
             |group: &Group| (strength(group), group.best.as_ref().map(|best| Reverse(best.number)));
         if key(other) > key(self) {
@@ -57,17 +56,17 @@ impl Group {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Evidence {
-    /// The document.
+    /// The id of the document.
     pub document: String,
     /// The number of the document in the corpus.
     #[serde(skip)]
     number: u64,
-    /// The finding.
+    /// The place where the question occurs.
     #[serde(flatten)]
     pub finding: Finding,
-    /// The text of the document around it.
+    /// The text of the document around the place.
     pub excerpt: String,
-    /// The place of the excerpt in the document.
+    /// The byte of the document where the excerpt begins.
     #[serde(skip)]
     pub excerpt_start: u32,
 }
@@ -76,22 +75,23 @@ pub struct Evidence {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct QuestionCounts {
-    /// The benchmark.
+    /// The name of the benchmark.
     pub benchmark: String,
     /// The id of the question.
     pub id: String,
-    /// The number of its tokens.
+    /// The number of tokens, 0 if the question is not searched for.
     pub tokens: usize,
-    /// What became of it: `clean`, `contaminated`, `common`, `too_short` or `empty`.
+    /// The verdict: `clean`, `contaminated`, `common`, `too_short` or `empty`.
     pub verdict: &'static str,
-    /// The number of documents where it occurs.
+    /// The number of documents where the question occurs.
     pub documents: u64,
-    /// The number of other documents, which have only words of it that are common.
+    /// The number of further documents, which have only common words of the question.
     pub documents_with_common_words: u64,
-    /// The number of them where its answer follows, if there is one to search for.
+    /// The number of documents where the answer follows the question, if there is an answer to
+    /// search for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_answer: Option<u64>,
-    /// The strongest evidence.
+    /// The strongest evidence, if any document has words of the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
 }
@@ -100,25 +100,25 @@ pub struct QuestionCounts {
 #[derive(Debug, Clone, PartialEq, Serialize, Default)]
 #[non_exhaustive]
 pub struct BenchmarkCounts {
-    /// Its name.
+    /// The name of the benchmark.
     pub benchmark: String,
-    /// The number of its questions.
+    /// The number of questions.
     pub questions: u64,
-    /// Those that occur in a document.
+    /// The number of questions that occur in a document.
     pub contaminated: u64,
-    /// Those of the contaminated ones whose answers follow in a document.
+    /// The number of contaminated questions whose answer follows in a document.
     pub with_answer: u64,
-    /// Those with an answer that was searched for.
+    /// The number of questions whose answer was searched for.
     pub answers: u64,
-    /// Those that are common phrases, or that only lend common words to documents.
+    /// The number of questions whose words in documents are all common.
     pub common: u64,
-    /// Those that are too short to be searched for.
+    /// The number of questions that are too short to be searched for.
     pub too_short: u64,
-    /// Those without a word.
+    /// The number of questions without a word.
     pub empty: u64,
-    /// The share of the questions searched for that are contaminated.
+    /// The share of the questions searched for that are contaminated, 0 to 1.
     pub rate: f64,
-    /// A digest of the ids, texts and answers of its questions, in their order (XXH3, 128 bits).
+    /// A digest of the ids, texts and answers of the questions in order (XXH3, 128 bits).
     pub digest: String,
 }
 
@@ -128,23 +128,23 @@ pub struct BenchmarkCounts {
 pub struct DecontaminationCounts {
     /// The number of documents.
     pub documents: u64,
-    /// A digest of their ids and texts, in their order (XXH3, 128 bits).
+    /// A digest of the ids and texts of the documents in order (XXH3, 128 bits).
     pub digest: String,
-    /// A question of a few tokens in more documents is a common phrase.
+    /// A question of a few tokens is a common phrase if more documents than this have words of it.
     pub common_documents: u64,
-    /// The benchmarks, in the order of their first questions.
+    /// The benchmarks in the order of their first questions.
     pub benchmarks: Vec<BenchmarkCounts>,
-    /// The questions, in their order.
+    /// The questions in their original order.
     #[serde(skip)]
     pub questions: Vec<QuestionCounts>,
 }
 
-/// The number of bytes to show before and after a passage, and at most of the passage.
+/// How many bytes to show before and after a passage, and the maximum to show of the passage.
 const CONTEXT_BYTES: usize = 160;
 const PASSAGE_BYTES_MAX: usize = 4 << 10;
 
 impl Tally {
-    /// Begins to count.
+    /// Begins with no documents.
     #[must_use]
     pub fn new(benchmarks: &Benchmarks) -> Tally {
         Tally {
@@ -154,7 +154,7 @@ impl Tally {
         }
     }
 
-    /// Counts a document with its findings, in the returned order.
+    /// Counts a document with its findings, in the order returned by the search.
     pub fn add(&mut self, id: &str, text: &str, findings: &[Finding]) {
         let number = self.documents();
         self.carriers.add(findings);
@@ -175,7 +175,7 @@ impl Tally {
         }
     }
 
-    /// Returns the digest of the ids and texts of the documents so far, in their order.
+    /// Returns the digest of the ids and texts of the documents so far, in order.
     #[must_use]
     pub fn digest(&self) -> Digest {
         self.digest
@@ -187,7 +187,7 @@ impl Tally {
         self.carriers.documents()
     }
 
-    /// Returns the verdict on words of the questions, by the documents so far.
+    /// Returns the verdict on words of the questions, according to the documents so far.
     #[must_use]
     pub fn common<'a>(
         &self,
@@ -197,7 +197,7 @@ impl Tally {
         self.carriers.common(benchmarks, options)
     }
 
-    /// Returns the counts.
+    /// Returns the counts. `common` decides which places count as contamination.
     #[must_use]
     pub fn finish(
         self,
@@ -267,13 +267,12 @@ impl Tally {
     }
 }
 
-/// Writes a digest in hexadecimal digits.
 fn shown(digest: Digest) -> String {
     format!("{:016x}{:016x}", digest.high, digest.low)
 }
 
 impl Count {
-    /// Returns the documents where the question occurs, and those that have only common words.
+    /// Returns the documents where the question occurs, and the documents with only common words.
     fn groups(&self, is_common: impl Fn(&Matched) -> bool) -> (Group, Group) {
         let (mut own, mut common) = (Group::default(), Group::default());
         for (matched, group) in &self.groups {
@@ -289,12 +288,12 @@ impl Count {
 impl Evidence {
     fn of(id: &str, text: &str, finding: &Finding, number: u64) -> Evidence {
         let (start, end) = (finding.bytes.0 as usize, finding.bytes.1 as usize);
-        // To the answer, if it is near.
+        // Up to the answer, if the answer is near.
         let end = finding.answer.and_then(|answer| answer.bytes).map_or(end, |(_, e)| e as usize);
         let end = end.min(start + PASSAGE_BYTES_MAX);
         let first = text.floor_char_boundary(start.saturating_sub(CONTEXT_BYTES));
         let last = text.ceil_char_boundary((end + CONTEXT_BYTES).min(text.len()));
-        // The context begins and ends with whole words.
+        // Shorten the context to whole words.
         let first = match first {
             0 => 0,
             first => text[first..start].find(is_white_space).map_or(start, |at| first + at),

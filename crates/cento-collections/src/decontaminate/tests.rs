@@ -1,4 +1,4 @@
-//! Findings against the definition, and the cases that a reader would decide.
+//! Findings compared with the definition, and cases that a reader would decide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,8 +32,8 @@ fn runs<'a>(text: &[&'a str], k: usize) -> BTreeSet<Words<'a>> {
     text.windows(k).map(<[&str]>::to_vec).collect()
 }
 
-/// Returns the number of tokens of each question that the best stretch has, and their weight, by
-/// definition: every stretch of the document is looked at.
+/// Returns by question the number and the weight of tokens in the best stretch, found by looking at
+/// every stretch of the document.
 fn naive(
     benchmarks: &Benchmarks,
     text: &str,
@@ -118,7 +118,7 @@ proptest! {
                 let weight = benchmarks.weights(number).iter().copied().map(u64::from).sum::<u64>();
                 prop_assert_eq!(most, of_own as f64 / weight as f64);
             }
-            // Any other place overlaps one of these, which do not overlap.
+            // Any further place would overlap a returned place. Returned places do not overlap.
             let ends = places.iter().map(|finding| finding.bytes);
             let mut at = 0;
             for (start, end) in ends.chain([(text.len() as u32, text.len() as u32)]) {
@@ -181,7 +181,7 @@ proptest! {
             let found = findings(&benchmarks, &rest);
             prop_assert!(!found.iter().any(is_cut), "{}", rest);
             prop_assert_eq!(parts.len(), document.parts.len());
-            // It is a part of the text.
+            // The remaining text is a subsequence of the text.
             let mut letters = text.chars();
             prop_assert!(rest.chars().all(|letter| letters.any(|other| other == letter)));
         }
@@ -207,7 +207,7 @@ fn a_question_is_found_however_it_is_written() {
     let around = "words that have nothing to do with it ".repeat(50);
     check(PLANET, &format!("{around}{PLANET}{around}"), Some(1.0));
     check(PLANET, &PLANET.replace("largest", "largset"), Some(16.0 / 17.0));
-    // Half of it, and less.
+    // Half of the question, and less.
     let half = PLANET.split(" largest").next().unwrap();
     check(PLANET, half, Some(8.0 / 17.0));
     check(PLANET, half.strip_suffix(" the").unwrap(), None);
@@ -216,7 +216,7 @@ fn a_question_is_found_however_it_is_written() {
 
 #[test]
 fn all_places_of_a_question_are_found_and_cut() {
-    // Only the strongest was, so that a corpus without it still had the question.
+    // Once only the strongest place was cut, so that the corpus without it still had the question.
     let benchmarks = benchmarks(&[PLANET, "Where is the town?"], &DecontaminateOptions::default());
     let typo = PLANET.replace("largest", "largset");
     let text =
@@ -248,7 +248,7 @@ fn all_places_of_a_question_are_found_and_cut() {
 fn questions_that_come_together_when_others_are_cut_are_cut_too() {
     let benchmarks = benchmarks(&[PLANET], &DecontaminateOptions::default());
     let (first, last) = PLANET.split_at(PLANET.len() / 2);
-    // Each cut brings the halves around it together.
+    // A cut brings together the halves around the cut.
     let text = format!(
         "before {}{} after",
         format!("{first} ").repeat(400),
@@ -289,7 +289,7 @@ fn a_question_about_other_numbers_is_another_by_any_analyzer() {
             benchmarks(&[question], &DecontaminateOptions::default().analyzer(analyzer));
         assert_eq!(findings(&benchmarks, other), [], "{analyzer}");
         assert_eq!(findings(&benchmarks, question).len(), 1, "{analyzer}");
-        // Tags are no words of the question, if the analyzer leaves them out.
+        // An analyzer that omits tags does not count them as words of the question.
         let tagged = question.replace(" how", " <b>how</b>");
         let is_found = findings(&benchmarks, &tagged).len() == 1;
         assert!(is_found || !analyzer.starts_with("avtor"), "{analyzer}");
@@ -298,7 +298,7 @@ fn a_question_about_other_numbers_is_another_by_any_analyzer() {
 
 #[test]
 fn options_are_found_with_their_labels() {
-    // A letter before each option of a word or two left no run of the options.
+    // Once a letter before each short option left no common run.
     let question = "What is the boiling point of pure water at sea level?\n90 degrees\n\
                     100 degrees\n110 degrees\n120 degrees";
     let benchmarks = benchmarks(&[question], &DecontaminateOptions::default());
@@ -329,7 +329,7 @@ fn options_are_found_with_their_labels() {
             assert!(place.starts_with("What is") && place.ends_with("120 degrees"), "{place}");
         }
     }
-    // Labels are no words, so with other options the share is that of a text without them.
+    // Labels are no words, so with different options the share is the same as without labels.
     let other = |labels| {
         let found = findings(&benchmarks, &of(labels).replace("degrees", "kelvin"));
         found.iter().map(|finding| finding.share).collect::<Vec<_>>()
@@ -340,7 +340,7 @@ fn options_are_found_with_their_labels() {
 
 #[test]
 fn words_that_are_scattered_are_no_question() {
-    // Each run of the question occurs in the text, but not in one place.
+    // Every run of the question occurs in the text, but not in one place.
     let words = words(PLANET);
     let around = " and then a good many other words that occur between two runs".repeat(3);
     let scattered: String = words.windows(4).map(|run| run.join(" ") + &around).collect();
@@ -349,7 +349,7 @@ fn words_that_are_scattered_are_no_question() {
 
 #[test]
 fn a_few_words_of_a_question_are_common_to_texts_that_have_nothing_to_do_with_it() {
-    // Five of its eight words.
+    // Five of the eight words.
     check("a few of the many reasons why a", "only a few of the many came", None);
     let long = "a few of the many reasons why a bee dances in the hive";
     check(long, &long.replace("hive", "field"), Some(12.0 / 13.0));
@@ -397,7 +397,7 @@ fn an_answer_counts_where_it_follows() {
     check("Saturn", &format!("{PLANET} Answer: saturn!"), Some(true));
     check("Saturn", &format!("Saturn. {PLANET} Jupiter"), Some(false));
     check("Saturn", &format!("{PLANET} {} Saturn", "other ".repeat(30)), Some(false));
-    // One letter is in any text.
+    // Any text has a single letter.
     check("B", &format!("{PLANET} A or B"), None);
     let long = "Saturn, because astronomers have found more than one hundred and forty of them";
     check(long, &format!("{PLANET} The answer is {long}."), Some(true));
@@ -435,8 +435,8 @@ fn a_search_is_stopped() {
 
 #[test]
 fn questions_are_found_within_json_and_html() {
-    // The letters of escapes were taken for words, so that programs and Chinese texts in JSON, as
-    // Python writes it, were not found.
+    // Letters of escapes were once taken for words, so that programs and Chinese texts were not
+    // found in JSON as Python writes it.
     let program = "def separate(groups):\n    \"\"\"Input to this function is a string\n    of \
                    groups.\n    Separate these\n    and return the list.\n    \"\"\"\n";
     let chinese = "\u{4e0b}\u{5217}\u{54ea}\u{4e00}\u{9879}\u{4e0d}\
@@ -463,7 +463,7 @@ fn questions_are_found_within_json_and_html() {
             let found = found.unwrap_or_else(|| panic!("{text}"));
             assert_eq!(found.share, 1.0, "{text}");
             let place = &text[found.bytes.0 as usize..found.bytes.1 as usize];
-            // From its first word to its last.
+            // The place extends from the first to the last word.
             assert!(stored.contains(place), "{place}");
             let sides = stored.split_once(place).unwrap();
             let is_word = |side: &str| {

@@ -1,10 +1,10 @@
-//! A text without the escapes of JSON and HTML, and where its characters were.
+//! Replaces escapes of JSON and HTML in a text, and remembers where the characters came from.
 //!
-//! Collections of programs and pages have copies of benchmarks as they were stored: a question
-//! within a string of JSON, or between the tags of a page. A reader sees through `\n`, `\u4e2d` and
-//! `&#39;`; the analyzer takes their letters for words.
+//! Collections of programs and pages have copies of benchmarks in stored form: a question inside a
+//! string of JSON, or between the tags of a page. A reader sees through `\n`, `\u4e2d` and `&#39;`,
+//! but the analyzer would take their letters for words.
 
-/// The characters that references of HTML name, but for `&amp;`.
+/// Names of HTML character references, without `&amp;`.
 const REFERENCES: [(&str, char); 14] = [
     ("lt", '<'),
     ("gt", '>'),
@@ -22,19 +22,20 @@ const REFERENCES: [(&str, char); 14] = [
     ("middot", '\u{b7}'),
 ];
 
-/// The longest reference that is looked at, in bytes.
+/// The longest reference to look at, in bytes.
 const REFERENCE_BYTES_MAX: usize = 12;
 
-/// A text whose escapes were replaced by their characters.
+/// A text with escapes replaced by their characters.
 pub(super) struct Unescaped {
     pub text: String,
-    /// For each escape the byte after its character, and the byte after it in the original text.
+    /// For each escape, the byte after its character, and the byte after the escape in the original
+    /// text.
     after: Vec<(u32, u32)>,
 }
 
 impl Unescaped {
-    /// Replaces the escapes of a text; `None` if there are no escapes. An escape that was
-    /// escaped itself, such as that of JSON in a string of JSON, is replaced too.
+    /// Replaces the escapes of a text, or returns `None` if there are no escapes. An escape that
+    /// was escaped itself is replaced too, such as an escape of JSON inside a string of JSON.
     pub fn of(text: &str) -> Option<Unescaped> {
         let next = |from: usize| text[from..].find(['\\', '&']).map(|at| from + at);
         let mut unescaped = Unescaped { text: String::new(), after: Vec::new() };
@@ -64,7 +65,7 @@ impl Unescaped {
         (!unescaped.after.is_empty()).then_some(unescaped)
     }
 
-    /// Returns the bytes of the original text that became these.
+    /// Returns the bytes of the original text that became these bytes.
     pub fn original(&self, (start, end): (u32, u32)) -> (u32, u32) {
         let place = |byte: u32| {
             let before = self.after.partition_point(|(own, _)| *own <= byte);
@@ -75,8 +76,8 @@ impl Unescaped {
     }
 }
 
-/// Returns the character of the escape of JSON that a text begins with, and the length of the
-/// escape; else the length of its backslashes.
+/// Returns the character of the JSON escape at the beginning of a text and the length of the
+/// escape, or else the number of backslashes.
 fn escape(text: &str) -> Result<(char, usize), usize> {
     let slashes = text.bytes().take_while(|byte| *byte == b'\\').count();
     let rest = &text[slashes..];
@@ -92,8 +93,8 @@ fn escape(text: &str) -> Result<(char, usize), usize> {
     Ok((character, slashes + 1))
 }
 
-/// Returns the character of `u` and four hexadecimal digits at the beginning of a text, perhaps
-/// with the second half of a pair after as many backslashes as were before it.
+/// Returns the character of `u` and four hexadecimal digits at the beginning of a text. A surrogate
+/// pair needs a second half after the same number of backslashes.
 fn unicode(text: &str, slashes: usize) -> Option<(char, usize)> {
     let unit = |text: &str| {
         let digits = text.strip_prefix('u')?.get(..4)?;
@@ -111,8 +112,8 @@ fn unicode(text: &str, slashes: usize) -> Option<(char, usize)> {
     Some((decoded.next()?.ok()?, 2 * (slashes + 5)))
 }
 
-/// Returns the character of the reference of HTML that a text begins with, and the length of the
-/// reference; else 1.
+/// Returns the character of the HTML reference at the beginning of a text and the length of the
+/// reference, or else 1.
 fn reference(text: &str) -> Result<(char, usize), usize> {
     let mut from = 1;
     while text[from..].starts_with("amp;") {
@@ -132,7 +133,7 @@ fn reference(text: &str) -> Result<(char, usize), usize> {
         };
         Some((character, end + 1))
     };
-    // Alone it is the ampersand.
+    // Without a name, `&amp;` is an ampersand.
     named().or((from > 1).then_some(('&', from))).ok_or(1)
 }
 
@@ -181,7 +182,7 @@ mod tests {
                 0..12,
             ),
         ) {
-            // Between blanks, so that no two parts make an escape.
+            // Blanks keep two parts from forming an escape.
             let join = |of: fn(&(&str, &str)) -> String| {
                 parts.iter().map(of).collect::<Vec<_>>().join(" ")
             };

@@ -1,28 +1,28 @@
-//! A text to be found in others: a question, or the answer to one.
+//! A text to search for: a question, or the answer to a question.
 
 use super::SHORT;
 use cento_text::scheme::run_values;
 
-/// A text to be found, as its runs.
+/// A text to search for, as runs.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    /// The hashes of its tokens.
+    /// The hashes of the tokens.
     pub tokens: Vec<u64>,
-    /// Its distinct runs, ascending.
+    /// The distinct runs, ascending.
     runs: Vec<u64>,
-    /// The places of each run: those of run i are `places[starts[i]..starts[i + 1]]`.
+    /// The places of the runs. Run i has the places `places[starts[i]..starts[i + 1]]`.
     starts: Vec<u32>,
     places: Vec<u32>,
-    /// The weight of each token, and of all.
+    /// The weight of each token, and the sum of the weights.
     weights: Vec<u32>,
     weight: u64,
-    /// The least number of its tokens that must occur together, and their least weight.
+    /// The minimum number and the minimum weight of tokens that must occur together.
     least: (u32, u64),
 }
 
 impl Wanted {
-    /// Makes a text of at least `k` tokens ready to be found, by `share` of its tokens, which weigh
-    /// the same.
+    /// Prepares a text of at least `k` tokens. `share` of the tokens must occur, and all tokens
+    /// weigh the same.
     pub fn new(tokens: Vec<u64>, k: usize, share: f64) -> Wanted {
         let mut of_place: Vec<(u64, u32)> = run_values(&tokens, k).zip(0..).collect();
         of_place.sort_unstable();
@@ -43,51 +43,48 @@ impl Wanted {
         wanted
     }
 
-    /// Sets the weights of its tokens. `share` of their sum must occur.
+    /// Sets the weights of the tokens. `share` of their sum must occur.
     pub fn set_weights(&mut self, weights: Vec<u32>, share: f64) {
         self.weight = weights.iter().copied().map(u64::from).sum();
         self.least.1 = least_of(share, self.weight);
         self.weights = weights;
     }
 
-    /// Returns its distinct runs.
     pub fn runs(&self) -> &[u64] {
         &self.runs
     }
 
-    /// Returns the number of a run.
+    /// Returns the number of a run, if the text has the run.
     pub fn number_of(&self, run: u64) -> Option<usize> {
         self.runs.binary_search(&run).ok()
     }
 
-    /// Returns the places of the run of this number.
+    /// Returns the places of the run with this number.
     pub fn places(&self, run: usize) -> &[u32] {
         &self.places[self.starts[run] as usize..self.starts[run + 1] as usize]
     }
 
-    /// Returns the weight of each token.
     pub fn weights(&self) -> &[u32] {
         &self.weights
     }
 
-    /// Returns the weight of all tokens.
     pub fn weight(&self) -> u64 {
         self.weight
     }
 
-    /// Returns the least number of tokens that must occur together, and their least weight.
+    /// Returns the minimum number and the minimum weight of tokens that must occur together.
     pub fn least(&self) -> (u32, u64) {
         self.least
     }
 
-    /// Returns the length of the longest stretch of a document that it may occur in.
+    /// Returns the maximum length of a stretch for the text to occur there.
     pub fn window(&self) -> usize {
         2 * self.tokens.len()
     }
 
-    /// Returns runs that bring up the text: its rarest, by the number of texts that have each. All
-    /// others together have at most half of the least weight. Also returns the least number of
-    /// places of a stretch with these runs, for the text to occur there.
+    /// Returns the rarest runs of the text, which bring up the text. `texts` returns the number of
+    /// texts with a run. The remaining runs have at most half of the minimum weight. Also returns
+    /// the minimum number of places with these runs in a stretch where the text occurs.
     pub fn finders(&self, k: usize, texts: impl Fn(u64) -> u32) -> (Vec<u64>, usize) {
         let mut runs = self.runs.clone();
         runs.sort_unstable_by_key(|run| (texts(*run), *run));
@@ -111,14 +108,14 @@ impl Wanted {
         (runs, places as usize)
     }
 
-    /// Returns the tokens at the places of a run; those that overlap several times.
+    /// Returns the tokens at the places of a run. Tokens in overlapping places come several times.
     fn tokens_of(&self, run: u64, k: usize) -> impl Iterator<Item = usize> {
         let number = self.number_of(run).expect("it is one of its runs");
         self.places(number).iter().flat_map(move |&at| at as usize..at as usize + k)
     }
 }
 
-/// Returns the least weight that is this share of another.
+/// Returns the minimum weight that is this share of a weight.
 fn least_of(share: f64, of: u64) -> u64 {
     // Rounding must not exclude a weight that is exactly the share.
     ((share * of as f64 - 1e-6).ceil() as u64).clamp(1, of.max(1))

@@ -1,14 +1,13 @@
-//! How much does each token count among a question's own words?
+//! Weighs the tokens of questions.
 //!
-//! A background model of the questions ([`background`](cento_text::compare::background)) says how
-//! probable a token is after those before it, for a reader of the other questions. A token counts
-//! by the probability that this reader does not guess it: the words of a form hardly, and a name
-//! whole. Weights in bits would rank the tokens alike, but a rare name then weighs so much that
-//! half of the words are seldom half of the question.
+//! A background model of the questions ([`background`](cento_text::compare::background)) gives the
+//! probability of a token after its predecessors, for a reader of the other questions. A token
+//! weighs the probability that this reader does not guess it: next to nothing for the words of a
+//! form, and the whole weight for a name. Weights in bits would rank tokens alike, but then a rare
+//! name weighs so much that half of the words rarely make half of the question.
 //!
-//! The model does not count long copies. So the questions that have a run of `k` tokens with the
-//! token also share it: of "which of the following is" each of a hundred questions owns a
-//! hundredth.
+//! The model does not count long copies. So questions that share a run of `k` tokens also share its
+//! weight: if a hundred questions have "which of the following is", a question owns a hundredth.
 
 use std::collections::HashMap;
 use std::f64::consts::LN_2;
@@ -19,20 +18,20 @@ use cento_text::hash::BuildKeyHasher;
 use cento_text::number::exp;
 use cento_text::scheme::run_values;
 
-/// The weight of a token that cannot be guessed. Weights are whole numbers, because sums must not
-/// depend on their order.
+/// The weight of a token that cannot be guessed. Weights are integers, because sums must not depend
+/// on the order of the terms.
 const WHOLE: f64 = 65_536.0;
 
-/// What the tokens of the questions say.
+/// What weights are computed from.
 #[derive(Debug)]
 pub(super) struct Weights {
     background: Background,
-    /// The number of texts that have each run.
+    /// By run, the number of texts that have the run.
     texts: HashMap<u64, u32, BuildKeyHasher>,
 }
 
 impl Weights {
-    /// Counts the runs of different texts.
+    /// Counts the runs of distinct texts.
     pub fn new<'a>(wanted: impl Iterator<Item = &'a Wanted> + Clone, k: usize) -> Weights {
         let mut texts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
         for run in wanted.clone().flat_map(Wanted::runs) {
@@ -50,7 +49,7 @@ impl Weights {
         self.texts.get(&run).copied().unwrap_or(0)
     }
 
-    /// Returns the weights of the tokens of a text, 1 or more.
+    /// Returns the weights of the tokens of a text, each at least 1.
     pub fn of(&self, wanted: &Wanted, k: usize) -> Vec<u32> {
         let mut owners = vec![1; wanted.tokens.len()];
         for (place, run) in run_values(&wanted.tokens, k).enumerate() {

@@ -1,4 +1,4 @@
-//! The note of a commit of a run.
+//! The note that a run leaves in each commit.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use cento::index::{Index, digest_of_hex, hex_of};
 use cento_api::error::Result;
 use cento_text::hash::Digest;
 
-/// The note of a commit: the progress, and what a resumed run needs beside it.
+/// The note of a commit: the progress, and state for resuming the run.
 #[derive(Serialize)]
 pub(super) struct CommitNote {
     #[serde(flatten)]
@@ -18,7 +18,8 @@ pub(super) struct CommitNote {
     pub wholes: Wholes,
 }
 
-/// The digests of the whole texts of documents that passages were cut from, with their ids.
+/// Digests of the original texts of documents that passages were cut from, with the ids of the
+/// documents.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Wholes {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -26,14 +27,14 @@ pub(super) struct Wholes {
 }
 
 impl Wholes {
-    /// Returns those of the run of the last commit of an index.
+    /// Reads the digests from the note of the index's last commit. Empty if no run made the commit.
     pub fn of(index: &Index) -> Result<HashMap<Digest, String>> {
         let note = index.note()?.and_then(|note| serde_json::from_str::<Wholes>(&note).ok());
         let wholes = note.unwrap_or_default().wholes.into_iter();
         Ok(wholes.filter_map(|(digest, id)| Some((digest_of_hex(&digest)?, id))).collect())
     }
 
-    /// Lists these, in an order that is the same for all runs.
+    /// Sorts the digests, so that equal runs write equal notes.
     pub fn listing(wholes: &HashMap<Digest, String>) -> Wholes {
         let mut wholes: Vec<_> =
             wholes.iter().map(|(digest, id)| (hex_of(*digest), id.clone())).collect();

@@ -1,7 +1,7 @@
-//! Comparison of a batch with the documents before it, and with other indexes.
+//! Compares a batch with the documents before it and with other indexes.
 //!
-//! This is the larger part of the work, and is independent of the order: many threads do it at the
-//! same time.
+//! This is the larger part of the work of a run. It does not depend on the order of the batch, so
+//! many threads share it.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -26,50 +26,48 @@ use cento_text::runtime::ordered::in_order;
 use cento_text::sampling::Sampling;
 use cento_text::scheme::distinct_keys;
 
-/// The maximum number of documents that are searched for passages: those that share most.
+/// The maximum number of documents to look for passages in. Documents that share most come first.
 const SOURCES_MAX: usize = 16;
 
-/// The choice of stop-fingerprints depends on how much has been committed, and verdicts must not.
+/// Stop-fingerprints would depend on how much has been committed, and verdicts must not.
 const NO_STOPS: MaxDf = MaxDf::Documents(u64::MAX);
 
-/// The documents with a verdict from before the batch.
+/// Documents that were decided on before the batch.
 pub struct Committed<'a> {
-    /// Those that this run and earlier ones have kept and committed.
+    /// Documents that this run and earlier runs have kept and committed.
     pub own: &'a Searcher,
-    /// Other indexes.
+    /// Other indexes to compare with.
     pub against: &'a [Searcher],
-    /// The verifiers that compare texts with those of each of these, the own ones first.
+    /// One verifier per index, this run's own index first.
     pub verifiers: Vec<Verifier<'a>>,
-    /// The options.
     pub options: &'a Settings,
-    /// The reader of the texts of documents that are not committed.
+    /// Reads the texts of uncommitted documents.
     pub texts: &'a RecentTexts,
 }
 
-/// The texts of documents that this run has kept, if texts decide.
+/// The texts that this run has kept, for comparison if texts decide.
 pub struct RecentTexts {
-    /// The maker of their runs; `None` if their texts do not decide.
+    /// Makes the runs of kept texts. `None` if kept texts are not at hand or do not decide.
     pub maker: Option<RunMaker>,
-    /// The maker of the runs of the document to decide upon; `None` if no texts decide.
+    /// Makes the runs of incoming documents. `None` if texts do not decide.
     pub own: Option<RunMaker>,
-    /// The texts.
     pub spool: Arc<Spool>,
-    /// The most recently used runs.
+    /// A cache of runs, shared by kept and committed documents.
     pub kept: Arc<ByteLru<RunSet>>,
-    /// The owner of the documents that are not committed, by their numbers.
+    /// The cache owner of uncommitted documents, which have numbers from 0.
     pub owner: Owner,
 }
 
 impl RecentTexts {
-    /// Creates the texts of a new run. `own` makes the runs of a text, if any decide; those of the
-    /// run itself do if they `are_at_hand`.
+    /// Creates the texts of a new run. `own` makes the runs of incoming documents. Kept documents
+    /// are compared by text only if their texts `are_at_hand`.
     pub fn new(own: Option<RunMaker>, are_at_hand: bool) -> RecentTexts {
         let (kept, maker) = (kept_runs(), own.clone().filter(|_| are_at_hand));
         RecentTexts { maker, own, spool: Arc::default(), owner: kept.owner(), kept }
     }
 
-    /// Creates the texts of the documents after a commit; texts that `are_stored` now need not be
-    /// spooled any longer.
+    /// Creates the texts for documents after a commit. Texts that `are_stored` by now leave the
+    /// spool.
     pub fn after_commit(&self, are_stored: bool) -> RecentTexts {
         RecentTexts {
             maker: self.maker.clone(),
@@ -80,7 +78,7 @@ impl RecentTexts {
         }
     }
 
-    /// Returns the runs of a document with this number, which is not committed.
+    /// Returns the runs of the uncommitted document with this number, if texts decide.
     fn runs(&self, number: usize, recent: &Recent) -> Result<Option<Arc<RunSet>>> {
         let Some((maker, place)) = self.maker.as_ref().zip(recent.place) else { return Ok(None) };
         let read = || maker.of_text(&self.spool.read(place)?, Stop::NEVER);
@@ -88,27 +86,27 @@ impl RecentTexts {
     }
 }
 
-/// A document, prepared before those of its batch are looked at.
+/// Findings about a document that do not depend on earlier documents of its batch.
 pub struct Prepared {
-    /// Its distinct fingerprints, ascending.
+    /// The distinct fingerprints of the document, ascending.
     pub keys: Vec<u64>,
-    /// Its runs, if they have been needed.
+    /// The runs of the document, if they were needed.
     pub runs: Option<Arc<RunSet>>,
-    /// The reason to drop it, if it is a document before the batch.
+    /// The best reason to drop the document because of a document before the batch.
     pub reason: Option<Reason>,
-    /// The committed documents that may have passages of it, each with the number of shared
+    /// Committed documents that may have passages of the document, each with the number of shared
     /// fingerprints.
     pub sources: Vec<(u32, Source)>,
-    /// What the indexes have of the document itself.
+    /// Earlier versions of the document itself.
     pub stored: Stored,
 }
 
-/// What indexes have of a document itself, which is no reason to drop it.
+/// Versions of a document in indexes, which are no reason to drop the document.
 #[derive(Debug, Clone)]
 pub struct Stored {
-    /// Its versions.
+    /// Versions by id, at most one for each index.
     pub versions: Vec<StoredVersion>,
-    /// The document of its id in the index of the run, as it was before the run.
+    /// The document with the same id in the index of the run, as of before the run.
     pub earlier: Option<DocAddress>,
 }
 
@@ -118,12 +116,12 @@ impl Stored {
         self.versions.iter().find(|version| version.is_own())
     }
 
-    /// Returns whether the index of the run has this text, with this digest, of the document.
+    /// Tells whether the index of the run has a version with this text.
     pub fn has_own(&self, text: Digest) -> bool {
         self.own().is_some_and(|own| own.text == text)
     }
 
-    /// Returns whether an index has this text of the document.
+    /// Tells whether any index has a version with this text.
     pub fn has(&self, text: Digest) -> bool {
         self.versions.iter().any(|version| version.text == text)
     }
@@ -133,17 +131,17 @@ impl Stored {
     }
 }
 
-/// A committed document.
+/// A committed document that may have passages of the incoming document.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
-    /// The place of its searcher.
+    /// The number of the searcher, 0 for the index of the run.
     pub searcher: usize,
-    /// Its address there.
+    /// The address in the snapshot of that searcher.
     pub address: DocAddress,
 }
 
 impl<'a> Committed<'a> {
-    /// Creates the set from `own`, the searcher of the run, and others.
+    /// Combines the index of the run and other indexes.
     pub fn new(
         own: &'a Searcher,
         against: &'a [Searcher],
@@ -164,7 +162,7 @@ impl<'a> Committed<'a> {
     }
 }
 
-/// Reads the runs of the documents of a temporary index, whose texts are spooled.
+/// Reads the runs of documents in a temporary index, whose texts are spooled.
 fn spooled_runs<'a>(own: &'a Searcher, maker: &RunMaker, texts: &'a RecentTexts) -> StoredRuns<'a> {
     let snapshot = own.snapshot();
     let read = |address| {
@@ -180,8 +178,8 @@ impl Committed<'_> {
         [self.own].into_iter().chain(self.against)
     }
 
-    /// Returns the document with this id in the index of the searcher at this place; if there are
-    /// several other indexes, this one is named by its path.
+    /// Names the document with this id in the index of this searcher. Names the index too, by its
+    /// path, if there are several other indexes.
     fn holder(&self, searcher: usize, id: String) -> Holder {
         let others = Some(self.against).filter(|others| others.len() > 1);
         let other = searcher.checked_sub(1).and_then(|at| others?.get(at));
@@ -189,10 +187,11 @@ impl Committed<'_> {
         Holder { id, index: path }
     }
 
-    /// Searches for all signed documents of a batch, also among the recent ones before it.
+    /// Looks up all signed documents of a batch, among committed documents and the recent documents
+    /// before the batch.
     ///
     /// # Errors
-    /// When an index cannot be read; [`Error::Cancelled`] soon after `stop`.
+    /// When an index cannot be read. [`Error::Cancelled`] soon after `stop`.
     pub fn look_up(
         &self,
         batch: &[Record],
@@ -216,13 +215,14 @@ impl Committed<'_> {
         Ok(prepared)
     }
 
-    /// Returns the relation of shared fingerprints to the texts that this run keeps.
+    /// Returns how shared fingerprints relate to the similarity of the texts that this run keeps.
     pub fn sampling(&self) -> Sampling {
         self.verifiers[0].sampling()
     }
 
-    /// Returns the reason if it is one: a program needs words in common, too, and a text that
-    /// repeats itself the same runs as often.
+    /// Confirms a reason with evidence beyond runs. Programs must share words, because runs lack
+    /// names and numbers. A text that repeats itself must share its runs as often, because sets of
+    /// runs count a run once.
     fn with_evidence(
         &self,
         reason: Option<Reason>,
@@ -244,13 +244,14 @@ impl Committed<'_> {
         Ok(reason.filter(|_| is_evident))
     }
 
-    /// Returns a document to decide upon, with these keys.
+    /// Prepares an incoming document with these keys for comparison.
     pub fn own<'b>(&'b self, signed: &'b SignedDocument, keys: &'b [u64]) -> Own<'b> {
         Own::signed(signed, keys, self.sampling(), self.texts.own.as_ref())
     }
 
-    /// Finds what the indexes have of a document itself; of one that `is_repeated` in its batch
-    /// only other indexes have something. Where only other indexes count, none is itself.
+    /// Finds earlier versions of a document. If the id `is_repeated` in the batch, the stored
+    /// document is a version of the earlier occurrence. With `only_against`, documents have no
+    /// versions.
     fn stored(
         &self,
         signed: &SignedDocument,
@@ -272,9 +273,9 @@ impl Committed<'_> {
         Ok(Stored { versions, earlier })
     }
 
-    /// Searches for a signed document, also among the recent ones. What indexes have of the
-    /// document itself does not count, and if the index of the run has its text, nothing else there
-    /// does: it was kept.
+    /// Looks up a signed document among committed and recent documents. Its own versions do not
+    /// count. If the index of the run has a version with the same text, that index is not searched
+    /// at all, because an earlier run has already kept the text.
     ///
     /// # Errors
     /// When an index cannot be read.
@@ -305,7 +306,7 @@ impl Committed<'_> {
             admitted.finish()?;
         }
         for at in usize::from(is_kept)..self.verifiers.len() {
-            // Nothing is better than the same text, and all documents have been searched for it.
+            // No reason beats the same text, and every index has been searched for it above.
             if reason.as_ref().is_none_or(|reason: &Reason| !reason.is_exact()) {
                 let snapshot = self.verifiers[at].searched().snapshot();
                 let admitted = Admitted::new(scope, &signed.document, snapshot);
@@ -322,8 +323,8 @@ impl Committed<'_> {
         Ok(Prepared { keys, runs, reason, sources, stored })
     }
 
-    /// Returns the best reason to drop a document because of one in the index at this place that is
-    /// not the document itself; adds the documents that may have its passages.
+    /// Returns the best reason to drop a document because of an admitted document in the index at
+    /// this place. Adds documents that may have its passages to `sources`.
     fn look_up_in(
         &self,
         at: usize,
@@ -362,8 +363,8 @@ impl Committed<'_> {
         Ok(reason)
     }
 
-    /// Returns the best reason to drop a document because of one that is not committed, from the
-    /// number `from` on.
+    /// Returns the best reason to drop a document because of an uncommitted document with a number
+    /// of at least `from`.
     ///
     /// # Errors
     /// When a text cannot be read.
@@ -403,8 +404,8 @@ impl Committed<'_> {
         Ok(reason)
     }
 
-    /// Returns the similarity with a document that is not committed; `None` if it is certainly no
-    /// reason.
+    /// Returns the similarity with an uncommitted document, or `None` if it is certainly no reason
+    /// to drop.
     fn with_recent(
         &self,
         signed: &SignedDocument,
@@ -433,8 +434,8 @@ impl Committed<'_> {
         Ok(Some(of_signatures(self.own.estimator(), overlap, first, other)))
     }
 
-    /// Returns the documents, with their texts, that are searched for passages: of committed and
-    /// recent ones those that share most, and of equal ones the first ids.
+    /// Returns the documents to look for passages in, with their texts: the documents that share
+    /// most, and among equals the smallest ids.
     ///
     /// # Errors
     /// When a document cannot be read.

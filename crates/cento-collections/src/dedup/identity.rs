@@ -1,13 +1,14 @@
-//! Which stored document is an incoming one itself?
+//! Finds the stored document that an incoming document is a version of.
 //!
-//! A document is no duplicate of itself. An index that has a document under the same id, from
-//! before this run, has an earlier version of it: the version is no reason to drop the document. A
-//! document with the same text is *unchanged*, and with another it takes the place of its version.
-//! Only the first document of an id in a run is a version of the stored one. Later ones are other
-//! documents, so that files whose records are numbered from 0 each can be one run.
+//! A document is no duplicate of itself. If an index has had a document under the same id since
+//! before the run, this document is an earlier version and no reason to drop the incoming one. With
+//! the same text the incoming document is *unchanged*, otherwise it replaces its version. Only the
+//! first document of a run with some id is a version of the stored document. Later documents with
+//! the id are separate documents, so that files whose records are numbered from 0 can share a run.
 //!
-//! An id that was made identifies a document of the same place only. If it has the number of a
-//! record, it does so together with the text: tomorrow the file may have another record there.
+//! A generated id identifies a document of the same place only. If a generated id contains the
+//! number of a record, the text must agree as well, because the file may have a different record
+//! there tomorrow.
 
 use std::collections::HashSet;
 
@@ -17,22 +18,22 @@ use cento::index::{DocAddress, Document, SignedDocument, Snapshot};
 use cento_api::error::Result;
 use cento_text::hash::Digest;
 
-/// A stored version of a document: under its id, from before this run.
+/// A version of a document that an index had under the same id before the run.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredVersion {
-    /// The place of the searcher that has it: 0 is that of the run.
+    /// The number of the searcher, 0 for the index of the run.
     pub searcher: usize,
-    /// Its address in that searcher.
+    /// The address in the snapshot of that searcher.
     pub address: DocAddress,
-    /// The digest of its text.
+    /// The digest of the version's text.
     pub text: Digest,
-    /// Whether a document with another text takes its place.
+    /// Whether a document with another text replaces the version.
     pub is_replaceable: bool,
 }
 
 impl StoredVersion {
-    /// Returns the version of a document, whose text has this digest, that a searcher has under its
-    /// id.
+    /// Returns the version of `document` that `snapshot` has under its id. `digest` is the digest
+    /// of the incoming text.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -52,13 +53,13 @@ impl StoredVersion {
         Ok((is_replaceable || text == digest).then_some(version))
     }
 
-    /// Returns whether the index of the run has it.
+    /// Tells whether the version is in the index of the run.
     pub fn is_own(&self) -> bool {
         self.searcher == 0
     }
 }
 
-/// A bit for each document of each segment.
+/// A set of documents of a snapshot, as bits by segment.
 struct DocumentBits(Vec<Vec<u64>>);
 
 impl DocumentBits {
@@ -78,21 +79,21 @@ impl DocumentBits {
     }
 }
 
-/// The documents that the index of a run has from before it.
+/// The documents that the index of a run had before the run.
 pub struct EarlierDocuments {
     snapshot: Snapshot,
-    /// A document of the id has come in this run.
+    /// Documents whose id has come in this run.
     met: DocumentBits,
-    /// A document of the id and the text has come.
+    /// Documents whose id and text have come in this run.
     repeated: DocumentBits,
-    /// In the last commit, and replaced since then.
+    /// Documents of the last commit that were replaced since then.
     replaced: HashSet<DocAddress>,
-    /// The ids of those replaced since the batch was looked up.
+    /// The ids of documents replaced since the batch was looked up.
     replaced_in_batch: HashSet<String>,
 }
 
 impl EarlierDocuments {
-    /// Creates the set from the state of the index before the run.
+    /// Starts from the state of the index before the run.
     pub fn new(snapshot: Snapshot) -> EarlierDocuments {
         let [met, repeated] = [&snapshot; 2].map(DocumentBits::none_of);
         let (replaced, replaced_in_batch) = (HashSet::new(), HashSet::new());
@@ -103,7 +104,7 @@ impl EarlierDocuments {
         self.met.0.is_empty()
     }
 
-    /// Finds the document with this id, if this run has not had the id yet.
+    /// Finds the document with this id, unless the id has come in this run already.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -112,9 +113,9 @@ impl EarlierDocuments {
         Ok(found.filter(|&address| !self.met.has(address)))
     }
 
-    /// Notes that a document has come; `earlier` is that of its id, and `reason` the reason to drop
-    /// it. If that is the document itself, stored under its id or its id with a number, returns the
-    /// id that it is stored under.
+    /// Records the arrival of a document. `earlier` is the stored document with its id, `reason`
+    /// the reason to drop it. If the reason is the document itself, stored under its id or under
+    /// its id with a number, returns the id of the stored document.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -135,7 +136,7 @@ impl EarlierDocuments {
         self.repeat(signed, same)
     }
 
-    /// Notes that a document has come that an interrupted run decided upon.
+    /// Records the arrival of a document that the interrupted run has decided on.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -149,8 +150,8 @@ impl EarlierDocuments {
         self.repeat(signed, same.as_deref()).map(|_| ())
     }
 
-    /// Notes that a document has come that has the text of the stored one with the id `same`, if
-    /// that is the document itself, and has not come yet. Returns the id then.
+    /// Records the arrival of a document whose text the stored document `same` has. If `same` is
+    /// the document itself, and comes for the first time, returns its id.
     fn repeat(&mut self, signed: &SignedDocument, same: Option<&str>) -> Result<Option<String>> {
         let id = &signed.document.id;
         let same = same.filter(|same| same == id || is_numbered(same, id));
@@ -170,7 +171,7 @@ impl EarlierDocuments {
         Ok(self.snapshot.segment(address).signatures.digest(address.doc)?)
     }
 
-    /// Returns which documents of a batch have the id of one before them in it.
+    /// Tells for each document of a batch whether a previous document of the batch has the same id.
     pub fn repeated(&self, batch: &[Record]) -> Vec<bool> {
         if self.is_empty() {
             return vec![false; batch.len()];
@@ -183,49 +184,48 @@ impl EarlierDocuments {
         batch.iter().map(is_again).collect()
     }
 
-    /// Begins a batch, which is looked up in the state of this moment.
+    /// Begins a batch, which is looked up in the current state of the index.
     pub fn begin_batch(&mut self) {
         self.replaced_in_batch.clear();
     }
 
-    /// Notes that the document with this id, and this address in the last commit, was replaced.
+    /// Records that the document with this id and this address in the last commit was replaced.
     pub fn replace(&mut self, id: &str, address: DocAddress) {
         self.replaced.insert(address);
         self.replaced_in_batch.insert(id.to_owned());
     }
 
-    /// Returns whether the document with this address in the last commit has been replaced since.
+    /// Tells whether the document at this address of the last commit was replaced since the commit.
     pub fn is_replaced(&self, address: DocAddress) -> bool {
         !self.replaced.is_empty() && self.replaced.contains(&address)
     }
 
-    /// Returns whether a reason that was found for a document of the batch may be a document that
-    /// has been replaced since.
+    /// Tells whether a reason found for a document of the batch may be a document that was replaced
+    /// since the batch began.
     pub fn is_stale(&self, reason: &Reason) -> bool {
         reason.of_own().is_some_and(|of| self.replaced_in_batch.contains(of))
     }
 
-    /// Forgets the documents that the last commit does not have any more.
+    /// Forgets replaced documents, which the new commit no longer has.
     pub fn after_commit(&mut self) {
         self.replaced.clear();
         self.replaced_in_batch.clear();
     }
 }
 
-/// Returns whether a document may be the one with this address, which has its id: if the id was
-/// made, both have one place.
+/// Tells whether a document may be a version of the document at this address, which has the same
+/// id. Generated ids must come from the same place.
 fn may_be(document: &Document, snapshot: &Snapshot, address: DocAddress) -> Result<bool> {
     let source = document.id_source;
     Ok(source.made_of().is_none() || source.may_replace(snapshot.id_place(address)?))
 }
 
-/// Returns the id of the document that comes with an id that others have, as the one of this
-/// number.
+/// Returns the id of the `number`-th document that comes with the same id.
 pub fn numbered(id: &str, number: u32) -> String {
     format!("{id}#{number}")
 }
 
-/// Returns whether an id is one that [`numbered`] makes of the other.
+/// Tells whether [`numbered`] makes `id` from `of`.
 fn is_numbered(id: &str, of: &str) -> bool {
     let number = id.strip_prefix(of).and_then(|rest| rest.strip_prefix('#'));
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))

@@ -1,49 +1,46 @@
 //! Deduplication of a stream of documents.
 //!
-//! In one pass, each document is compared with all that were kept before it, including those of a
-//! moment ago, and with other indexes. Kept documents go into an index, against which the next
-//! batch runs tomorrow. A document is dropped because of one other document, which the verdict
-//! names:
+//! In one pass, each document is compared with the documents kept before it, including the latest,
+//! and with other indexes. Kept documents go into an index, and tomorrow's batch runs against that
+//! index. A document is dropped because of a single other document, which the verdict names:
 //!
-//! 1. *exact*: the same text.
-//! 2. *near*: a resemblance of at least the threshold.
-//! 3. *contained*: at least a given share of it is in the other document.
+//! 1. *exact*: both have the same text.
+//! 2. *near*: their resemblance reaches the threshold.
+//! 3. *contained*: the other document contains at least a given share of the text.
 //!
-//! Programs are *near* or *contained* only if their texts share words, too, and neither is too
-//! short to tell.
+//! Programs are *near* or *contained* only if they share words as well and are long enough for
+//! meaningful numbers.
 //!
-//! Fingerprints bring up the candidate documents, and the texts decide, by all of their words: an
-//! analyzer that leaves words out serves to find candidates only. Texts are those of the
-//! documents at hand, stored ones, and, where the index is temporary, those of the run itself,
-//! which wait in a temporary file. An index without texts leaves an estimate, which must be
-//! evidence ([`Similarity::resembles`](cento::Similarity::resembles)); the verdict reports which it
-//! was. If its analyzer leaves words out, it leaves nothing that could decide, and the run is
-//! refused unless only equal texts are duplicates.
+//! Fingerprints bring up candidates, and then the texts decide by all of their words, even if the
+//! analyzer of the index omits some. The texts are in the index or, for a temporary index, in a
+//! temporary file. An index without texts leaves only an estimate, which must be evidence
+//! ([`Similarity::resembles`](cento::Similarity::resembles)), and the verdict says so. If such an
+//! index has an analyzer that omits words, nothing could decide, so the run is refused unless only
+//! equal texts count as duplicates.
 //!
-//! Of several reasons the first is reported, of several documents the most similar, then the first
-//! id. Optionally, passages that an earlier document has are cut out of kept documents. The
-//! rest is treated like another document: searched for passages until it has no more, because
-//! parts that meet can make one, and dropped if it is a duplicate, or only a few words. The index
-//! keeps the rest.
+//! The first of several reasons is reported, with the most similar document, then the smallest id.
+//! Optionally, passages of earlier documents are cut out of kept documents. The remaining text is
+//! treated like a new document: it is searched for passages until the search finds nothing, because
+//! parts that meet can form a passage, and it is dropped if it is a duplicate or only a few words
+//! long. The index keeps the remaining text.
 //!
-//! A document is no duplicate of itself. One that an index has already under its id, from before
-//! the run, is *unchanged* if it has the same text, and otherwise takes the place of the old
-//! version. So a batch can be repeated, and a document corrected.
+//! A document is no duplicate of itself. If an index has had its id since before the run, the
+//! document is *unchanged* if the text is the same, and otherwise replaces the old version. So a
+//! batch can be repeated, and a document corrected.
 //!
-//! With `prefer`, the records are read to the end first, and the run goes over them in the order of
-//! preference: the documents that it keeps are the representatives that `cluster` finds with the
-//! same preference. With `within` and `group_by`, only documents of one group, or of different
-//! groups, are compared.
+//! With `prefer`, the run reads all records first and processes them in order of preference, so it
+//! keeps the same documents that `cluster` makes representatives. With `within` or `group_by`, it
+//! compares only documents of one group or of different groups.
 //!
-//! With `none` for `prefer`, no document of a group is kept: the documents are compared with all
-//! before them and with all after them, also with those that are dropped.
+//! With `none` for `prefer`, no document of a group is kept: each document is compared with all
+//! documents before and after it, including dropped ones.
 //!
-//! With `only_against`, documents are compared with other indexes alone and not with each other,
-//! and none is itself. So a stream loses what those indexes have, such as withdrawn texts and the
+//! With `only_against`, documents are compared with other indexes only, and never count as versions
+//! of stored documents. So a stream loses whatever those indexes have, such as withdrawn texts and
 //! passages quoted from them.
 //!
-//! The verdicts depend on the order of the documents, not on threads or on the times of commits. A
-//! commit carries a note of the progress of the run, so that an interrupted one can be resumed.
+//! Verdicts depend on the order of the documents, but not on threads or the times of commits. The
+//! note of a commit records the progress, so an interrupted run can be resumed.
 
 mod commit_note;
 mod committed;
@@ -81,14 +78,14 @@ use preferred::Preferred;
 use run::Run;
 use scope::GroupScope;
 
-/// The options of a run, as it needs them.
+/// The options of a run, checked and completed.
 #[derive(Debug, Clone)]
 struct Settings {
-    /// The least resemblance of a duplicate; unset, only equal texts are duplicates.
+    /// The minimum resemblance of duplicates. `None` if only equal texts are duplicates.
     min_resemblance: Option<f64>,
     min_containment: Option<f64>,
     cut_passages: Option<usize>,
-    /// The least number of words of a rest that is kept.
+    /// The minimum number of words that must remain of a document after cuts.
     min_left: usize,
     only_against: bool,
     scope: Option<GroupScope>,
@@ -102,47 +99,46 @@ struct Settings {
     keeps_none: bool,
 }
 
-/// An event of the input, in its order.
+/// An event of a run, in the order of the records.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// A verdict on a document was reached.
+    /// A document has its verdict.
     Decided(Decision),
-    /// An input was left out.
+    /// The reader excluded an input.
     Skipped {
-        /// The path.
+        /// The path of the input.
         place: String,
         /// The reason, as a clause.
         why: &'static str,
     },
     /// A record is no document, or a file could not be read.
     Failed(Error),
-    /// The document with this id, whose verdict comes next, has no token.
+    /// The document with this id has no token. Its verdict comes next.
     Empty(String),
-    /// A commit is about to be made, by the next call of [`next`](Iterator::next), or a run whose
-    /// index is temporary begins or ends. Before that call, make the output of earlier events
-    /// durable, and give the caller's own note to [`Dedup::set_note`]; it is returned as
-    /// [`Progress::note`].
+    /// The next call of [`next`](Iterator::next) makes a commit, or a run with a temporary index
+    /// begins or ends. Before that call, make the output for earlier events durable, and pass your
+    /// own note to [`Dedup::set_note`]. A resumed run gets the note back as [`Progress::note`].
     Committing,
 }
 
-/// The progress of a run; the note of its commits.
+/// The progress of a run, stored in the note of each commit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The caller's number for the run: inputs and options.
+    /// The caller's number for the run, which identifies its inputs and options.
     pub run: u64,
-    /// Records that have been decided upon, skipped or found to be no documents.
+    /// Records that were decided on, excluded, or no documents.
     pub records: u64,
-    /// A hash of all these records: equal records have an equal one.
+    /// A hash of these records in order, which tells whether a resumed run has the same records.
     pub hash: u64,
-    /// The note of the caller at the last commit.
+    /// The caller's note at the last commit.
     pub note: Value,
     /// Whether the run has ended.
     pub done: bool,
 }
 
 impl Progress {
-    /// Returns the progress of the run of the index's last commit, if there was one.
+    /// Returns the progress of the run that made the index's last commit, if a run did.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -151,14 +147,14 @@ impl Progress {
     }
 }
 
-/// A record of the stream, in its order.
+/// A record of the input stream.
 #[derive(Debug)]
 pub enum Record {
-    /// A document, signed as the index signs.
+    /// A document that was signed with the configuration of the index.
     Document(SignedDocument),
-    /// A file that was left out, with the reason.
+    /// A file that the reader excluded.
     Skipped {
-        /// The path.
+        /// The path of the file.
         place: String,
         /// The reason, as a clause.
         why: &'static str,
@@ -167,12 +163,12 @@ pub enum Record {
     Failed(Error),
 }
 
-/// A run over a stream of documents, which puts those that are kept into an index: an iterator over
-/// the [`Event`]s of the records, in their order, some time after they were taken from `records`:
-/// decisions are made a batch at a time.
+/// A run that deduplicates a stream of documents and puts the kept documents into an index. It is
+/// an iterator over the [`Event`]s of the records, in order. Documents are decided on in batches,
+/// so events come some time after their records are taken.
 ///
-/// The run begins at the first call of [`next`](Iterator::next). One that is dropped before its end
-/// leaves the index as the last commit left it.
+/// The run begins at the first call of [`next`](Iterator::next). Dropping the run before its end
+/// leaves the index as of the last commit.
 ///
 /// ```
 /// use cento_collections::dedup::{Dedup, DedupOptions, Event, Record};
@@ -194,11 +190,11 @@ pub enum Record {
 /// ```
 ///
 /// # Errors
-/// The iterator gives an error, and ends, when an option is out of bounds, an index signs
-/// otherwise, cannot be read or written, keeps no texts to search for passages, or keeps none and
-/// has an analyzer that leaves words out, when the records
-/// are not those of the run that is resumed, at an error of `records`, and, if
-/// [`strict`](Dedup::strict), at the first record that is no document.
+/// The iterator gives an error, and ends, when an option is out of bounds, when an index signs
+/// texts differently, cannot be read or written, stores no texts to search for passages, or stores
+/// no texts and has an analyzer that omits words, when a resumed run gets other records than
+/// before, at an error of `records`, and, if [`strict`](Dedup::strict), at the first record that is
+/// no document.
 #[must_use = "a run decides nothing before the first call of `next`"]
 pub struct Dedup<R: Iterator> {
     index: Index,
@@ -221,11 +217,11 @@ impl<R: Iterator> std::fmt::Debug for Dedup<R> {
     }
 }
 
-/// Refuses indexes that a run cannot compare with. Its own index has this configuration and name;
-/// one that is removed afterwards has no name.
+/// Refuses indexes that a run cannot compare with. `config` and `name` describe the index of the
+/// run. A temporary index has no name.
 ///
 /// # Errors
-/// When an index signs otherwise, or keeps no texts to search for passages.
+/// When an index signs texts differently, or stores no texts to search for passages.
 pub fn check_against(
     (config, name): (&Config, Option<&Path>),
     against: &[Searcher],
@@ -239,7 +235,7 @@ fn check_others(
     against: &[Searcher],
     seeks_passages: bool,
 ) -> Result<()> {
-    // An index without a name signs as one of the others does, or as the options say.
+    // A temporary index is named after an index that signs alike, for the message.
     let alike = || {
         let mut paths = against.iter().map(|other| (other, other.snapshot().index().path()));
         let alike = paths
@@ -263,7 +259,7 @@ fn no_texts(path: &Path) -> Error {
     Error::index(path, cento::Reason::NoTexts, what)
 }
 
-/// The default memory for documents that are being processed or not committed yet.
+/// The default memory for documents in progress or uncommitted, in bytes.
 const MEMORY_BYTES: usize = 512 << 20;
 
 impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
@@ -305,72 +301,72 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
         }
     }
 
-    /// Compares with the documents of other indexes too, which are not changed.
+    /// Compares with documents of other indexes too, without changing them.
     ///
-    /// Boilerplate does not count in them either if their searchers were made without it.
+    /// Boilerplate counts there unless the searchers were made without boilerplate.
     pub fn against(mut self, others: &[Searcher]) -> Dedup<R> {
         self.against = others.to_vec();
         self
     }
 
-    /// Ignores text that does not count, such as that of templates.
+    /// Ignores text that does not count, such as templates.
     pub fn boilerplate(mut self, boilerplate: Option<Arc<Boilerplate>>) -> Dedup<R> {
         self.settings.boilerplate = boilerplate;
         self
     }
 
-    /// Searches with this number of threads instead of as many as there are processors.
+    /// Searches with this number of threads. The default is the number of processors.
     pub fn threads(mut self, threads: usize) -> Dedup<R> {
         self.settings.threads = threads;
         self
     }
 
-    /// Uses this memory for documents that are being processed or not committed yet, instead of 512
-    /// MiB.
+    /// Sets the memory for documents in progress or uncommitted. The default is 512 MiB.
     pub fn memory_bytes(mut self, bytes: usize) -> Dedup<R> {
         self.settings.memory_bytes = bytes;
         self
     }
 
-    /// Records in the index, until its end, that it has a run that can be resumed.
+    /// Lets the run be resumed: commits say that the run is unfinished, until its end.
     pub fn resumable(mut self, is_resumable: bool) -> Dedup<R> {
         self.settings.resumable = is_resumable;
         self
     }
 
-    /// Writes nothing to the index, which is to be removed after the run, as long as half of the
-    /// memory suffices. Not together with [`resumable`](Dedup::resumable).
+    /// Keeps documents in memory and writes to the index only when half of the memory is used up.
+    /// The caller removes the index after the run, so [`resumable`](Dedup::resumable) makes no
+    /// sense here.
     pub fn temporary(mut self, is_temporary: bool) -> Dedup<R> {
         self.settings.temporary = is_temporary;
         self
     }
 
-    /// Ends at the first record that is no document.
+    /// Stops at the first record that is no document.
     pub fn strict(mut self, is_strict: bool) -> Dedup<R> {
         self.settings.strict = is_strict;
         self
     }
 
-    /// Resumes an interrupted run: its records are taken again and not decided again. The number of
-    /// a run that begins is that of `from` too.
+    /// Resumes an interrupted run. Its records are read again but not decided again. For a new run,
+    /// `from` supplies the number of the run.
     pub fn from(mut self, from: Progress) -> Dedup<R> {
         self.from = from;
         self
     }
 
-    /// Ends soon after `stop` is set, with [`Error::Cancelled`].
+    /// Stops soon after `stop` is set, with [`Error::Cancelled`].
     pub fn stop(mut self, stop: &Stop) -> Dedup<R> {
         self.stop = stop.clone();
         self
     }
 
-    /// Returns the defaults of the preset of the index that decide.
+    /// Returns the defaults of the index's preset that took effect.
     #[must_use]
     pub fn defaults(&self) -> Option<PresetDefaults> {
         self.defaults
     }
 
-    /// Sets the caller's note of the commit that [`Event::Committing`] announces.
+    /// Sets the caller's note for the commit that [`Event::Committing`] announces.
     pub fn set_note(&mut self, note: Value) {
         if let Some(run) = &mut self.run {
             run.set_note(note);
@@ -383,7 +379,7 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
         }
         if self.run.is_none() {
             self.options.check()?;
-            // A field that no document has is refused before anything is written.
+            // An unknown field is refused before anything is written.
             self.records.prepare()?;
             self.settings.scope = GroupScope::new(&self.options.scope()?)?;
             if self.settings.keeps_none {
@@ -422,7 +418,7 @@ impl<R: Iterator<Item = Result<Record>>> Iterator for Dedup<R> {
         }
         let event = self.step().transpose();
         if !matches!(event, Some(Ok(_))) {
-            // The writer gives up uncommitted changes.
+            // Dropping the writer discards uncommitted changes.
             (self.is_over, self.run) = (true, None);
         }
         event

@@ -1,4 +1,4 @@
-//! Passages of a text that are in other texts.
+//! Cuts passages of other texts out of a document.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -15,24 +15,24 @@ use cento_text::compare::runs::Place;
 use cento_text::runtime::Stop;
 use cento_text::text::{Analyzer, Tokens};
 
-/// The rest of a document without passages of others.
+/// A document without passages of other documents, as far as they have been cut.
 #[derive(Debug)]
 pub struct Rest<'a> {
     document: Cow<'a, Document>,
-    /// `None` before the first cut: most documents have no passage of others.
+    /// `None` before the first cut, because most documents have no passages of others.
     cutting: Option<Cutting>,
     cut: Vec<Cut>,
     round: u32,
 }
 
-/// How much of a text a search for passages has cut.
+/// How much of a text a round of cutting has removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CutExtent {
-    /// No passage.
+    /// No passage was found.
     Nothing,
-    /// Passages, and not all of the text.
+    /// Passages were cut, and text remains.
     Part,
-    /// All of the text.
+    /// Passages were cut, and no word remains.
     All,
 }
 
@@ -42,24 +42,24 @@ impl<'a> Rest<'a> {
         Rest { document: Cow::Borrowed(document), cutting: None, cut: Vec::new(), round: 0 }
     }
 
-    /// Returns the document with the text that is left.
+    /// Returns the document with the remaining text.
     pub fn document(&self) -> &Document {
         &self.document
     }
 
-    /// Returns the passages that were cut, in the order of the whole text.
+    /// Returns the passages that were cut, in the order of the original text.
     pub fn into_cuts(self) -> Vec<Cut> {
         self.cut
     }
 
-    /// Cuts all runs of at least `len_min` tokens that one of the others has too, except for
-    /// boilerplate, with the marks and blanks that belong to them. A run in several parts of the
-    /// document is cut out of each of them.
+    /// Cuts every run of at least `len_min` tokens that another text shares, except boilerplate,
+    /// with the marks and blanks that belong to the run. A run across several parts is cut from
+    /// each part.
     ///
-    /// The rest may have other runs, where parts meet that were apart.
+    /// Parts that meet after a cut may form further runs, so the caller repeats the search.
     ///
     /// # Errors
-    /// When a text is too large to be analyzed; [`Error::Cancelled`](cento::Error::Cancelled) soon
+    /// When a text is too large to be analyzed. [`Error::Cancelled`](cento::Error::Cancelled) soon
     /// after `stop`.
     pub fn cut(
         &mut self,
@@ -72,7 +72,7 @@ impl<'a> Rest<'a> {
         let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
         analyzer.analyze(text, &mut tokens, stop)?;
         if let Some(boilerplate) = boilerplate {
-            // The others have no token that matches it.
+            // Hidden tokens match nothing, so hiding boilerplate on this side is enough.
             boilerplate.hide_by(analyzer, text, &mut tokens, (Place::Query, stop))?;
         }
         let (count, around) = (tokens.hashes.len(), around(self.round) as usize);
@@ -90,7 +90,7 @@ impl<'a> Rest<'a> {
         }
         let mut bytes: Vec<(u32, u32)> = Vec::new();
         for (range, _) in &ranges {
-            // Pairs of letters without spaces between them overlap.
+            // In scripts without spaces, tokens are overlapping pairs of letters.
             let start = tokens.spans[range.start].start.max(bytes.last().map_or(0, |last| last.1));
             bytes.push((start, tokens.spans[range.end - 1].end.max(start)));
         }
@@ -132,7 +132,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// Returns the places as ranges that do not overlap: of two that do, the later one is shortened.
+/// Makes the ranges disjoint by shortening the later range of an overlap.
 fn apart(mut ranges: Vec<(Range<usize>, usize)>) -> Vec<(Range<usize>, usize)> {
     ranges.sort_unstable_by_key(|(range, at)| (range.start, Reverse(range.end), *at));
     let mut end = 0;
@@ -151,7 +151,7 @@ mod tests {
     use cento_text::text::Span;
     use proptest::prelude::*;
 
-    /// Returns the verdict on a document after one search, and the document that is left.
+    /// Returns the verdict on a document after one round, and the remaining document.
     fn decide_on(
         document: &Document,
         others: &[(Holder, String)],
@@ -172,7 +172,7 @@ mod tests {
         (verdict, left)
     }
 
-    /// Returns the verdict on a text, and the rest of the text.
+    /// Returns the verdict on a text after one round, and the remaining text.
     fn decide(text: &str, others: &[&str], len_min: usize) -> (Verdict, String) {
         let holder = |i: usize| Holder::own(&i.to_string());
         let others: Vec<(Holder, String)> =
@@ -210,7 +210,7 @@ mod tests {
         let cuts: Vec<_> = verdict.cut().iter().map(|cut| (cut.bytes, cut.tokens)).collect();
         assert_eq!(cuts, [((3, 11), 2), ((12, 17), 1), ((18, 22), 1)]);
         assert_eq!(kept, Document::of_parts("a", [("x", "own"), ("y", ""), ("z", "")]));
-        // All of a document with parts is cut, but for the line feeds between them.
+        // All text of a document with parts is cut, except the line feeds between the parts.
         let document = Document::of_parts("a", [("x", "one two"), ("y", "three four")]);
         let (verdict, _) = decide_on(&document, &others, 2);
         assert!(matches!(verdict, Verdict::Passages { .. }), "{verdict:?}");
@@ -263,7 +263,7 @@ mod tests {
             let mut covered = vec![false; tokens.hashes.len()];
             runs.for_each(|(at, _)| covered[at..at + len_min].fill(true));
             let count: u32 = cut.iter().map(|cut| cut.tokens).sum();
-            // Few words that belong to a passage go with it.
+            // A cut may include the few remaining words of a line or sentence.
             let begins = |span: &&Span| {
                 cut.iter().any(|cut| (cut.bytes.0..cut.bytes.1).contains(&span.start))
             };

@@ -1,9 +1,9 @@
-//! The records of a run in the order of preference.
+//! Puts the records of a run into order of preference.
 //!
-//! A run keeps the first of several duplicates, and the representatives of `cluster` are those that
-//! resemble none before them, in the order of preference. So a run over the documents in this order
-//! keeps the representatives. The order is known after the last record only: texts, records, meta
-//! objects and fingerprints wait in a temporary file, ids and what decides in memory.
+//! A run keeps the first of several duplicates. In order of preference the kept documents are the
+//! representatives of `cluster`, which resemble no document before them. The order is known only
+//! after the last record. In the meantime, texts, records, meta objects and fingerprints wait in a
+//! temporary file, and ids and the deciding values in memory.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -21,24 +21,24 @@ use cento::index::{Document, SignedDocument};
 use cento_api::error::{Error, Result};
 use cento_text::scheme::Fingerprint;
 
-/// Records in the order of a run: as they come, or, once it is [prepared](Preferred::prepare), the
-/// most preferred document first.
+/// The records of a run in their original order or, after [`prepare`](Preferred::prepare), in order
+/// of preference.
 #[derive(Debug)]
 pub struct Preferred<R> {
     records: R,
-    /// `None` for documents as they come.
+    /// `None` keeps the original order.
     prefer: Option<Prefer>,
-    /// The records that are no documents come first.
+    /// Records that are no documents, which come first.
     others: VecDeque<Record>,
     spool: Spool,
-    /// The documents, once all have been read.
+    /// The documents in order, once all records have been read.
     order: Option<vec::IntoIter<Waiting>>,
 }
 
-/// A document whose turn has not come.
+/// A document that waits for its turn.
 #[derive(Debug, Clone)]
 struct Waiting {
-    /// Without its text, record and meta object, and without fingerprints.
+    /// The document without its text, record, meta object and fingerprints, which are in the spool.
     signed: SignedDocument,
     text: u64,
     record: Option<u64>,
@@ -47,16 +47,16 @@ struct Waiting {
 }
 
 impl<R: Iterator<Item = Result<Record>>> Preferred<R> {
-    /// Puts records into the order of preference, if one is given.
+    /// Puts records into order of preference. Preferring the oldest keeps their original order.
     pub fn new(records: R, prefer: Option<Prefer>) -> Preferred<R> {
         let prefer = prefer.filter(|prefer| *prefer != Prefer::Oldest);
         Preferred { records, prefer, others: VecDeque::new(), spool: Spool::default(), order: None }
     }
 
-    /// Reads all records and puts them into their order, if one is given.
+    /// Reads and sorts the records, if there is a preference.
     ///
     /// # Errors
-    /// The first error of the records; that no document has the field that decides.
+    /// The first error of the records, or that no document has the field that decides.
     pub fn prepare(&mut self) -> Result<()> {
         if let (Some(prefer), None) = (self.prefer.clone(), &self.order) {
             self.order = Some(self.read(&prefer)?);
@@ -64,7 +64,6 @@ impl<R: Iterator<Item = Result<Record>>> Preferred<R> {
         Ok(())
     }
 
-    /// Reads all records.
     fn read(&mut self, prefer: &Prefer) -> Result<vec::IntoIter<Waiting>> {
         let mut ranked: Vec<(Held, String, Waiting)> = Vec::new();
         let (mut has_field, mut fields) = (false, BTreeSet::new());
@@ -85,7 +84,7 @@ impl<R: Iterator<Item = Result<Record>>> Preferred<R> {
                 Prefer::Oldest | Prefer::None => Held::Nothing,
             };
             has_field |= !matches!(held, Held::Nothing);
-            // Needed only for the error that no document has the field.
+            // The names are needed only for the error that no document has the field.
             if !has_field && fields.len() < FIELDS_MAX {
                 add_fields(&signed.document.meta, "", &mut fields);
             }

@@ -1,11 +1,11 @@
-//! Recently kept documents that share fingerprints with a document.
+//! Finds recently kept documents that share fingerprints with a document.
 //!
-//! An index of documents that are not yet committed: in memory, for a few thousand documents at a
-//! time. Sets of m and n elements that share t have l in common among the first m - t + l of the
-//! one and n - t + l of the other, in any order that is the same for all (prefix filtering; Wang,
-//! Li and Feng 2012). Here it is that of the keys, which are hashes. So half of the fingerprints
-//! are not looked up, of the others the l - 1 most frequent are not followed, and the documents'
-//! own lists then give the exact number of shared ones.
+//! This is an index of uncommitted documents, in memory, for a few thousand documents. Let sets of
+//! m and n elements share t elements, in any common order. Then the first m - t + l elements of the
+//! first set and the first n - t + l of the second share l (prefix filtering; Wang, Li and Feng
+//! 2012). Here keys are sorted by value, and keys are hashes. So half of the fingerprints are not
+//! looked up, and the l - 1 most frequent of the remaining lists are not read. The keys of found
+//! documents then give the exact overlap.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,31 +15,29 @@ use cento_text::hash::{BuildKeyHasher, Digest};
 use cento_text::sampling::Size;
 use cento_text::scheme::Fingerprint;
 
-/// A document that was kept.
+/// A document that was kept since the last commit.
 #[derive(Debug)]
 pub struct Recent {
-    /// Its id.
     pub id: String,
-    /// Its distinct fingerprints, ascending.
+    /// The distinct fingerprints of the document, ascending.
     pub keys: Vec<u64>,
-    /// The number of its fingerprints, and whether they are all of its runs.
+    /// The number of fingerprints, and whether they are all runs of the document.
     pub size: Size,
-    /// The number of its tokens.
+    /// The number of tokens of the document.
     pub tokens: u32,
-    /// Its fingerprints by position, if similarity is estimated.
+    /// The fingerprints by position, if similarity is estimated.
     pub signature: Option<Arc<Vec<Fingerprint>>>,
-    /// The place of its spooled text, if texts decide.
+    /// The place of the text in the spool, if texts decide.
     pub place: Option<u64>,
-    /// The number of its fingerprints, the first ones, that are indexed to find it.
+    /// How many of the first fingerprints are indexed to find the document by.
     pub indexed: usize,
-    /// Its text, if passages are looked for.
+    /// The text, if passages are searched for.
     pub text: Option<String>,
-    /// Its group, if groups decide.
     pub group: Group,
 }
 
 impl Recent {
-    /// Returns the number of its tokens, and its fingerprints by position, if they are kept.
+    /// Returns the number of tokens and the fingerprints by position, which are empty unless kept.
     pub fn signature(&self) -> (u32, &[Fingerprint]) {
         (self.tokens, self.signature.as_ref().map_or(&[], |signature| &signature[..]))
     }
@@ -49,49 +47,48 @@ impl Recent {
 #[derive(Debug, Default)]
 pub struct RecentDocuments {
     documents: Vec<Recent>,
-    /// By the digest of the text, the first document that has it.
+    /// The first document with a text, by digest of the text.
     digests: HashMap<Digest, u32, BuildKeyHasher>,
-    /// By fingerprint, the documents that have it.
+    /// The documents that have a fingerprint.
     lists: HashMap<u64, List, BuildKeyHasher>,
-    /// The documents of lists with more than one, in their order.
+    /// The lists of more than one document, each in the order of addition.
     longer: Vec<Vec<u32>>,
     bytes: usize,
-    /// For each document the number of fingerprints that it shares, all 0 between searches: one
-    /// list for each thread that searches.
+    /// Counters of shared fingerprints by document, all 0 between searches. Each searching thread
+    /// takes a list and returns it.
     counters: Mutex<Vec<Vec<u32>>>,
 }
 
-/// The documents that have a fingerprint; most have one, which needs no list of its own.
+/// The documents that have a fingerprint. Most lists have one document and need no vector.
 #[derive(Debug, Clone, Copy)]
 struct List {
     count: u32,
-    /// The document, or the place of its list among the longer ones.
+    /// The document, or an index into `longer` if `count` is more than 1.
     place: u32,
 }
 
-/// The part of a document's fingerprints that is searched for.
+/// How many fingerprints of a document are searched for.
 #[derive(Debug, Clone, Copy)]
 pub struct Prefix {
-    /// The number of its fingerprints, the first ones, that are looked up.
+    /// The number of fingerprints to look up, counted from the smallest.
     pub probed: usize,
-    /// The minimum number of them that another document has; not 0.
+    /// The minimum number of looked-up fingerprints that a neighbor has, at least 1.
     pub needed: usize,
 }
 
-/// The approximate size of an indexed fingerprint, in bytes: its posting, and a part of a place in
-/// the map.
+/// The approximate size of an indexed fingerprint, in bytes: a posting and a share of the map.
 const BYTES_A_POSTING: usize = 32;
 
-/// The initial capacity of a list of more than one document.
+/// The initial capacity of a list with more than one document.
 const LIST_ROOM: usize = 4;
 
 impl RecentDocuments {
-    /// Returns the approximate memory that they take, in bytes.
+    /// Returns the approximate memory of the documents, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Adds a document, whose text is found by this digest.
+    /// Adds a document. `digest`, if given, finds the document by its text.
     pub fn add(&mut self, recent: Recent, digest: Option<Digest>) {
         let (doc, indexed) = (self.documents.len() as u32, recent.indexed);
         if let Some(digest) = digest {
@@ -117,21 +114,19 @@ impl RecentDocuments {
         self.documents.push(recent);
     }
 
-    /// Returns their number.
     pub fn len(&self) -> usize {
         self.documents.len()
     }
 
-    /// Finds the document whose text has this digest.
+    /// Finds the first document whose text has this digest.
     pub fn find_digest(&self, digest: Digest) -> Option<&Recent> {
         self.digests.get(&digest).map(|&doc| &self.documents[doc as usize])
     }
 
-    /// Finds the documents from the one with the number `from` on that have `needed`, which is not
-    /// 0, of the first `probed` of the ascending `keys` among their indexed ones, and at least
-    /// `overlap_min` of all. Returns each with its number and the number of keys that it has, in
-    /// the order of addition. Others with that overlap may be among them. Those of a size that is
-    /// not `admitted` are left out.
+    /// Finds documents from number `from` on that share at least `overlap_min` of the ascending
+    /// `keys`, in the order of addition, with numbers and overlaps. Finds every document that has
+    /// `needed` (at least 1) of the first `probed` keys among its indexed keys, and possibly more.
+    /// Skips sizes that are not `admitted`.
     pub fn neighbours(
         &self,
         from: usize,
@@ -141,7 +136,7 @@ impl RecentDocuments {
     ) -> Vec<(usize, &Recent, u32)> {
         let lists = keys[..probed].iter().filter_map(|key| self.lists.get(key).copied());
         let mut lists: Vec<List> = lists.collect();
-        // A document with `needed` of them has one that is not among the most frequent.
+        // A document on `needed` of the lists is on a list other than the `needed - 1` longest.
         let read = (lists.len() + 1).saturating_sub(needed);
         if read < lists.len() {
             lists.select_nth_unstable_by_key(read, |list| list.count);
@@ -171,8 +166,7 @@ impl RecentDocuments {
             if !admitted(recent.size) {
                 continue;
             }
-            // The count is complete if all lists were read, and all keys of the document are
-            // indexed.
+            // The count is complete if all lists were read and the document's keys are all indexed.
             let overlap = match is_all_read && recent.indexed == recent.keys.len() {
                 true => counted,
                 false => common(keys, &recent.keys, overlap_min),
@@ -187,8 +181,8 @@ impl RecentDocuments {
 
     /// Tells whether the document is on at least `needed` of these lists.
     fn has_enough(&self, doc: u32, needed: usize, lists: &[List]) -> bool {
-        // Most documents share hardly more than the fingerprints that brought them up: the first
-        // lists decide.
+        // Most documents share little beyond the fingerprints that brought them up, so a few lists
+        // decide.
         let mut may_miss = match lists.len().checked_sub(needed) {
             None => return false,
             Some(may_miss) => may_miss,
@@ -228,8 +222,8 @@ impl RecentDocuments {
     }
 }
 
-/// Counts the common elements of two ascending sets; the count is too low if it is less than
-/// `least`.
+/// Counts the common elements of two ascending sets. A count below `least` may be too low, because
+/// counting stops when `least` is out of reach.
 fn common(a: &[u64], b: &[u64], least: u32) -> u32 {
     let (mut i, mut j, mut count) = (0, 0, 0);
     let least = least as usize;
@@ -248,7 +242,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// Returns digests that differ in their high halves only.
+    /// Returns a digest that differs from other digests only in the high half.
     fn digest(high: u64) -> Digest {
         Digest { low: 7, high }
     }
@@ -260,7 +254,8 @@ mod tests {
             queries in prop::collection::vec(prop::collection::btree_set(0u64..40, 1..25), 1..5),
             tenths in 1u32..11,
         ) {
-            // Found by all of their fingerprints, and by those that a share of them leaves.
+            // By resemblance alone a prefix of the keys is indexed, with a containment all keys
+            // are.
             let options = |contained: Option<f64>| Settings {
                 min_resemblance: Some(f64::from(tenths) / 10.0),
                 min_containment: contained,
@@ -310,7 +305,7 @@ mod tests {
                 let expected: Vec<(usize, u32)> = all.clone().filter(|found| found.1 >= least).collect();
                 prop_assert_eq!(found, expected);
                 let mut found = ids(short.neighbours(0, &keys, (near.prefix(sampling, own, least), least), |_| true));
-                // Those that do not resemble it may be there or not.
+                // Documents with a lower resemblance may be found or not.
                 let resembles = |&(i, o): &(usize, u32)| {
                     f64::from(o) / f64::from(own.fingerprints + documents[i].len() as u32 - o) >= near.min_resemblance.unwrap()
                 };

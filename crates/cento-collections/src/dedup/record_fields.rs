@@ -1,4 +1,4 @@
-//! Fields of documents, in their meta objects or in the records that they were read from.
+//! Fields of documents, from their meta objects or from the records that they were read from.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 use cento::index::Document;
 use cento_text::field_date::field_of;
 
-/// Returns the value of a field of a document: that of its meta object, or that of its record,
-/// whose members are no part of the meta object unless the options of the reader name them. In a
-/// table all values are texts: there a number is a text, and an empty text is no value.
+/// Returns the value of a field from the document's meta object, or else from its record. Members
+/// of a record enter the meta object only if the options of the reader name them. Tables have only
+/// strings, so a numeric string counts as a number, and an empty string as no value.
 pub fn field_of_document<'a>(document: &'a Document, field: &str) -> Option<Cow<'a, Value>> {
     if let Some(value) = field_of(&document.meta, field) {
         return Some(Cow::Borrowed(value));

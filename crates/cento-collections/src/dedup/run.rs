@@ -1,4 +1,4 @@
-//! The course of a run: batches, decisions, commits.
+//! Runs deduplication: batches, decisions and commits.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -26,8 +26,7 @@ use cento_text::runtime::Stop;
 use cento_text::sampling::{Sampling, Size};
 use cento_text::text::Analyzer;
 
-/// The maximum size of a batch of documents that are looked up together: their number and their
-/// bytes of text.
+/// The maximum size of a batch of documents looked up together, in documents and in bytes of text.
 const BATCH: usize = 1024;
 const BATCH_BYTES: usize = 4 << 20;
 
@@ -39,7 +38,7 @@ fn changed() -> Error {
     )
 }
 
-/// Returns the hash of all records up to this one, from the hash of those before.
+/// Returns the hash of all records so far, from the hash before this record.
 fn next_hash(hash: u64, record: &Record) -> u64 {
     let document = |id: &str, digest: Digest| {
         Digest::of_parts(&[b"document", id.as_bytes(), &digest.to_le_bytes()])
@@ -61,54 +60,52 @@ fn without(snapshot: &Snapshot, options: &Settings) -> Result<Searcher> {
     }
 }
 
-/// A run: its decisions so far, and the records that wait for one.
+/// A run with its decisions so far and the records waiting for a decision.
 pub(super) struct Run {
     writer: Writer,
     /// The searcher over the committed documents.
     own: Searcher,
     against: Arc<[Searcher]>,
-    /// The documents that the indexes of `against` refuse.
+    /// The withdrawals of the indexes in `against`, which those indexes refuse to accept.
     refused: Vec<Withdrawals>,
     options: Arc<Settings>,
-    /// The analyzer whose tokens are cut: it leaves out no word.
+    /// The analyzer for cutting passages, which omits no words.
     all_words: Analyzer,
     recent: RecentDocuments,
     /// The documents that the index had before the run.
     earlier: EarlierDocuments,
     texts: Arc<RecentTexts>,
-    /// The unwritten documents of a temporary index.
+    /// The uncommitted documents of a temporary index.
     unwritten: Unwritten,
     batch: Vec<Record>,
-    /// The bytes of text in the batch.
     batch_bytes: usize,
     progress: Progress,
     read: u64,
-    /// The hash of the records that an earlier run has decided upon.
+    /// The hash of the records read again, which the interrupted run has decided on.
     hash: u64,
-    /// The documents that passages were cut from, by the digests of their whole texts, which the
-    /// index does not have.
+    /// Documents that passages were cut from, by the digest of the original text. The index has
+    /// only the remaining text, so a copy of the original would not be found there.
     wholes: HashMap<Digest, String>,
     group_use: GroupUse,
-    /// The last number given to an id that was taken.
+    /// The last number that was appended to an id in use.
     numbers: HashMap<String, u32>,
-    /// The progress of an interrupted run: these records are taken again and not decided again.
+    /// The progress of the interrupted run. Its records are read again but not decided again.
     from: Progress,
-    /// The events that have not been given yet.
+    /// Events that have not been given yet.
     events: VecDeque<Event>,
-    /// The error that comes after these events.
     failure: Option<Error>,
-    /// Whether the last event announced a commit, which is to be made.
+    /// Whether the last event announced a commit that is still to be made.
     commits: bool,
     is_over: bool,
     stop: Stop,
 }
 
 impl Run {
-    /// Begins a run, or resumes one at `from`.
+    /// Begins a run, or resumes the run that stopped at `from`.
     ///
     /// # Errors
-    /// When an index signs otherwise, cannot be read or written, or keeps no texts to search for
-    /// passages.
+    /// When an index signs texts differently, cannot be read or written, or stores no texts to
+    /// search for passages.
     pub fn new(
         index: &Index,
         against: Vec<Searcher>,
@@ -168,7 +165,7 @@ impl Run {
             stop: stop.clone(),
         };
         if run.from.records == 0 {
-            // From now on the run can be resumed, whatever it has written.
+            // The first commit makes the run resumable, whatever is written later.
             run.events.push_back(Event::Committing);
         }
         Ok(run)
@@ -179,15 +176,15 @@ impl Run {
         self.progress.note = note;
     }
 
-    /// Tells whether there will be no more events.
+    /// Tells whether all events have been given.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Returns the next event; `None` if more records are needed, or the run is over.
+    /// Returns the next event, or `None` if more records are needed or the run is over.
     ///
     /// # Errors
-    /// When a commit that was announced cannot be made; the error of the records so far.
+    /// When an announced commit cannot be made, or the error of a record, if strict.
     pub fn next_event(&mut self) -> Result<Option<Event>> {
         if std::mem::take(&mut self.commits) {
             self.commit()?;
@@ -199,7 +196,7 @@ impl Run {
         Ok(Some(event))
     }
 
-    /// Ends the run, whose last commit has been made.
+    /// Ends the run, after its last commit.
     ///
     /// # Errors
     /// When the index cannot be written.
@@ -210,8 +207,7 @@ impl Run {
     /// Processes the next record.
     ///
     /// # Errors
-    /// When the records are not those of the run that is resumed, or an index cannot be read or
-    /// written.
+    /// When a resumed run gets other records than before, or an index cannot be read or written.
     pub fn push(&mut self, mut record: Record) -> Result<()> {
         self.read += 1;
         if let (Some(scope), Record::Document(signed)) = (&self.options.scope, &mut record) {
@@ -234,16 +230,16 @@ impl Run {
         if is_full { self.decide_batch() } else { Ok(()) }
     }
 
-    /// Decides upon the remaining documents, and announces the last commit.
+    /// Decides on the remaining documents and announces the last commit.
     ///
     /// # Errors
-    /// As [`push`](Self::push).
+    /// The errors of [`push`](Self::push).
     pub fn end(&mut self) -> Result<()> {
         if self.read < self.from.records {
             return Err(changed());
         }
         if !self.batch.is_empty() {
-            // A commit may come before the last one.
+            // The batch may have announced a commit, which has to come first.
             return self.decide_batch();
         }
         if let Some(scope) = &self.options.scope {
@@ -254,7 +250,6 @@ impl Run {
         Ok(())
     }
 
-    /// Decides upon all documents of the batch.
     fn decide_batch(&mut self) -> Result<()> {
         let batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
@@ -282,12 +277,12 @@ impl Run {
                 (Record::Failed(error), _) => {
                     self.events.push_back(Event::Failed(error));
                 }
-                // Every document is prepared.
+                // Every document has been prepared, so this does not happen.
                 (Record::Document(_), None) => {}
             }
             self.progress.records += 1;
         }
-        // Commit before the writer does so by itself, without the note.
+        // Commit before the writer commits by itself, without the note.
         let uncommitted = self.writer.uncommitted() + self.unwritten.len();
         let bytes = self.recent.bytes() + self.unwritten.bytes();
         if uncommitted + BATCH >= UNCOMMITTED_MAX || bytes > self.options.memory_bytes / 2 {
@@ -316,8 +311,8 @@ impl Run {
         Ok(())
     }
 
-    /// Decides upon a document, after all before it: those from the number `first` on that are not
-    /// committed are of its own batch.
+    /// Decides on a document, after all documents before it. Uncommitted documents from number
+    /// `first` on belong to the same batch.
     fn decide(
         &mut self,
         (committed, first): (&Committed<'_>, usize),
@@ -388,8 +383,8 @@ impl Run {
         self.store(signed, &stored, keys, (committed.sampling(), size))
     }
 
-    /// Returns the findings for a document of the batch; found again, if it is an old version of
-    /// a document that has been replaced since.
+    /// Returns the findings for a document of the batch. Repeats the search if the reason is an old
+    /// version that was replaced since the batch was looked up.
     fn renewed(
         &self,
         committed: &Committed<'_>,
@@ -410,8 +405,8 @@ impl Run {
         self.events.push_back(Event::Decided(Decision { document, verdict }));
     }
 
-    /// Completes the verdict on a document that is kept, with this text: whether an index has it
-    /// already. Returns the id that it has in the index of the run.
+    /// Completes the verdict on a document that is kept with this text, depending on whether an
+    /// index has the text already. Returns the id of the document in the index of the run.
     fn identify(
         &mut self,
         id: &str,
@@ -430,8 +425,8 @@ impl Run {
         Ok(given)
     }
 
-    /// Puts a document of this size into the index, in the place of an old version, for later ones
-    /// to be compared with.
+    /// Puts a document of this size into the index, so that later documents are compared with it.
+    /// Replaces an old version.
     fn store(
         &mut self,
         signed: SignedDocument,
@@ -447,17 +442,18 @@ impl Run {
             self.earlier.replace(&signed.document.id, own.address);
             return self.keep(signed, keys, (sampling, size));
         }
-        // Its meta object or its parts may have changed.
+        // The meta object or the parts may have changed.
         if own.is_replaceable {
             self.writer.add_signed(signed)?;
         }
         Ok(())
     }
 
-    /// Cuts out of a document the passages that earlier ones have, and treats the rest like another
-    /// document, until nothing is cut: parts that meet can make a passage, or a duplicate.
-    /// It begins with the fingerprints and the committed sources of the document. Returns the
-    /// verdict, the fingerprints of the document to keep, and the rest if something was cut.
+    /// Cuts passages of earlier documents out of a document, and treats the remaining text like
+    /// another document until nothing is cut, because parts that meet can form a passage or a
+    /// duplicate. Starts with the fingerprints and the committed sources of the document. Returns
+    /// the verdict, the fingerprints of the document to keep, and the remaining document if
+    /// something was cut.
     fn without_passages(
         &self,
         committed: &Committed<'_>,
@@ -487,7 +483,8 @@ impl Run {
                 CutExtent::Part => {}
             }
             let left = SignedDocument::new(rest.document().clone(), config, &self.stop)?;
-            // Whole letters are cut, and parts that meet can be a comment: no token may be left.
+            // Cutting whole letters may leave no token, and parts that meet may form a comment
+            // without tokens.
             if left.token_count == 0 || !has_words(&left.document.text, self.options.min_left) {
                 let verdict = Verdict::Passages { cut: rest.into_cuts() };
                 return Ok((verdict, Vec::new(), None));
@@ -504,7 +501,7 @@ impl Run {
         }
     }
 
-    /// Returns the verdict on a document that one of the indexes refuses because it was withdrawn.
+    /// Returns the verdict on a document that an index refuses because it was withdrawn.
     fn withdrawn(&self, signed: &SignedDocument) -> Result<Option<Verdict>> {
         let (config, text) = (self.writer.index().config(), signed.checked_text());
         for withdrawals in std::iter::once(self.writer.withdrawals()).chain(&self.refused) {
@@ -516,7 +513,7 @@ impl Run {
         Ok(None)
     }
 
-    /// Returns the id itself, or the id with a number if it is taken.
+    /// Returns the id, with a number appended if another document has the id.
     fn free_id(&mut self, id: &str) -> Result<String> {
         let is_taken =
             |id: &str| -> Result<bool> { Ok(self.unwritten.has(id) || self.writer.has(id)?) };
@@ -533,7 +530,7 @@ impl Run {
         }
     }
 
-    /// Puts a document of this size into the index.
+    /// Puts a document of this size into the index and among the recent documents.
     fn keep(
         &mut self,
         signed: SignedDocument,

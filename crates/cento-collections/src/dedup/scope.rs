@@ -1,4 +1,4 @@
-//! Duplicates within groups, or across them.
+//! Restricts duplicates to documents of one group, or of different groups.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -14,18 +14,18 @@ use cento_api::error::{Error, Result};
 use cento_text::field_date::field_of;
 use cento_text::hash::{Digest, hash_bytes, mix64};
 
-/// The documents that may be duplicates of each other, by their groups.
+/// Which documents may be duplicates of each other, by group.
 #[derive(Debug, Clone)]
 pub struct GroupScope {
     is_within: bool,
     key: GroupKey,
 }
 
-/// A number of a group; `None` for a document that is in none.
+/// A hash that identifies a group, or `None` for a document without a group.
 pub type Group = Option<u64>;
 
 impl GroupScope {
-    /// Returns the scope, unless all documents may be duplicates of each other.
+    /// Returns the scope, or `None` if any two documents may be duplicates.
     ///
     /// # Errors
     /// When the pattern of a group is invalid.
@@ -38,8 +38,8 @@ impl GroupScope {
         Ok(Some(GroupScope { is_within, key: GroupKey::new(by)? }))
     }
 
-    /// Puts the field that decides into the meta object of a document, if its record has it
-    /// elsewhere: the index keeps the group for documents that come later.
+    /// Copies the field that decides from the record of a document into its meta object, where the
+    /// index keeps the group for comparison with later documents.
     pub fn complete(&self, document: &mut Document) {
         if !self.key.is_of_ids()
             && self.key.of_meta(&document.meta).is_none()
@@ -49,14 +49,13 @@ impl GroupScope {
         }
     }
 
-    /// Returns the field that makes the group of a document, for a meta object without others.
+    /// Returns a meta object with only the field that decides. Empty if ids decide.
     pub fn field_in(&self, document: &Document) -> Map<String, Value> {
         let name = self.key.name();
         let value = field_of(&document.meta, name).filter(|_| !self.key.is_of_ids());
         value.map(|value| (name.to_owned(), value.clone())).into_iter().collect()
     }
 
-    /// Returns the group of a document.
     pub fn of(&self, document: &Document) -> Group {
         let value = match self.key.is_of_ids() {
             true => self.key.of_id(&document.id),
@@ -65,7 +64,6 @@ impl GroupScope {
         value.map(|value| hash_bytes(value.as_bytes()))
     }
 
-    /// Returns the group of a document of an index.
     fn of_stored(&self, snapshot: &Snapshot, address: DocAddress) -> Result<Group> {
         let value = match self.key.is_of_ids() {
             true => self.key.of_id(&snapshot.id(address)?),
@@ -79,7 +77,8 @@ impl GroupScope {
         (a.is_some() && a == b) == self.is_within
     }
 
-    /// Returns the digest to look up a text of this group: within groups each has its own.
+    /// Returns the digest for looking up a text of this group. Within groups, the digest depends on
+    /// the group. `None` if the document has no group to be found in.
     pub fn digest(&self, text: Digest, group: Group) -> Option<Digest> {
         match (self.is_within, group) {
             (false, _) => Some(text),
@@ -91,14 +90,14 @@ impl GroupScope {
         }
     }
 
-    /// Makes the error that no document has the field; `examples` are the fields that there are, or
-    /// an id.
+    /// Makes the error that no document has the field. `examples` are the existing fields, or an
+    /// id.
     pub fn unknown(&self, examples: &BTreeSet<String>) -> Error {
         let argument = if self.is_within { "within" } else { "group_by" };
         self.key.unknown(argument, examples)
     }
 
-    /// Adds to the fields that there are those of a document without a group.
+    /// Collects the fields, or the id, of a document without a group as `examples`.
     pub fn add_example(&self, document: &Document, examples: &mut BTreeSet<String>) {
         if self.key.is_of_ids() {
             if examples.is_empty() {
@@ -116,12 +115,12 @@ impl Settings {
         self.scope.as_ref().and_then(|scope| scope.of(document))
     }
 
-    /// Tells whether documents of these groups may be duplicates of each other.
+    /// Tells whether groups allow the documents to be duplicates.
     pub(super) fn keeps(&self, a: Group, b: Group) -> bool {
         self.scope.as_ref().is_none_or(|scope| scope.keeps(a, b))
     }
 
-    /// Returns the digest to look up the text of a document among those of the run.
+    /// Returns the digest for looking up the text of a document among the texts of the run.
     pub(super) fn text_digest(&self, signed: &SignedDocument) -> Option<Digest> {
         match &self.scope {
             None => Some(signed.digest),
@@ -129,24 +128,24 @@ impl Settings {
         }
     }
 
-    /// Returns that of a text that passages were cut from. Across groups it would be that of one
-    /// document of several.
+    /// Returns the digest for looking up a text before cuts. Across groups the digest is useless,
+    /// because it would lead to only one of several documents with the text.
     pub(super) fn whole_digest(&self, signed: &SignedDocument) -> Option<Digest> {
         let is_across = self.scope.as_ref().is_some_and(|scope| !scope.is_within);
         self.text_digest(signed).filter(|_| !is_across)
     }
 }
 
-/// Whether a run has met the field that makes groups.
+/// Tells whether the run has met the field that defines groups.
 #[derive(Debug, Default)]
 pub struct GroupUse {
     is_met: bool,
-    /// The fields that there are instead, or an id.
+    /// The existing fields, or an id, for the error message.
     examples: BTreeSet<String>,
 }
 
 impl GroupUse {
-    /// Notes the next document, and completes it.
+    /// Takes note of the next document, and completes its meta object.
     pub fn meet(&mut self, scope: &GroupScope, document: &mut Document) {
         scope.complete(document);
         self.is_met |= scope.of(document).is_some();
@@ -155,10 +154,10 @@ impl GroupUse {
         }
     }
 
-    /// Refuses a run over documents without the field.
+    /// Refuses a run whose documents all lack the field.
     ///
     /// # Errors
-    /// That no document has it.
+    /// When documents were met, and no document has the field.
     pub fn check(&self, scope: &GroupScope, documents: u64) -> Result<()> {
         if self.is_met || documents == 0 { Ok(()) } else { Err(scope.unknown(&self.examples)) }
     }
@@ -172,7 +171,7 @@ pub struct Admitted<'a> {
 }
 
 impl<'a> Admitted<'a> {
-    /// Admits the documents of the snapshot that the scope allows for a document.
+    /// Admits the documents that the scope allows as duplicates of `document`.
     pub fn new(
         scope: Option<&'a GroupScope>,
         document: &Document,
@@ -182,7 +181,7 @@ impl<'a> Admitted<'a> {
         Admitted { scope, snapshot, failure: RefCell::default() }
     }
 
-    /// Tells whether the document at this address is admitted.
+    /// Tells whether the document at this address is admitted. An error counts as a no.
     pub fn has(&self, address: DocAddress) -> bool {
         let Some((scope, group)) = self.scope else { return true };
         match scope.of_stored(self.snapshot, address) {
@@ -194,10 +193,10 @@ impl<'a> Admitted<'a> {
         }
     }
 
-    /// Returns the first error of reading the groups of documents.
+    /// Reports whether a group could not be read.
     ///
     /// # Errors
-    /// That one.
+    /// The first error of [`has`](Self::has).
     pub fn finish(self) -> Result<()> {
         self.failure.into_inner().map_or(Ok(()), Err)
     }

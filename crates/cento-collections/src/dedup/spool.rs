@@ -1,8 +1,7 @@
-//! The texts of documents that a run has kept and no index stores, for comparison with later ones,
-//! and documents that wait for their turn.
+//! A temporary file for texts that no index stores, and for documents that wait for their turn.
 //!
-//! They are appended to a temporary file, which has no name and is removed with the run. The last
-//! texts are in memory.
+//! A run compares later documents with the texts. The file has no name, so it disappears with the
+//! run. The latest entries are still in memory.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,10 +9,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cento_api::error::{Error, Result};
 
-/// The bytes that wait in memory to be written.
+/// How many bytes wait in memory before they are written.
 const TAIL_BYTES: usize = 4 << 20;
 
-/// Texts, each at a place. They may be read and appended by several threads.
+/// Texts by place. Several threads may read and append.
 #[derive(Debug, Default)]
 pub struct Spool(Mutex<Texts>);
 
@@ -21,14 +20,13 @@ pub struct Spool(Mutex<Texts>);
 struct Texts {
     /// `None` until the first bytes are written.
     file: Option<File>,
-    /// The length of the file.
     written: u64,
-    /// The bytes after it.
+    /// The bytes that follow the file.
     tail: Vec<u8>,
 }
 
 impl Spool {
-    /// Appends a text; returns its place.
+    /// Appends a text and returns its place.
     ///
     /// # Errors
     /// When the temporary file cannot be written.
@@ -36,7 +34,7 @@ impl Spool {
         self.push_bytes(text.as_bytes())
     }
 
-    /// Appends bytes; returns their place.
+    /// Appends bytes and returns their place.
     ///
     /// # Errors
     /// When the temporary file cannot be written.
@@ -94,8 +92,7 @@ impl Texts {
         Ok(())
     }
 
-    /// Fills `bytes` with the bytes at `place`; they are entirely in the file or entirely in
-    /// memory.
+    /// Fills `bytes` from `place` on. The bytes of an entry are all in the file or all in memory.
     fn read(&mut self, place: u64, bytes: &mut [u8]) -> io::Result<()> {
         if let Some(at) = place.checked_sub(self.written) {
             let at = at as usize;

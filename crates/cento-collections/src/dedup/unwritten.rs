@@ -1,8 +1,7 @@
-//! Kept documents that the writer does not have yet.
+//! Kept documents of a temporary index that have not been passed to the writer.
 //!
-//! An index that is removed after the run serves only to find documents that no longer fit in
-//! memory. So its documents wait here until their memory is needed, and mostly nothing is ever
-//! written.
+//! A temporary index is only needed to find documents that no longer fit into memory. So documents
+//! wait here until the memory is needed, and usually nothing is written at all.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,22 +11,21 @@ use cento_api::error::Result;
 use cento_text::hash::{BuildKeyHasher, Digest};
 use serde_json::{Map, Value};
 
-/// Kept documents, in their order, without the parts that are never read again: meta objects,
-/// records, and texts that the index does not store.
+/// Kept documents in order, without the parts that are never read again: meta objects, records, and
+/// texts that the index does not store.
 #[derive(Debug, Default)]
 pub struct Unwritten {
     documents: Vec<SignedDocument>,
-    /// The place of each text, if it is spooled.
+    /// The place of each text in the spool, if spooled.
     places: Vec<Option<u64>>,
-    /// Digests of their ids.
     ids: HashSet<Digest, BuildKeyHasher>,
     bytes: usize,
 }
 
-/// The member of a document's meta object with the place of its spooled text.
+/// The member of a meta object that holds the place of the spooled text.
 const PLACE: &str = "spooled_at";
 
-/// Returns the place of the spooled text of a document of the temporary index.
+/// Returns the place of the spooled text of a document in a temporary index.
 ///
 /// # Errors
 /// When its meta object cannot be read.
@@ -36,9 +34,8 @@ pub fn place_of(snapshot: &Snapshot, address: DocAddress) -> Result<Option<u64>>
 }
 
 impl Unwritten {
-    /// Adds a document whose id no other has; its text only if it is to be stored, and of its meta
-    /// object the field that is its `group`. `place` is the place of the spooled text, if it is
-    /// spooled.
+    /// Adds a document with a new id. The text is dropped unless `stores_text`, and the meta object
+    /// becomes `group`. `place` is the place of the spooled text, if any.
     pub fn push(
         &mut self,
         mut signed: SignedDocument,
@@ -52,7 +49,7 @@ impl Unwritten {
         signed.document.meta = group;
         self.ids.insert(Digest::of(signed.document.id.as_bytes()));
         self.bytes += signed.document.text.len() + 200;
-        // A shared signature is counted by its other holder too.
+        // A shared signature is counted by the recent document that shares it.
         if Arc::strong_count(&signed.signature) == 1 {
             self.bytes += size_of_val(&signed.signature[..]);
         }
@@ -60,25 +57,24 @@ impl Unwritten {
         self.places.push(place);
     }
 
-    /// Returns the approximate memory that they take, in bytes.
+    /// Returns the approximate memory of the documents, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns their number.
     pub fn len(&self) -> usize {
         self.documents.len()
     }
 
-    /// Returns whether one of them has this id.
+    /// Tells whether a waiting document has this id.
     pub fn has(&self, id: &str) -> bool {
         !self.ids.is_empty() && self.ids.contains(&Digest::of(id.as_bytes()))
     }
 
-    /// Writes them.
+    /// Passes all documents to the writer.
     ///
     /// # Errors
-    /// When the writer cannot write one.
+    /// When the writer cannot add a document.
     pub fn write(&mut self, writer: &mut Writer) -> Result<()> {
         let Unwritten { documents, places, .. } = std::mem::take(self);
         for (mut signed, place) in documents.into_iter().zip(places) {

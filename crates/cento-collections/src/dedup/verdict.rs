@@ -1,4 +1,4 @@
-//! Verdicts on documents, and their reasons.
+//! The verdict on a document and its reason.
 
 use cento_api::Part;
 use serde::Serialize;
@@ -16,88 +16,88 @@ use cento_text::sampling::{Sampling, Size};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum Verdict {
-    /// It is kept, without these passages.
+    /// The document is kept, without the cut passages.
     Kept {
         /// The passages that were cut out, in the order of the text.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         cut: Vec<Cut>,
-        /// The id that it has in the index, if another document has its own.
+        /// The id in the index, if another document has the document's own id.
         #[serde(skip_serializing_if = "Option::is_none")]
         kept_as: Option<String>,
-        /// Whether it takes the place of an earlier version, with another text, in the index.
+        /// Whether the document replaces an earlier version with another text.
         #[serde(skip_serializing_if = "is_false")]
         replaces: bool,
     },
-    /// It is kept, and no index learns anything new from it: one has it already under its id, with
-    /// the same text, from before the run.
+    /// The document is kept and brings nothing new: an index has had the same text under the
+    /// document's id since before the run.
     Unchanged {
         /// The passages that were cut out, in the order of the text.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         cut: Vec<Cut>,
-        /// The id that it has in the index, if another document has its own.
+        /// The id in the index, if another document has the document's own id.
         #[serde(skip_serializing_if = "Option::is_none")]
         kept_as: Option<String>,
     },
-    /// Its text, or the rest of it without passages of others, is that of another document.
-    /// `Near` and `Contained` are verdicts on the same text.
+    /// The text, or what remains after cuts, equals the text of another document. `Near` and
+    /// `Contained` refer to the same text.
     Exact {
-        /// The id of that document.
+        /// The id of the document with the same text.
         of: String,
-        /// The index that has it, if there are several to compare with.
+        /// The index of that document, if there are several to compare with.
         #[serde(skip_serializing_if = "Option::is_none")]
         index: Option<String>,
     },
-    /// It resembles another document.
+    /// The document resembles another document.
     Near {
-        /// The id of that document.
+        /// The id of the similar document.
         of: String,
-        /// The index that has it, if there are several to compare with.
+        /// The index of that document, if there are several to compare with.
         #[serde(skip_serializing_if = "Option::is_none")]
         index: Option<String>,
-        /// The resemblance of the texts.
+        /// The resemblance of the texts, 0 to 1.
         resemblance: f64,
-        /// The evidence for the resemblance.
+        /// How the resemblance is known.
         #[serde(flatten)]
         evidence: Evidence,
     },
-    /// It is contained in another document.
+    /// Another document contains enough of the document.
     Contained {
-        /// The id of that document.
+        /// The id of the containing document.
         of: String,
-        /// The index that has it, if there are several to compare with.
+        /// The index of that document, if there are several to compare with.
         #[serde(skip_serializing_if = "Option::is_none")]
         index: Option<String>,
-        /// The share of the text that the other document contains.
+        /// The share of the text that the containing document has, 0 to 1.
         containment: f64,
-        /// The evidence for the containment.
+        /// How the containment is known.
         #[serde(flatten)]
         evidence: Evidence,
     },
-    /// All of it, or all but a few words, consists of passages of other documents.
+    /// All of the text, or all but a few words, consists of passages of other documents.
     Passages {
-        /// The passages that were cut out.
+        /// The passages that were cut out, in the order of the text.
         cut: Vec<Cut>,
     },
-    /// The index, or one that it is compared with, refuses it: it was withdrawn, or is a copy of a
-    /// document that was.
+    /// An index refuses the document, because it was withdrawn or copies a withdrawn document. This
+    /// may be the index of the run or an index to compare with.
     Withdrawn {
         /// The id of the withdrawn document.
         of: String,
-        /// When that was withdrawn, as RFC 3339.
+        /// When the document was withdrawn, as RFC 3339.
         withdrawn: String,
     },
 }
 
-/// The evidence for the similarity of a document with another.
+/// How a similarity is known: computed from texts, estimated, or taken from sketches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Evidence {
     /// Whether both texts were compared.
     pub exact: bool,
-    /// The standard error of the resemblance if it is an estimate.
+    /// The standard error of an estimated resemblance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
-    /// Whether the similarity is that of sketches.
+    /// Whether the similarity is the similarity of sketches.
     #[serde(skip_serializing_if = "is_false")]
     pub of_sketches: bool,
 }
@@ -109,30 +109,30 @@ impl Evidence {
     }
 }
 
-/// A passage that was cut out, with the marks, blanks and few words that belong to it.
+/// A passage that was cut out, with the marks, blanks and few words that belong to the passage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Cut {
     /// The bytes of the text, half-open.
     pub bytes: (u32, u32),
-    /// The tokens in it.
+    /// The number of tokens in the passage.
     pub tokens: u32,
-    /// A document that has it.
+    /// The id of a document that has the passage.
     pub of: String,
-    /// The index that has that document, if there are several to compare with.
+    /// The index of that document, if there are several to compare with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
 }
 
 impl Verdict {
-    /// Tells whether the document is kept, with or without all of its passages.
+    /// Tells whether the document is kept, with or without cuts.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         matches!(self, Verdict::Kept { .. } | Verdict::Unchanged { .. })
     }
 
-    /// Returns the name of the verdict, as JSON has it: `kept`, `unchanged`, `exact`, `near`,
-    /// `contained`, `passages` or `withdrawn`.
+    /// Returns the name of the verdict in JSON: `kept`, `unchanged`, `exact`, `near`, `contained`,
+    /// `passages` or `withdrawn`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -146,7 +146,8 @@ impl Verdict {
         }
     }
 
-    /// Returns the id of the document that this one duplicates, if a single one does.
+    /// Returns the id of the duplicated document. `None` unless the verdict is about a single
+    /// document.
     #[must_use]
     pub fn of(&self) -> Option<&str> {
         match self {
@@ -160,7 +161,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the passages that were cut out, in the order of the text.
+    /// Returns the passages that were cut out, in the order of the text. Empty for other verdicts.
     #[must_use]
     pub fn cut(&self) -> &[Cut] {
         match self {
@@ -176,15 +177,14 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Decision {
-    /// The document, with the id and the text that it came with.
+    /// The document with its original id and text.
     pub document: Document,
-    /// Its verdict.
+    /// The verdict on the document.
     pub verdict: Verdict,
 }
 
 impl Decision {
-    /// Returns the text that is kept, the whole text without the passages that were cut out, and
-    /// its parts.
+    /// Returns the kept text, without the passages that were cut out, and its parts.
     #[must_use]
     pub fn kept_text(&self) -> (String, Vec<Part>) {
         let cut: Vec<_> = self.verdict.cut().iter().map(|cut| cut.bytes).collect();
@@ -192,12 +192,12 @@ impl Decision {
     }
 }
 
-/// A document whose text another one repeats.
+/// A document that has the text of another document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// Its id.
+    /// The id of the document.
     pub id: String,
-    /// Its index, if there are several to compare with.
+    /// The index of the document, if there are several to compare with.
     pub index: Option<String>,
 }
 
@@ -211,25 +211,25 @@ impl Holder {
 /// The reason to drop a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
-    /// 2 for the same text, 1 for resemblance, 0 for containment; more is better.
+    /// 2 for the same text, 1 for resemblance, 0 for containment. A higher rank is better.
     rank: u8,
     similarity: f64,
     evidence: Evidence,
     of: Holder,
 }
 
-/// Returns the number of additional fingerprints to find a document by, if it must share `least`
-/// with others: with more of them, the lists that are followed are rarer.
+/// Returns how many fingerprints beyond the shortest prefix to search with, for documents that must
+/// share `least`. A longer prefix allows skipping the most frequent fingerprints.
 fn longer(least: u32) -> usize {
     (least as usize * 5 / 8).max(1)
 }
 
 impl Settings {
-    /// Returns the number of fingerprints that must be indexed of a document of this size.
+    /// Returns how many fingerprints of a document of this size to index.
     pub(super) fn indexed(&self, sampling: Sampling, own: Size) -> usize {
         let size = own.fingerprints as usize;
         match self.min_resemblance {
-            // A passage in common may be anywhere in a document.
+            // The shared part may be anywhere in a document, so every fingerprint is indexed.
             _ if self.min_containment.is_some() || self.cut_passages.is_some() => size,
             Some(near) if size > 0 => {
                 let least = sampling.least_shared(near, own);
@@ -239,13 +239,13 @@ impl Settings {
         }
     }
 
-    /// Returns the prefix of its fingerprints to search with for a document of this size, if it
-    /// must have `least` in common with the documents found.
+    /// Returns the prefix to search with for a document of this size that must share `least`
+    /// fingerprints with the documents found.
     pub(super) fn prefix(&self, sampling: Sampling, own: Size, least: u32) -> Prefix {
         let size = own.fingerprints;
         let probed = ((size - least.min(size)) as usize + longer(least)).min(size as usize);
         let needed = match self.min_resemblance {
-            // The other may be smaller, and found by fewer. It has `least` itself.
+            // A smaller document indexes a shorter prefix. It has at least `least` fingerprints.
             Some(near) if self.indexed(sampling, own) < size as usize => {
                 let smallest = Size { fingerprints: least, is_all: false };
                 longer(sampling.least_shared(near, smallest)).min(longer(least))
@@ -255,15 +255,14 @@ impl Settings {
         Prefix { probed, needed }
     }
 
-    /// Returns the least overlap of a document of this size with another that can be a reason to
-    /// drop it; `None` if only the same text can be one.
+    /// Returns the minimum overlap of a document of this size with a reason to drop the document,
+    /// or `None` if only the same text is a reason.
     pub(super) fn overlap_min(&self, sampling: Sampling, own: Size) -> Option<u32> {
         let least = self.min_resemblance.into_iter().chain(self.min_containment).reduce(f64::min);
         least.map(|share| sampling.least_shared(share, own))
     }
 
-    /// Tells whether texts of these sizes may share as many fingerprints as a reason to drop the
-    /// first requires.
+    /// Tells whether texts of these sizes can share enough for a reason to drop the first.
     pub(super) fn may_fit(&self, sampling: Sampling, [own, other]: [Size; 2]) -> bool {
         let Some(near) = self.min_resemblance.filter(|_| self.min_containment.is_none()) else {
             return true;
@@ -280,8 +279,8 @@ impl Settings {
             || self.min_containment.is_some_and(|share| sampling.may_contain_a(share, overlap, all))
     }
 
-    /// Returns the rank and the value of this similarity as a reason to drop the first of two
-    /// documents, if it is one.
+    /// Returns the rank and the value of a similarity that is a reason to drop the first of two
+    /// documents.
     fn met(&self, similarity: &Similarity) -> Option<(u8, f64)> {
         let near = self.min_resemblance.filter(|&near| similarity.resembles(near));
         if near.is_some() {
@@ -304,7 +303,8 @@ impl Reason {
         Reason { rank: 2, similarity: 1.0, evidence, of }
     }
 
-    /// Returns the reason to drop a document, the first, for another, called `of`, if there is one.
+    /// Returns the reason to drop the first document because of the document `of`, if there is a
+    /// reason.
     pub fn of(
         options: &Settings,
         similarity: &Similarity,
@@ -315,18 +315,18 @@ impl Reason {
         Ok(Some(Reason { rank, similarity: value, evidence, of: of()? }))
     }
 
-    /// Returns the id of the document that another one repeats, if the index of the run may have
-    /// it.
+    /// Returns the id of the document that is the reason, if the index of the run may have that
+    /// document.
     pub fn of_own(&self) -> Option<&str> {
         self.of.index.is_none().then_some(&self.of.id)
     }
 
-    /// Returns whether the document has the same text as another.
+    /// Tells whether the reason is the same text.
     pub fn is_exact(&self) -> bool {
         self.rank == 2
     }
 
-    /// Returns the better of two; of equal ones, that of the first id.
+    /// Returns the better of two reasons, and among equal ones the reason with the smaller id.
     pub fn better(a: Option<Reason>, b: Option<Reason>) -> Option<Reason> {
         let (Some(first), Some(second)) = (&a, &b) else { return a.or(b) };
         let order = first.rank.cmp(&second.rank);
@@ -334,7 +334,6 @@ impl Reason {
         if order.then_with(|| second.of.id.cmp(&first.of.id)).is_ge() { a } else { b }
     }
 
-    /// Returns the verdict on the document.
     pub fn verdict(self) -> Verdict {
         let Reason { rank, similarity, evidence, of: Holder { id: of, index } } = self;
         match rank {
@@ -387,7 +386,8 @@ mod tests {
         #[test]
         fn the_best_reason_is_found_in_any_order(reasons in prop::collection::vec(reason(), 0..6)) {
             let all = reasons.iter().flatten();
-            // The same text, then resemblance, then containment; the more similar; the first id.
+            // The order is the same text, resemblance, containment, then similarity, then the
+            // smallest id.
             let best = all.min_by(|a, b| {
                 let by_rank = b.rank.cmp(&a.rank);
                 let by_similarity = by_rank.then(b.similarity.total_cmp(&a.similarity));

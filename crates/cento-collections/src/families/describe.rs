@@ -1,4 +1,4 @@
-//! A family as it is shown: its carriers with their dates, places and changes.
+//! Describes a family: its carriers with their dates, places and changes.
 
 use std::collections::HashSet;
 
@@ -16,22 +16,22 @@ use cento_text::runtime::Stop;
 use cento_api::part::part_at;
 use cento_api::{Carrier, DateRelation, DirectionBy, Family};
 
-/// What descriptions are made from.
+/// The inputs of descriptions.
 pub struct Describing<'a> {
     pub snapshot: &'a Snapshot,
     pub documents: &'a Chronology,
     /// The rank of the document that families were requested for.
     pub requested: Option<u32>,
-    /// The documents whose search for passages was cut short.
+    /// Ranks of documents whose search for passages was cut short.
     pub cut_short: &'a HashSet<u32>,
     pub stop: &'a Stop,
 }
 
 impl Describing<'_> {
-    /// Describes the family with these places, without its number.
+    /// Describes the family with these places, with 0 as its number.
     ///
     /// # Errors
-    /// When a document cannot be read; [`Error::Cancelled`](cento::Error::Cancelled) soon after
+    /// When a document cannot be read. [`Error::Cancelled`](cento::Error::Cancelled) soon after
     /// `stop`.
     pub fn family(&self, settled: &Settled) -> Result<Family> {
         let Describing { snapshot, documents, cut_short, stop, .. } = *self;
@@ -96,13 +96,13 @@ impl Describing<'_> {
         })
     }
 
-    /// Returns how the date of a document relates to that of the requested one.
+    /// Returns how the date of a document relates to the date of the requested document.
     fn relation(&self, rank: u32) -> Option<DateRelation> {
         let other = self.requested.filter(|&requested| requested != rank);
         other.map(|requested| self.documents.relation(rank, requested))
     }
 
-    /// Returns the reason why the nearest document is taken for the earlier one.
+    /// Returns why the nearest carrier is taken to be earlier.
     fn direction(&self, nearest: u32, rank: u32) -> Option<DirectionBy> {
         let by = match self.documents.relation(nearest, rank) {
             DateRelation::Earlier => DirectionBy::Date,
@@ -112,7 +112,7 @@ impl Describing<'_> {
     }
 }
 
-/// Sets the place of a carrier, which may begin earlier in its part than it did.
+/// Sets the place of a carrier, which may now begin earlier in its part.
 fn set_place(carrier: &mut Carrier, excerpt: &Excerpt) {
     let added = excerpt.until(carrier.start);
     let page_ends = memchr::memchr_iter(b'\x0c', added).count() as u32;
@@ -121,12 +121,12 @@ fn set_place(carrier: &mut Carrier, excerpt: &Excerpt) {
     (carrier.start, carrier.end) = excerpt.place;
 }
 
-/// Counts the documents of places that are in the order of their documents.
+/// Counts the documents of places that are sorted by document.
 pub fn document_count(places: &Settled) -> u64 {
     places.chunk_by(|one, other| one.0 == other.0).count() as u64
 }
 
-/// Tells whether the first document is known to be earlier than all others.
+/// Tells whether the first document is known to be earlier than every other document.
 fn is_first_certain(documents: &Chronology, settled: &Settled) -> bool {
     let first = settled[0].0;
     let mut others = settled.iter().map(|&(rank, _)| rank).filter(|&rank| rank != first);

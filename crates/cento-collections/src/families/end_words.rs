@@ -1,19 +1,17 @@
-//! The words at the ends of two wordings that only one of them has.
+//! The words at the ends of two wordings that only one wording has.
 
 use similar::DiffOp;
 
-/// The two sides of a place.
 pub const SIDES: [Side; 2] = [Side::Before, Side::After];
 
-/// A side of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     Before,
     After,
 }
 
-/// The words at the ends of two wordings, the earlier one and the later one, beyond their common
-/// words; from the inside to the outside.
+/// The words at the ends of the earlier and of the later wording, beyond their common words. Words
+/// are in order from the inside to the outside.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ends {
     before: [Vec<u64>; 2],
@@ -21,10 +19,11 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Finds them by the differences between the words of two wordings.
+    /// Finds the words from the differences between two wordings.
     ///
-    /// Words that both have are outside too if no fewer differ further inside. They may be there by
-    /// chance, or once more: in "and the earth. And the earth was", where one wording has half.
+    /// Common words count as outside if at least as many words differ further inside, because such
+    /// words may be common by chance, or repeated: in "and the earth. And the earth was", one
+    /// wording has half.
     pub fn new(differences: &[DiffOp], (earlier, later): (&[u64], &[u64])) -> Ends {
         let outside = |ops: &mut dyn Iterator<Item = &DiffOp>| {
             let (mut balance, mut least, mut outside) = (0i64, 0i64, [0, 0]);

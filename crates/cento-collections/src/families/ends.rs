@@ -1,8 +1,8 @@
-//! The ends of the places of a family, checked against the text beside them.
+//! Extends the places of a family at their ends, according to the text beside them.
 //!
-//! The places of a family come from pairs of documents, and the ends of a passage differ from pair
-//! to pair. So a version can have words at an end that are in the other document too, directly
-//! beside its place there: they were neither added nor removed. The place is extended to them.
+//! The ends of a passage differ between pairs of documents. So a version can have words at its end
+//! while a second document has the same words directly beside its place. Such words were neither
+//! added nor removed, and the place of the second document is extended to include the words.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -17,38 +17,37 @@ use cento_text::compare::place::Parted;
 use cento_text::runtime::Stop;
 use cento_text::text::Analyzer;
 
-/// The maximum number of times that the versions are compared anew. An extension can show another
-/// one at most where the places of three wordings end differently.
+/// The maximum number of times that versions are compared. One extension can cause a second
+/// extension only if the places of three wordings end differently.
 const ROUNDS_MAX: usize = 8;
 
-/// Words beside a place are aligned with those of the other wording up to this number of words
-/// further on in either.
+/// How far the alignment of words beside a place with wanted words may shift, in words.
 const BAND: usize = 16;
 
-/// The alignment ends after this many more words that differ than words that are the same.
+/// The alignment ends when the balance drops this far below the best balance.
 const DROP: i32 = 8;
 
-/// The bytes of text beside a place that are read for each word that is looked for there, and in
-/// addition: words are shorter.
+/// How much text to read beside a place: bytes for each wanted word, and bytes in addition. Usual
+/// words are shorter.
 const BYTES_A_WORD: usize = 16;
 const BYTES_MORE: usize = 256;
 
-/// The text of a place and around it.
+/// The text of a place, with some text around it.
 #[derive(Debug)]
 pub struct Excerpt {
     text: String,
-    /// Where the text begins in the document, and whether more of the part follows on each side.
+    /// Where the text begins in the document, and whether the part has more text on each side.
     offset: u32,
     is_cut: [bool; 2],
-    /// Whether the excerpt before this one is of the same document.
+    /// Whether the previous excerpt is from the same document.
     follows: bool,
     /// The place in the document.
     pub place: Place,
 }
 
 impl Excerpt {
-    /// Copies a place of a document, and as much text beside it as it may be extended to: at most
-    /// `margin` bytes on each side, within its part, up to the places beside it.
+    /// Copies a place of a document with the text available for extending the place: at most
+    /// `margin` bytes on either side, within the part, up to the neighboring places.
     pub fn new(
         (text, parts): Parted<'_>,
         place: Place,
@@ -74,12 +73,11 @@ impl Excerpt {
         }
     }
 
-    /// Returns the text of the place.
     pub fn text(&self) -> &str {
         self.text.get(self.range()).unwrap_or_default()
     }
 
-    /// Returns the bytes from the beginning of the place to this offset in the document.
+    /// Returns the bytes from the beginning of the place up to this offset in the document.
     pub fn until(&self, offset: u32) -> &[u8] {
         let end = offset.saturating_sub(self.offset) as usize;
         self.text.as_bytes().get(self.range().start..end).unwrap_or_default()
@@ -89,8 +87,8 @@ impl Excerpt {
         (self.place.0 - self.offset) as usize..(self.place.1 - self.offset) as usize
     }
 
-    /// Returns the words beside the place from the inside to the outside, for `count` words that
-    /// are looked for there, and the end of a place with each.
+    /// Returns the words beside the place from the inside to the outside, with the end of the place
+    /// if extended to the word. Reads enough text for `count` words.
     fn beside(
         &self,
         side: Side,
@@ -120,7 +118,7 @@ impl Excerpt {
         if side == Side::Before {
             found.reverse();
         }
-        // The outermost may be a part of a word.
+        // The outermost word may be cut off.
         if is_cut {
             found.pop();
         }
@@ -128,11 +126,11 @@ impl Excerpt {
     }
 }
 
-/// Extends the places of a passage to the words beside them that another version has at its end,
-/// and returns the versions.
+/// Extends places of a passage to adjacent words, if a version has these words at its end. Returns
+/// the versions.
 ///
 /// # Errors
-/// When a text is too large to be analyzed; [`Error::Cancelled`](cento::Error::Cancelled) soon
+/// When a text is too large to be analyzed. [`Error::Cancelled`](cento::Error::Cancelled) soon
 /// after `stop`.
 pub fn settled_versions(
     excerpts: &mut [Excerpt],
@@ -159,20 +157,21 @@ pub fn settled_versions(
     Ok(found)
 }
 
-/// Returns the texts of places with their words.
+/// Returns the text and the words of each place.
 fn with_words<'a>(excerpts: &'a [Excerpt], all: &'a [Words]) -> Vec<(&'a str, &'a Words)> {
     excerpts.iter().map(Excerpt::text).zip(all).collect()
 }
 
-/// Extends the places that end before words of the version that they were compared with; tells
-/// which. Versions are checked if they, or those that they were compared with, have changed.
+/// Extends places to words of the version that they were compared with, and returns which places
+/// changed. Skips pairs of versions without changes.
 fn extend(
     excerpts: &mut [Excerpt],
     (versions, is_changed): (&[Version], &[bool]),
     by: (&Analyzer, &Stop),
 ) -> Result<Vec<bool>> {
     let mut places: Vec<Place> = excerpts.iter().map(|excerpt| excerpt.place).collect();
-    // Versions with the same nearest one often lack the same words; searches repeat nothing.
+    // Versions with the same nearest version often lack the same words, so each search is made
+    // once.
     let mut searched: HashSet<(usize, Side, &[u64], &[u64])> = HashSet::new();
     for (at, version) in versions.iter().enumerate() {
         let (Some(ends), Some(nearest)) = (&version.ends, version.nearest) else { continue };
@@ -187,7 +186,7 @@ fn extend(
                 let of_excerpt = |excerpt| found_beside(excerpt, side, (own, wanted), by);
                 let Some(end) = of_excerpt(&excerpts[first])? else { continue };
                 set_end(&mut places[first], side, end);
-                // The other carriers of the wording, which is to remain one.
+                // Copies of a wording are extended too, so that the wording remains one.
                 for copy in first + 1..excerpts.len() {
                     if versions[copy].number == versions[first].number
                         && let Some(end) = of_excerpt(&excerpts[copy])?
@@ -198,8 +197,7 @@ fn extend(
             }
         }
     }
-    // Text between two places of a document is added to one of them: the one that had it, or the
-    // first.
+    // Text between two places of a document goes to the place that had it before, or to the first.
     for at in 1..places.len() {
         let [before, own] = [excerpts[at - 1].place, excerpts[at].place];
         if !excerpts[at].follows {
@@ -226,9 +224,9 @@ fn set_end(place: &mut Place, side: Side, end: u32) {
     }
 }
 
-/// Returns where a place ends if it is extended to those of the `wanted` words that are beside it:
-/// the words at the end of another version. The place has only its `own` words there. All are in
-/// the order from the inside to the outside.
+/// Returns the end of a place after extending the place to `wanted` words beside it. The `wanted`
+/// words are at the end of a different version, where the place itself has only its `own` words.
+/// Words are in order from the inside to the outside.
 fn found_beside(
     excerpt: &Excerpt,
     side: Side,
@@ -244,10 +242,11 @@ fn found_beside(
     Ok(found.checked_sub(own.len() + 1).map(|at| beside[at].1))
 }
 
-/// Returns the number of the first words of `words` that are most like the first of `wanted`: each
-/// word in common counts for them, and each other one against them.
+/// Returns how many words at the beginning of `words` match the beginning of `wanted` best. Common
+/// words raise the balance, and differing words lower it.
 fn common_start(wanted: &[u64], words: &[u64]) -> usize {
-    // Before each row the balance of no word of `wanted` and these of `words`, then of one more.
+    // A row holds balances by shift: how far the number of words is ahead of the number of wanted
+    // words.
     let width = 2 * BAND + 1;
     let none = i32::MIN / 2;
     let mut row: Vec<i32> =
@@ -257,7 +256,7 @@ fn common_start(wanted: &[u64], words: &[u64]) -> usize {
     for (at, &word) in wanted.iter().enumerate() {
         next.fill(none);
         for column in 0..width {
-            // The number of words that are compared with `at + 1` of those wanted.
+            // How many words are compared with the first `at + 1` wanted words.
             let Some(taken) = (at + 1 + column).checked_sub(BAND) else { continue };
             if taken > words.len() {
                 break;
@@ -316,7 +315,7 @@ mod tests {
             &[("x one two three four five six seven eight y", ends), (whole, whole)],
             &[&format!("{whole} []"), &format!("{whole} []")],
         );
-        // Either of the two, and copies with it.
+        // Either wording is extended, and so are copies.
         check(
             &[
                 (whole, whole),
@@ -329,12 +328,12 @@ mod tests {
                 "two three four five six []",
             ],
         );
-        // Words that differ between those that are the same.
+        // The common words have a different word between them.
         check(
             &[("one two 2 three four five six y", ends), (whole, whole)],
             &["one two 2 three four five six []", &format!("{whole} [2>,>seven eight]")],
         );
-        // Words that are there twice, once beside the place.
+        // The words occur twice, once beside the place.
         let rest = "was four five six seven eight nine ten";
         let (once, twice) =
             (format!("one two three {rest}"), format!("one two three 2 one two three {rest}"));
@@ -343,7 +342,7 @@ mod tests {
             &[(&twice, &once), (&other, &other)],
             &[&format!("{twice} []"), &format!("{other} [2>]")],
         );
-        // Words that are not there were added.
+        // Words that are not beside the place were added.
         check(
             &[("eight three four five six one", ends), (whole, whole)],
             &["three four five six []", &format!("{whole} [>one two,>seven eight]")],
@@ -352,7 +351,7 @@ mod tests {
 
     #[test]
     fn two_places_of_a_document_are_not_extended_to_the_same_words() {
-        // Both had the word between them.
+        // The first and the second place could take the word in between.
         let (passage, wanted) = ("one two three four five six", "x one two three four five six x");
         let twice = format!("{passage} x {passage}");
         let places = [(0, passage.len() as u32), (passage.len() as u32 + 3, twice.len() as u32)];
@@ -375,7 +374,7 @@ mod tests {
         assert_eq!((excerpt.text.as_str(), excerpt.offset), ("three four", 8));
     }
 
-    /// The definition of `common_start`, without its bounds.
+    /// The definition of `common_start` without a band.
     fn slowly(wanted: &[u64], words: &[u64]) -> usize {
         let balance = |row: usize, column: usize| -> i32 {
             let mut table = vec![vec![0i32; column + 1]; row + 1];

@@ -1,24 +1,24 @@
-//! Families of places, grown along the passages that documents have in common.
+//! Grows families of places along the passages that documents share.
 //!
 //! Single linkage of overlapping places, as in Smith, Cordell and Mullen, "Computational Methods
-//! for Uncovering Reprinted Texts in Antebellum Newspapers" (2015), joins passages that have
-//! nothing in common: a document that has both, side by side, overlaps each. So a family here has
-//! a *founder*, the longest passage of the earliest document that is in no family yet, and each
-//! place has a part of the founder that it came from, link by link. A place joins if
+//! for Uncovering Reprinted Texts in Antebellum Newspapers" (2015), joins unrelated passages: a
+//! document with two passages side by side overlaps both. So a family here has a *founder*, the
+//! longest passage of the earliest document without a family. Every place descends from a part of
+//! the founder, link by link. A place joins if
 //!
-//! - its document shares, with one that carries the passage, at least half of the passage as it is
-//!   there, and
-//! - what came down from the founder is at least half of the founder, by its place and by its
-//!   words: if each of two links has 6 words in 10, about 36 in 100 come down by both, and an
-//!   archive of tables would else be one family.
+//! - its document shares at least half of the passage with a carrier, as the carrier has it, and
+//! - at least half of the founder came down, by place and by words. If two links keep 6 words in 10
+//!   each, about 36 in 100 come down by both. Without this condition, an archive of tables would be
+//!   one family.
 //!
-//! A link that both documents of a family account for founds no other. One that is much longer than
-//! the place founds a family of its own: an article, beside the family of a sentence of it that
-//! others quote. The documents of the article also carry the sentence, and so are in both; their
-//! place of it is *projected* from the place of the whole, which is an estimate, and joins as the
-//! text has it ([`Texts`]). Estimates of estimates would lead away from the passage.
+//! A link founds no further family if a family accounts for both of its documents. A link much
+//! longer than the place founds a family of its own: an article, beside the family of a sentence
+//! quoted from the article. The documents of the article carry the sentence as well, so they are in
+//! both families. Their place of the sentence is *projected* from the place of the article. As
+//! estimates of estimates would drift away from the passage, the text decides where a projected
+//! place is ([`Texts`]).
 //!
-//! The result depends on the set of links, and on the texts, only.
+//! The result depends only on the set of links and on the texts.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -28,32 +28,31 @@ use super::places::{Places, SHARE_MIN, common, covers, is_same, length};
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
 
-/// A link is accounted for by a family if its places have this share of its matched part, or if
-/// either has [`SAME_MIN`] of the other: where a passage of many documents begins and ends differs
-/// from pair to pair, by a word that both have by chance.
+/// A family accounts for a link if its places have this share of the link's matched part, or if a
+/// place and the link's place have [`SAME_MIN`] in common on both sides. The ends of a passage of
+/// many documents differ from pair to pair, by words that agree by chance.
 const ACCOUNTED_MIN: f64 = 0.9;
 
-/// Two copied places are one passage if each has this share of the other. Rewritten ones, whose
-/// places are whole sentences, are one if each has half.
+/// The minimum share of the shorter and of the longer place if two copied places are one passage.
+/// For rewritten places, which are whole sentences, half is enough.
 const SAME_MIN: f64 = 0.66;
 
-/// A passage with a smaller matched part, in per cent, was rewritten. It extends no place: its own
-/// places are whole sentences, whatever is reused of them. Nor is a part of it projected, because
-/// its words are in another order.
+/// A passage with a smaller matched part, in per cent, was rewritten. Its places are whole
+/// sentences, however little is reused, so the passage extends no place. The words are in a
+/// different order, so no part of the passage is projected.
 const COPIED_MIN: u8 = 80;
 
 /// A place of a family.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Claim {
-    /// The rank of the document.
+    /// The rank of the document in time.
     pub document: u32,
     pub place: Place,
     /// The part of the place that came down from the founder.
     core: Place,
-    /// The part of the founder that it came from, as shares of its length.
+    /// The part of the founder that came down, as a range of shares of its length.
     share: (f64, f64),
-    /// The part of the words of that part which came down, as far as the links tell: each changes
-    /// others.
+    /// The share of words that came down within `share`, if every link changes different words.
     kept: f64,
 }
 
@@ -66,9 +65,9 @@ impl Claim {
 
 /// The texts of the documents, which decide on estimated places.
 pub trait Texts {
-    /// Returns the place near an estimated one that has most of the passage of a founder, which is
-    /// a place of a document, and the share of all its words that it has; `None` if the text does
-    /// not have half of it there.
+    /// Returns the place near `estimate` that has most of the founder's passage, and the share of
+    /// the passage's words there. Returns `None` if the text has less than half of the passage
+    /// there.
     ///
     /// # Errors
     /// When a text cannot be read.
@@ -79,10 +78,10 @@ pub trait Texts {
     ) -> Result<Option<(Place, f64)>>;
 }
 
-/// Groups the places of links, which are sorted, into families, each with its founder first.
+/// Groups the places of sorted links into families, each with its founder first.
 ///
 /// # Errors
-/// Those of `texts`; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
+/// The errors of `texts`. [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
 pub fn grow(
     links: &[Link],
     documents: usize,
@@ -109,13 +108,12 @@ pub fn grow(
     Ok(families)
 }
 
-/// The links by document, each list a tree of places.
+/// The links by document, with a tree of places for each document.
 ///
-/// The entries of a document are in the order of their starts. The middle of a range of them is the
-/// root of a tree, whose branches are the entries before and after it.
+/// The entries of a document are sorted by start. The middle entry of a range is the root of a
+/// tree, and the entries before and after the root are its branches.
 struct Graph<'a> {
     links: &'a [Link],
-    /// Where the entries of each document begin.
     starts: Vec<u32>,
     entries: Vec<Entry>,
 }
@@ -124,14 +122,14 @@ struct Graph<'a> {
 #[derive(Clone, Copy, Default)]
 struct Entry {
     place: Place,
-    /// The last end of a place in the tree whose root this entry is.
+    /// The greatest end of a place in the tree below this entry.
     last: u32,
-    /// The number of the link, times two; plus one for its second document.
+    /// Twice the number of the link, plus one for the link's second document.
     link: u32,
 }
 
 impl Entry {
-    /// Returns the number of the link, and the side that the place is.
+    /// Returns the number of the link, and the side of the place.
     fn side(self) -> (usize, usize) {
         ((self.link / 2) as usize, (self.link % 2) as usize)
     }
@@ -163,8 +161,8 @@ impl<'a> Graph<'a> {
         Graph { links, starts, entries }
     }
 
-    /// Writes the entries of a document whose places begin at `place.1` or before, and end at
-    /// `place.0` or after, to `found`, in the order of their links.
+    /// Finds the entries of a document that begin at `place.1` or before and end at `place.0` or
+    /// after, in the order of their links.
     fn around(&self, document: u32, place: Place, found: &mut Vec<Entry>) {
         let document = document as usize;
         found.clear();
@@ -173,13 +171,12 @@ impl<'a> Graph<'a> {
         found.sort_unstable_by_key(|entry| entry.link);
     }
 
-    /// Grows a family from a link.
     fn family(&self, founder: &Link, texts: &mut dyn Texts, stop: &Stop) -> Result<Growing> {
         let mut family = Growing::new(founder);
         let (mut next, mut steps, mut around) = (0, 0, Vec::new());
         while next < family.claims.len() {
             let Claim { document, place, .. } = family.claims[next];
-            // A place that has half of another has, or touches, its middle.
+            // A place with half of a second place has, or touches, the middle of the second place.
             let middle = place.0 + length(place) / 2;
             self.around(document, (middle, middle + length(place) % 2), &mut around);
             for &entry in &around {
@@ -217,7 +214,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Sets the last end of each tree; returns that of the whole.
+/// Sets the greatest end of each subtree, and returns the greatest end of the whole tree.
 fn set_last(tree: &mut [Entry]) -> u32 {
     if tree.is_empty() {
         return 0;
@@ -228,8 +225,7 @@ fn set_last(tree: &mut [Entry]) -> u32 {
     root.last
 }
 
-/// Adds the entries of a tree whose places begin at `place.1` or before, and end at `place.0` or
-/// after.
+/// Adds the entries of a tree that begin at `place.1` or before and end at `place.0` or after.
 fn add_around(tree: &[Entry], place: Place, found: &mut Vec<Entry>) {
     let (before, rest) = tree.split_at(tree.len() / 2);
     let Some((&root, after)) = rest.split_first() else { return };
@@ -246,14 +242,13 @@ fn add_around(tree: &[Entry], place: Place, found: &mut Vec<Entry>) {
     add_around(after, place, found);
 }
 
-/// A family that is not complete yet.
+/// A family that is still growing.
 struct Growing {
-    /// The founder's document, and its place there.
     founder: (u32, Place),
     claims: Vec<Claim>,
-    /// The places of the claims, with their numbers.
+    /// The places of the claims, with the numbers of the claims.
     places: Places,
-    /// The estimated places that were looked for in the texts.
+    /// Estimated places that were searched for in the texts before.
     looked_for: Places,
 }
 
@@ -284,7 +279,7 @@ impl Growing {
         self.claims.push(claim);
     }
 
-    /// Lets the other document of a link join if the link has most of the place of a claim.
+    /// Lets the second document of a link join if the link has most of a claim's place.
     fn follow(
         &mut self,
         from: usize,
@@ -323,14 +318,14 @@ impl Growing {
         Ok(())
     }
 
-    /// Takes a claim if at least half of the founder came down to it.
+    /// Adds a claim if at least half of the founder came down.
     fn join(&mut self, claim: Claim) {
         if claim.of_founder() >= SHARE_MIN {
             self.push(claim);
         }
     }
 
-    /// Returns the claims, each place once: two can have been extended to the same.
+    /// Returns the claims without repeated places, which extensions can produce.
     fn into_claims(self) -> Vec<Claim> {
         let Growing { mut claims, .. } = self;
         let mut known = HashSet::new();
@@ -338,13 +333,13 @@ impl Growing {
         claims
     }
 
-    /// Returns the first claim of this place of a document.
+    /// Returns the first claim that has this place of a document.
     fn known(&self, document: u32, place: Place) -> Option<usize> {
         let around = self.places.around(document, place);
         around.filter(|&(known, _)| is_same(known, place)).map(|(_, at)| at).min()
     }
 
-    /// Tells whether an estimated place was not looked for before, and notes it.
+    /// Tells whether an estimated place is new, and remembers it.
     fn note(&mut self, document: u32, estimate: Place) -> bool {
         let is_new =
             !self.looked_for.around(document, estimate).any(|(one, _)| is_same(one, estimate));
@@ -354,8 +349,8 @@ impl Growing {
         is_new
     }
 
-    /// Extends the place of a claim by that of a link, unless it would be mostly text that did not
-    /// come down from the founder.
+    /// Extends the place of a claim by the place of a link, unless less than half of the result
+    /// would have come down from the founder.
     fn extend(&mut self, at: usize, place: Place) {
         let Claim { document, place: own, core, .. } = self.claims[at];
         let whole = (own.0.min(place.0), own.1.max(place.1));
@@ -366,7 +361,7 @@ impl Growing {
     }
 }
 
-/// Tells whether a place of a family accounts for that of a link with this matched part.
+/// Tells whether a place of a family accounts for a link's place with this matched part.
 fn accounts_for(own: Place, place: Place, matched: u8) -> bool {
     let is_rewritten = matched < COPIED_MIN;
     let same_min = if is_rewritten { SHARE_MIN } else { SAME_MIN };
@@ -374,7 +369,8 @@ fn accounts_for(own: Place, place: Place, matched: u8) -> bool {
         || (covers(own, place, same_min) && covers(place, own, same_min))
 }
 
-/// Returns the part of `to` that a part of `from` corresponds to, if words are as long in both.
+/// Returns the part of `to` that corresponds to a part of `from`, if words are equally long in
+/// both.
 fn project(part: Place, from: Place, to: Place) -> Place {
     let scale = |at: u32| {
         let at = u64::from(at - from.0) * u64::from(length(to));
@@ -394,7 +390,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Texts that have each passage where it is estimated to be.
+    /// Texts with every passage at its estimated place.
     struct AsEstimated;
 
     impl Texts for AsEstimated {
@@ -432,7 +428,7 @@ mod tests {
 
     #[test]
     fn a_neighbour_that_has_two_passages_does_not_join_them() {
-        // Document 1 has a passage of 0 and one of 2, side by side.
+        // Document 1 has a passage of document 0 and a passage of document 2, side by side.
         let found =
             families(vec![link(0, (0, 100), 1, (0, 100)), link(1, (100, 200), 2, (0, 100))]);
         assert_eq!(
@@ -443,7 +439,7 @@ mod tests {
 
     #[test]
     fn passages_that_slide_along_a_text_are_not_one() {
-        // Each document has three quarters of the one before it, and new text.
+        // Each document has three quarters of its predecessor, and new text.
         let links = (0..8).map(|at| link(at, (100, 400), at + 1, (0, 300))).collect();
         for family in families(links) {
             assert!(family.len() <= 4, "{family:?}");
@@ -452,7 +448,8 @@ mod tests {
 
     #[test]
     fn a_quotation_of_an_article_is_a_family_beside_it() {
-        // 0 and 1 have the article, 2 quotes a tenth of it, and only 0 was found to have it.
+        // 0 and 1 have the article, and 2 quotes a tenth of it. A link was found only between 0 and
+        // 2.
         let found =
             families(vec![link(0, (0, 1000), 1, (50, 1050)), link(0, (400, 500), 2, (0, 100))]);
         assert_eq!(
@@ -486,7 +483,7 @@ mod tests {
 
     #[test]
     fn passages_that_have_half_of_the_words_of_one_another_are_not_one() {
-        // Each document has two thirds of the words of the one before it, in a passage as long.
+        // Each document has two thirds of its predecessor's words, in a passage of the same length.
         let link = |at| Link { matched: 66, ..link(at, (0, 100), at + 1, (0, 100)) };
         for family in families((0..8).map(link).collect()) {
             assert!(family.len() <= 3, "{family:?}");
@@ -495,7 +492,8 @@ mod tests {
 
     #[test]
     fn a_rewritten_passage_neither_extends_a_copied_one_nor_is_another() {
-        // Between 1 and 2 whole sentences were found; 60 in 100 of their words are the passage.
+        // The link between 1 and 2 has whole sentences, and 60 in 100 of their words are the
+        // passage.
         let rewritten = Link { matched: 60, ..link(1, (0, 160), 2, (0, 160)) };
         let found = families(vec![
             link(0, (0, 100), 1, (0, 100)),
@@ -507,7 +505,7 @@ mod tests {
 
     #[test]
     fn a_part_of_a_rewritten_passage_is_not_projected() {
-        // 0 and 1 have the article in other words, 2 quotes a tenth of it from 0.
+        // 0 and 1 have the article in different words, and 2 quotes a tenth of it from 0.
         let rewritten = Link { matched: 60, ..link(0, (0, 1000), 1, (50, 1050)) };
         let found = families(vec![rewritten, link(0, (400, 500), 2, (0, 100))]);
         assert_eq!(
@@ -572,7 +570,7 @@ mod tests {
             for claims in &grown {
                 prop_assert!(claims.len() >= 2);
                 for claim in claims {
-                    // Half of the founder came down to it, and it is on a link.
+                    // At least half of the founder came down, and the place is on a link.
                     prop_assert!(claim.of_founder() >= SHARE_MIN);
                     let is_linked = links.iter().any(|link| (0..2).any(|side| {
                         link.documents[side] == claim.document

@@ -1,4 +1,4 @@
-//! How much memory do families take that are still to be described?
+//! Estimates the memory of families that are still to be described.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -8,22 +8,22 @@ use super::places::length;
 use cento_api::Carrier;
 use cento_text::runtime::ordered::results_max;
 
-/// Describing a family takes its passages this many times: the texts, with as much text on both
-/// sides, the hashes of their words, those in order, and the words that were changed.
+/// The memory for describing a family, in multiples of its passages: the texts, as much text on
+/// both sides, hashes of words, sorted hashes, and changed words.
 const DESCRIBED_TIMES: usize = 10;
 
-/// A described family has its passages at most this many times: the first, and in each other
-/// carrier the words that it changed, those before and those after.
+/// The memory of a described family, in multiples of its passages: at most the first passage, and
+/// for further carriers the changed words before and after the change.
 const DESCRIPTION_TIMES: usize = 3;
 
-/// The memory of a described carrier: itself, its id, and its date.
+/// The memory of a described carrier with its id and date.
 const CARRIER_BYTES: usize = size_of::<Carrier>() + 96;
 
-/// The memory of an entry of a set of ranks.
+/// The memory of a rank in a set.
 const RANK_BYTES: usize = 8;
 
-/// Returns the memory to describe these families on some threads, with the documents whose search
-/// for passages was cut short. Those that are described wait for their turn.
+/// Returns the memory for describing these families on `threads` threads, including described
+/// families that wait for their turn and the ranks of documents whose search was cut short.
 pub fn bytes(settled: &[Settled], cut_short: &HashSet<u32>, threads: usize) -> usize {
     let places = settled.iter().map(|places| {
         size_of::<Settled>() + places.capacity() * size_of::<<Settled as IntoIterator>::Item>()

@@ -1,4 +1,4 @@
-//! The places of the passages that two documents have in common.
+//! Finds the places of the passages that two documents share.
 
 use std::collections::HashSet;
 
@@ -14,19 +14,19 @@ use cento_text::text::Tokens;
 /// A half-open range of bytes.
 pub type Place = (u32, u32);
 
-/// A passage that two documents have in common: their ranks, and its place in each.
+/// A passage that two documents share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
     /// The ranks of the documents, ascending.
     pub documents: [u32; 2],
     pub places: [Place; 2],
-    /// The words of the passage that both places have, in per cent, at least [`MATCHED_MIN`]: fewer
-    /// of a rewritten passage, whose places are whole sentences. See [`Matched`].
+    /// The share of words that both places have, in per cent, at least [`MATCHED_MIN`]. A rewritten
+    /// passage has fewer, because its places are whole sentences. See [`Matched`].
     pub matched: u8,
 }
 
 impl Link {
-    /// Returns the share of the words that both places have.
+    /// Returns the share of words that both places have, 0 to 1.
     pub fn matched_share(&self) -> f64 {
         f64::from(self.matched) / 100.0
     }
@@ -36,41 +36,41 @@ impl Link {
 #[derive(Debug, Default)]
 pub struct Links {
     pub links: Vec<Link>,
-    /// The pairs of documents that were compared.
+    /// The number of compared pairs of documents.
     pub pairs: u64,
-    /// Those whose search for passages was cut short.
+    /// The number of pairs whose search for passages was cut short.
     pub cut_pairs: u64,
-    /// The documents of such pairs.
+    /// The documents of pairs, and of further searches, that were cut short.
     pub cut: HashSet<u32>,
 }
 
-/// The memory that grouping takes for a link: itself, and an entry for each of its documents, with
-/// the place.
+/// The memory of a link while families grow: the link, and an entry with a place for each document.
 const LINK_BYTES: usize = size_of::<Link>() + 2 * size_of::<(Place, u32, u32)>();
 
-/// Of a passage with a smaller matched part, in per cent, neither place carries the other: less
-/// than half of its words are in both. Places of rewritten text can be as unlike.
+/// The minimum matched part of a passage, in per cent. With a smaller part neither document carries
+/// the passage, because less than half of the words are common. Unrelated rewritten text can be as
+/// alike.
 const MATCHED_MIN: u32 = 50;
 
-/// The matched words of a passage are at least this many different ones, as a part of the least
-/// number of its words: else it is a row of numbers or a line of a table, as any other text may
+/// The minimum number of distinct matched words, as a share of the minimum number of words. A
+/// passage with fewer distinct words is a row of numbers or a line of a table, as any text may
 /// have.
 const DIFFERENT_MIN: f64 = 0.6;
 
-/// The words of a passage that its other place has too.
+/// Counts of matched words in a passage.
 ///
-/// Different words are counted, beside all of them: a table and any other table have most of their
-/// noughts and ones in common, and that says nothing.
+/// Distinct words are counted as well as all words, because any two tables share most of their
+/// zeros and ones, which means nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Matched {
-    /// How many different words there are.
+    /// The number of distinct matched words.
     pub different: usize,
-    /// The part of all words of the place, and of the different ones: the lesser of both.
+    /// The matched share of all words or of distinct words in the place, whichever is smaller.
     pub share: f64,
 }
 
 impl Matched {
-    /// Counts the words of the query of a passage that `of`, a place around it, has.
+    /// Counts the matched words of a passage. `of` is a place of the query around the passage.
     pub fn new(passage: &Passage, of: Place, query: &Tokens) -> Matched {
         let different = |places: &mut dyn Iterator<Item = Place>| {
             let places = places.map(|place| tokens_in(query, place));
@@ -90,22 +90,22 @@ impl Matched {
         Matched { different, share }
     }
 
-    /// Tells whether they make a passage of at least this many words.
+    /// Tells whether the words make a passage of at least this many words.
     pub fn is_passage(&self, min_passage: u32) -> bool {
         self.share * 100.0 >= f64::from(MATCHED_MIN)
             && self.different as f64 >= DIFFERENT_MIN * f64::from(min_passage)
     }
 }
 
-/// The number of pairs that are compared at a time.
+/// The number of pairs that a thread compares at a time.
 const PAIRS_AT_ONCE: usize = 16;
 
-/// Compares these pairs of documents, and finds their links; calls `progress` with the number of
-/// documents compared so far.
+/// Finds the links of these pairs of documents. Calls `progress` with the number of documents
+/// compared so far.
 ///
 /// # Errors
-/// When the links take too much memory, or a file is damaged;
-/// [`Error::Cancelled`] soon after `stop`.
+/// When the links take too much memory, or a file is damaged. [`Error::Cancelled`] soon after
+/// `stop`.
 pub fn links(
     request: &Request<'_>,
     documents: &Chronology,
@@ -150,7 +150,7 @@ pub fn links(
     Ok(found)
 }
 
-/// Returns the links of a pair of ranks by its passages, the first of the pair as their query.
+/// Returns the links of a pair of ranks by its passages, whose query is document `a`.
 pub fn of_pair(
     (a, b): (u32, u32),
     passages: &Passages,
@@ -173,7 +173,7 @@ impl Links {
     /// # Errors
     /// [`Error::Memory`].
     pub fn check(&self, memory_bytes: usize) -> Result<()> {
-        // A list that grows takes the old memory and the new.
+        // A growing list takes its old and its new memory.
         let bytes = 2 * self.links.len() * LINK_BYTES;
         match bytes > memory_bytes || self.links.len() > u32::MAX as usize / 2 {
             true => Err(Error::memory("finding families", bytes, memory_bytes)),
@@ -181,7 +181,7 @@ impl Links {
         }
     }
 
-    /// Notes that the search for passages of some documents was cut short.
+    /// Records documents whose search for passages was cut short.
     pub fn cut(&mut self, documents: impl IntoIterator<Item = u32>) {
         self.cut.extend(documents);
     }

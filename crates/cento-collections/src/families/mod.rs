@@ -1,13 +1,13 @@
-//! Families of passages: each reused passage once, with all documents that carry it.
+//! Families of passages: every reused passage once, with the documents that carry the passage.
 //!
-//! The passages that pairs of documents have in common (`partners` chooses the pairs) become places
-//! in documents, all of them where a document has a passage twice (`twice`), and these become
-//! families (`grow`). The carriers of a family are in
-//! the order of a date, and each is compared with those before it (`version`).
+//! `partners` chooses the pairs of documents to compare. Shared passages become places in
+//! documents, and `twice` finds further places of a passage that a document repeats. `grow` groups
+//! the places into families. The carriers of a family are ordered by date, and `version` compares a
+//! carrier with its predecessors.
 //!
-//! Nothing is stored: families follow from the documents that are in the index. A question about
-//! one document, or about those that were added since an earlier answer, compares the carriers of
-//! their fingerprints only, and its families are those that have a place in one of them.
+//! Nothing is stored, because families follow from the documents in the index. A question about one
+//! document, or about documents added since an earlier answer, compares only the carriers of their
+//! fingerprints, and the answer has the families with a place in one of these documents.
 
 mod describe;
 mod end_words;
@@ -41,11 +41,11 @@ pub use cento_api::{Carrier, Change, DateRelation, DirectionBy, Family, FamilyOp
 /// The default of [`Families::memory_bytes`].
 const MEMORY_BYTES: usize = 1 << 30;
 
-/// Finds the families of passages of an index, those of most documents first; equal ones by the
-/// length of the passage, then in the order of their first carriers.
+/// Finds the families of passages of an index. Families of more documents come first, then longer
+/// passages, then the order of their first carriers.
 ///
-/// The iterator begins at the first call of [`next`](Iterator::next), and ends its threads when it
-/// is dropped.
+/// The work begins at the first call of [`next`](Iterator::next), and the threads end when the
+/// iterator is dropped.
 ///
 /// ```
 /// use cento_collections::families::{FamilyOptions, families};
@@ -70,7 +70,7 @@ const MEMORY_BYTES: usize = 1 << 30;
 /// # Errors
 /// The iterator gives an error, and ends, when an option is out of bounds, the index stores no
 /// texts, no document has a date in the field, the passages take too much memory, or a file is
-/// damaged; [`Error::Cancelled`](cento::Error::Cancelled) after it was stopped.
+/// damaged, and with [`Error::Cancelled`](cento::Error::Cancelled) after it was stopped.
 pub fn families(searcher: &Searcher, options: &FamilyOptions) -> Families {
     let options = options.clone();
     let judge = FamilyJudge { options, memory_bytes: MEMORY_BYTES, tuning: Tuning::default() };
@@ -81,24 +81,25 @@ pub fn families(searcher: &Searcher, options: &FamilyOptions) -> Families {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FamilySummary {
-    /// The number of families, those beyond the limit too.
+    /// The number of families, including families beyond the limit.
     pub families: u64,
-    /// The pairs of documents whose passages were compared.
+    /// The number of compared pairs of documents.
     pub pairs: u64,
-    /// Those whose search for passages was cut short: carriers may be missing.
+    /// The number of pairs whose search for passages was cut short, so that carriers may be
+    /// missing.
     pub cut_pairs: u64,
-    /// Documents without a date, if dates decide: they come last.
+    /// The number of documents without a date, which come last. 0 unless dates decide.
     pub undated: u64,
-    /// The id of the first of them that has a value that is no date, and the value.
+    /// The id and the value of the first document whose value is no date.
     pub no_date: Option<(String, String)>,
-    /// What `since` takes to find the families of documents that are added later.
+    /// Pass this to `since` to find the families of documents that are added later.
     pub cursor: u64,
 }
 
-/// The families of a collection: [`families`].
+/// Iterator over the families of a collection, made by [`families`].
 pub type Families = Job<FamilyJudge>;
 
-/// Decides which passages are a family.
+/// Decides which passages form a family.
 #[derive(Debug)]
 pub struct FamilyJudge {
     options: FamilyOptions,
@@ -107,12 +108,12 @@ pub struct FamilyJudge {
 }
 
 impl Families {
-    /// Lets the passages take this much memory, instead of 1 GiB.
+    /// Sets the memory for passages, in bytes. The default is 1 GiB.
     pub fn memory_bytes(self, bytes: usize) -> Families {
         self.with_judge(|judge| judge.memory_bytes = bytes)
     }
 
-    /// Chooses the pairs that are compared by these sizes.
+    /// Sets the sizes that decide which pairs are compared.
     #[cfg(test)]
     fn tuning(self, tuning: Tuning) -> Families {
         self.with_judge(|judge| judge.tuning = tuning)
@@ -124,7 +125,7 @@ type Settled = Vec<(u32, Place)>;
 
 impl Judge for FamilyJudge {
     type Item = Family;
-    /// The summary, and the memory of the families to come, in bytes.
+    /// The summary, and the memory of the remaining families in bytes.
     type Facts = (FamilySummary, usize);
 
     fn run(

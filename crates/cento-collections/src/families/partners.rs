@@ -1,19 +1,18 @@
-//! The pairs of documents whose texts are compared.
+//! Chooses the pairs of documents whose texts are compared.
 //!
-//! A passage that n documents carry is in n (n - 1) / 2 pairs of them, and a family needs n - 1:
-//! each carrier with an earlier one. So for each fingerprint that a document has in common with
-//! earlier ones, it is compared with two of them: the first that has the fingerprint, which is
-//! where a family begins, and the one that has most fingerprints in common with the document, whose
-//! version is the nearest. They are the same document for most fingerprints. The number of pairs
-//! is that of the carriers of passages, not the square of it; Broder et al., "Syntactic Clustering
-//! of the Web" (1997), section 3.3, compare documents that have a frequent fingerprint with one of
-//! them for the same reason.
+//! A passage with n carriers is in n (n - 1) / 2 pairs of documents, but a family needs only n - 1
+//! pairs: a carrier and an earlier one. So for every fingerprint shared with earlier documents, a
+//! document is compared with two of the carriers: the first carrier, where a family begins, and the
+//! carrier with most fingerprints in common, whose version is nearest. For most fingerprints these
+//! are the same document. So the number of pairs grows with the number of carriers instead of its
+//! square. Broder et al., "Syntactic Clustering of the Web" (1997), section 3.3, compare the
+//! documents with a frequent fingerprint with a single document for the same reason.
 //!
-//! If few documents have a fingerprint, all pairs of them are compared.
+//! A fingerprint with few carriers makes pairs of all its carriers.
 //!
-//! The families are those of all pairs, as far as fingerprints tell. Where the first carrier has
-//! changed words near an end of the passage, others that have them in common may not be compared:
-//! their places then end beside the change.
+//! As far as fingerprints tell, comparing all pairs would give the same families. But if the first
+//! carrier has changed words near an end of the passage, documents that share the words may not be
+//! compared. Then their places end beside the change.
 
 use std::cmp::Reverse;
 
@@ -26,26 +25,25 @@ use cento_api::error::{Error, Result};
 use cento_text::hash::mix64;
 use cento_text::runtime::ordered::in_order;
 
-/// The number of documents whose fingerprints are read, or whose partners are chosen, at a time.
+/// The number of documents that a thread handles at a time.
 const DOCUMENTS_AT_ONCE: usize = 64;
 
-/// The number of fingerprints that are looked up at a time.
+/// The number of fingerprints to look up at a time.
 const KEYS_AT_ONCE: usize = 1 << 8;
 
-/// Fingerprints, each with the rank of a document that has it.
+/// Fingerprints with the ranks of documents.
 type Collected = Vec<(u64, u32)>;
 
-/// The memory of a fingerprint of a document while carriers are collected, and of one of a document
-/// and its carriers.
+/// The memory of a document's fingerprint while carriers are collected, and later.
 const COLLECTED_BYTES: usize = size_of::<(u64, u32)>();
 const KEPT_BYTES: usize = 2 * size_of::<u32>();
 
-/// Returns the pairs of ranks whose texts are compared, ascending; with `searched_for`, those that
-/// have a fingerprint of one of these documents.
+/// Returns the pairs of ranks to compare, ascending. `searched_for` restricts the pairs to
+/// documents with a fingerprint of these documents.
 ///
 /// # Errors
-/// When the fingerprints take too much memory, or a file is damaged;
-/// [`Error::Cancelled`] soon after the search was stopped.
+/// When the fingerprints take too much memory, or a file is damaged. [`Error::Cancelled`] soon
+/// after the search was stopped.
 pub fn pairs(
     request: &Request<'_>,
     documents: &Chronology,
@@ -68,13 +66,12 @@ pub fn pairs(
     Ok(pairs)
 }
 
-/// The fingerprints that several documents have.
+/// Fingerprints in several documents, and their carriers.
 struct Carriers {
     /// Where the carriers of each fingerprint begin.
     starts: Vec<usize>,
-    /// The ranks of the documents that have each fingerprint, ascending.
+    /// The ranks of the carriers of each fingerprint, ascending.
     ranks: Vec<u32>,
-    /// Where the fingerprints of each document begin.
     starts_of_documents: Vec<usize>,
     /// The numbers of the fingerprints of each document.
     keys: Vec<u32>,
@@ -98,7 +95,7 @@ impl Carriers {
             None => (0..documents.len() as u32).map(size).sum::<Result<usize>>()?,
             Some(ranks) => ranks.iter().copied().map(size).sum::<Result<usize>>()?,
         };
-        // A list that grows takes the old memory and the new.
+        // A growing list takes its old and its new memory.
         let passes = (2 * all * COLLECTED_BYTES).div_ceil((memory_bytes / 2).max(1)).max(1) as u64;
         let mut found = Carriers {
             starts: vec![0],
@@ -118,7 +115,7 @@ impl Carriers {
         Ok(found)
     }
 
-    /// Adds the carriers of fingerprints that several documents have, and no more than `max_df`.
+    /// Adds the carriers of fingerprints in at least two and at most `max_df` documents.
     fn add(
         &mut self,
         collected: &mut Collected,
@@ -141,7 +138,7 @@ impl Carriers {
         }
     }
 
-    /// Lists the fingerprints of each document.
+    /// Lists the fingerprints of each document, by inverting the lists of carriers.
     fn turn(&mut self, documents: usize) {
         let mut starts = vec![0; documents + 1];
         self.ranks.iter().for_each(|&rank| starts[rank as usize + 1] += 1);
@@ -162,13 +159,11 @@ impl Carriers {
         self.starts_of_documents.len() - 1
     }
 
-    /// Returns the fingerprints of a document.
     fn keys(&self, rank: u32) -> &[u32] {
         let rank = rank as usize;
         &self.keys[self.starts_of_documents[rank]..self.starts_of_documents[rank + 1]]
     }
 
-    /// Returns the documents that have a fingerprint.
     fn of(&self, key: u32) -> &[u32] {
         &self.ranks[self.starts[key as usize]..self.starts[key as usize + 1]]
     }
@@ -193,7 +188,7 @@ impl Carriers {
         Ok(pairs)
     }
 
-    /// Appends the pairs of a document with earlier ones.
+    /// Appends the pairs of a document with earlier documents.
     fn partners(
         &self,
         rank: u32,
@@ -230,7 +225,7 @@ impl Carriers {
     }
 }
 
-/// Adds the fingerprints of all documents that are in the pass.
+/// Collects the fingerprints of the pass from all documents.
 fn read_all(
     request: &Request<'_>,
     documents: &Chronology,
@@ -256,7 +251,7 @@ fn read_all(
     add(&mut collected)
 }
 
-/// Adds the fingerprints of these documents that are in the pass, with all carriers.
+/// Collects the fingerprints of the pass from these documents, with every carrier.
 fn look_up(
     request: &Request<'_>,
     documents: &Chronology,
@@ -293,7 +288,7 @@ fn look_up(
     Ok(())
 }
 
-/// The number of fingerprints that each earlier document has in common with one.
+/// Numbers of fingerprints that earlier documents share with one document.
 struct Counts {
     of: Vec<u32>,
     counted: Vec<u32>,
@@ -329,7 +324,7 @@ mod tests {
 
     use super::*;
 
-    /// The carriers of fingerprints, which are sets of ranks below `documents`.
+    /// The carriers of fingerprints, given as sets of ranks below `documents`.
     fn carriers(sets: &[BTreeSet<u32>], documents: usize) -> Carriers {
         let mut found = Carriers {
             starts: vec![0],
@@ -378,7 +373,7 @@ mod tests {
                     }
                     expected.extend(earlier.clone().next().map(|other| (other, rank)));
                     if set.len() <= counted_max {
-                        // The earliest of those that have most in common.
+                        // The earliest of the documents that share most.
                         let nearest = earlier.rev().max_by_key(|&other| common(other));
                         expected.extend(nearest.map(|other| (other, rank)));
                     }

@@ -1,18 +1,17 @@
-//! Places in documents, found by where they are.
+//! Finds places in documents by position.
 
 use std::collections::HashMap;
 
 use super::link::Place;
 
-/// The least share of a passage that one place has to have of another.
+/// The minimum share of a passage that a related place must have.
 pub const SHARE_MIN: f64 = 0.5;
 
-/// Places of documents, each with a number.
+/// Numbered places of documents.
 #[derive(Debug, Default)]
 pub struct Places {
     /// The places of each document, ascending.
     of: HashMap<u32, Vec<(Place, usize)>>,
-    /// The length of the longest place.
     longest: u32,
 }
 
@@ -23,7 +22,7 @@ impl Places {
         self.longest = self.longest.max(length(place));
     }
 
-    /// Replaces a place, which has been inserted with this number.
+    /// Replaces a place that was inserted with this number.
     pub fn replace(&mut self, document: u32, before: Place, after: Place, number: usize) {
         let own = self.of.entry(document).or_default();
         if let Ok(at) = own.binary_search(&(before, number)) {
@@ -32,10 +31,10 @@ impl Places {
         self.insert(document, after, number);
     }
 
-    /// Returns the places of a document that have bytes in common with this one, and their numbers.
+    /// Returns the places of a document that overlap `place`, with their numbers.
     pub fn around(&self, document: u32, place: Place) -> impl Iterator<Item = (Place, usize)> {
         let own = self.of.get(&document).map_or(&[][..], Vec::as_slice);
-        // A place that begins earlier ends before this one.
+        // A place with an earlier start ends before this place begins.
         let earliest = place.0.saturating_sub(self.longest);
         let own = &own[own.partition_point(|known| known.0.0 < earliest)..];
         let own = own.iter().take_while(move |known| known.0.0 < place.1);
@@ -43,12 +42,12 @@ impl Places {
     }
 }
 
-/// Returns the number of bytes of a place.
+/// Returns the length of a place in bytes.
 pub fn length(place: Place) -> u32 {
     place.1 - place.0
 }
 
-/// Returns the range that two have in common.
+/// Returns the common range of two places.
 pub fn common(a: Place, b: Place) -> Option<Place> {
     let (start, end) = (a.0.max(b.0), a.1.min(b.1));
     (start < end).then_some((start, end))
@@ -60,7 +59,8 @@ pub fn covers(whole: Place, part: Place, share: f64) -> bool {
         .is_some_and(|found| f64::from(length(found)) >= share * f64::from(length(part)))
 }
 
-/// Tells whether two places of a document are one: either has most of the other.
+/// Tells whether two places of a document are the same, because either place has half of the other
+/// place.
 pub fn is_same(a: Place, b: Place) -> bool {
     covers(a, b, SHARE_MIN) || covers(b, a, SHARE_MIN)
 }

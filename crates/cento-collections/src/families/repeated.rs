@@ -1,8 +1,8 @@
-//! Families of about the same places.
+//! Removes families with about the same places.
 //!
-//! Where a passage of many documents begins and ends differs from pair to pair, so that several
-//! families of one passage arise. A family whose places all are those of one other family, at least
-//! half of either, says nothing new.
+//! The ends of a passage of many documents differ from pair to pair, so a passage can make several
+//! families. A family says nothing new if an earlier family has the same places, with at least half
+//! of either place in common.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::places::{Places, SHARE_MIN, covers};
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
 
-/// Removes the families whose places are those of a family before them.
+/// Removes families whose places all belong to a single earlier family.
 ///
 /// # Errors
 /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -24,7 +24,8 @@ pub fn remove(families: &mut Vec<Settled>, stop: &Stop) -> Result<()> {
             let same = kept_places.around(document, place).filter(|&(other, _)| {
                 covers(other, place, SHARE_MIN) && covers(place, other, SHARE_MIN)
             });
-            // A family counts if it has all places so far; it can have two that are this one.
+            // An earlier family stays in the count only while it has every place so far. If two of
+            // its places match, only the first match counts.
             for (_, number) in same {
                 let count = common.entry(number).or_default();
                 if *count == at {

@@ -7,14 +7,14 @@ use cento::search::Searcher;
 use cento_api::error::{Error, Result};
 use cento_text::runtime::Stop;
 
-/// Of a fingerprint in at most this many documents, all pairs are compared.
+/// If at most this many documents have a fingerprint, all pairs of them are compared.
 const ALL_PAIRS_MAX: usize = 4;
 
-/// A fingerprint in more documents tells little about how alike two of them are: it is not counted
-/// to find the nearest one. This bounds the work for each fingerprint of a document.
+/// A fingerprint with more carriers says little about likeness, so the search for the nearest
+/// document ignores the fingerprint. This bounds the work for a document.
 const COUNTED_MAX: usize = 256;
 
-/// The sizes where the choice of pairs changes its method.
+/// The numbers of carriers that change how pairs are chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Tuning {
     pub all_pairs_max: usize,
@@ -27,7 +27,6 @@ impl Default for Tuning {
     }
 }
 
-/// How links are searched for.
 pub struct Request<'a> {
     pub searcher: &'a Searcher,
     pub options: &'a FamilyOptions,
@@ -38,10 +37,10 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Returns the documents that are searched for, by rank; `None` for all.
+    /// Returns the ranks of the searched-for documents, or `None` for all documents.
     ///
     /// # Errors
-    /// When the document is not there, or a file is damaged.
+    /// When the document does not exist, or a file is damaged.
     pub fn searched_for(&self, documents: &Chronology) -> Result<Option<Vec<u32>>> {
         let snapshot = self.searcher.snapshot();
         if let Some(id) = &self.options.document {

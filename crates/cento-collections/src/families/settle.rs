@@ -1,4 +1,4 @@
-//! Projected places, settled by the texts.
+//! Finds projected places in the texts.
 
 use std::collections::HashSet;
 
@@ -12,16 +12,16 @@ use cento_text::compare::passages::{Genre, Passages, Prepared, between_prepared}
 use cento_text::runtime::Stop;
 use cento_text::text::{Analyzer, Side, Tokens};
 
-/// Looks for passages of founders in texts.
+/// Searches texts for the passages of founders.
 pub struct Settling<'a> {
     snapshot: &'a Snapshot,
     documents: &'a Chronology,
     min_passage: u32,
     stop: &'a Stop,
-    /// The founder that was looked for last.
+    /// The previous founder, prepared. The next request is usually about the same founder.
     wanted: Option<((u32, Place), Wanted)>,
-    /// The documents of the founders whose passages may be elsewhere too, because a search for them
-    /// was cut short.
+    /// The documents of founders whose passage may have further places, because a search was cut
+    /// short.
     cut: HashSet<u32>,
 }
 
@@ -50,7 +50,7 @@ impl Texts for Settling<'_> {
 }
 
 impl<'a> Settling<'a> {
-    /// Looks for places of at least `min_passage` tokens.
+    /// Prepares a search for places of at least `min_passage` tokens.
     pub fn new(
         snapshot: &'a Snapshot,
         documents: &'a Chronology,
@@ -60,7 +60,7 @@ impl<'a> Settling<'a> {
         Settling { snapshot, documents, min_passage, stop, wanted: None, cut: HashSet::new() }
     }
 
-    /// Returns the documents of the founders whose carriers may be more than those that were found.
+    /// Returns the documents of the founders that may have further carriers.
     pub fn cut(self) -> HashSet<u32> {
         self.cut
     }
@@ -69,7 +69,7 @@ impl<'a> Settling<'a> {
         Ok(self.snapshot.text(self.documents.address(rank))?.unwrap_or_default())
     }
 
-    /// Prepares the passage of a founder to be found in texts.
+    /// Prepares the passage of a founder for searches in texts.
     fn wanted(&self, (rank, place): (u32, Place)) -> Result<Wanted> {
         let text = cut(&self.read(rank)?, place).to_owned();
         let config = self.snapshot.config();
@@ -81,7 +81,7 @@ impl<'a> Settling<'a> {
     }
 }
 
-/// The passage of a family, to be found in texts.
+/// A founder's passage, prepared for searches in texts.
 struct Wanted {
     text: String,
     tokens: Tokens,
@@ -90,8 +90,8 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Returns the place in a text that has most of the passage, and the share of its words that it
-    /// has, if one has at least half of it; and whether the search for places was complete.
+    /// Returns the place in a text that has most of the passage, if it is at least half, with the
+    /// share of the passage's words there. Also returns whether the search was complete.
     fn find(&self, text: &str, by: &Settling<'_>) -> Result<(Option<(Place, f64)>, bool)> {
         let Wanted { text: passage, tokens: own, prepared, analyzer } = self;
         let other = tokens(analyzer, text, by.stop)?;
@@ -119,7 +119,6 @@ pub fn tokens(analyzer: &Analyzer, text: &str, stop: &Stop) -> Result<Tokens> {
     Ok(tokens)
 }
 
-/// Returns the text of a place.
 pub fn cut(text: &str, place: Place) -> &str {
     text.get(place.0 as usize..place.1 as usize).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Families of small collections, against a search of every text for every passage.
+//! Families of small collections, compared with a search of every text for every passage.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::chronology::TimeOrder;
 use cento::index::{Config, Document, Index, WriterOptions};
 use cento_text::runtime::Stop;
 
-/// A word that is unlike all others.
+/// A word unlike any other word.
 fn word(seed: u64, at: u64) -> String {
     let mut number = cento_text::hash::mix64(seed << 32 | at);
     let letter = |_| {
@@ -70,13 +70,14 @@ fn carriers_are_in_the_order_of_their_dates_with_what_each_changed() {
     );
     assert_eq!(second.changes, [Change { removed: word(0, 14), added: "other".into() }]);
     assert_eq!((third.nearest, third.similarity, third.version), (Some(2), Some(1.0), 2));
-    // In the order of addition the first is another, and the answer names that order.
+    // The first document is another in the order of addition, and the answer tells which order it
+    // is.
     let by_added = &found(&searcher, &FamilyOptions::default())[0];
     assert_eq!((ids(by_added), by_added.order), (vec!["d0", "d1", "d2"], TimeOrder::Added));
     assert!(!by_added.first_is_certain);
 }
 
-/// The texts of the places of a family, and whose they are.
+/// The texts of the places of a family, with the ids of their documents.
 fn carried<'a>(texts: &'a [(String, Value)], family: &'a Family) -> Vec<(&'a str, &'a str)> {
     let carried = family.carriers.iter().map(|carrier| {
         let text = &texts[carrier.id[1..].parse::<usize>().unwrap()].0;
@@ -87,8 +88,8 @@ fn carried<'a>(texts: &'a [(String, Value)], family: &'a Family) -> Vec<(&'a str
 
 #[test]
 fn a_passage_that_documents_have_twice_is_one_family_with_all_its_places() {
-    // Function words that the texts between have in common, as any two texts have. Both ends
-    // are words of their own: a passage goes as far as the texts are the same.
+    // The texts in between share function words, as any two texts do. Both ends have unique words,
+    // because a passage extends as far as the texts are equal.
     let between = |seed: u64| {
         let words: Vec<String> = (0..31)
             .map(|at| {
@@ -146,7 +147,7 @@ fn a_copy_of_a_song_with_its_refrain_is_one_passage() {
     let searcher = searcher(&texts);
     let families = found(&searcher, &FamilyOptions::default());
     let tokens: Vec<u32> = families.iter().map(|family| family.tokens).collect();
-    // The places of the refrain are in those of the song.
+    // The places of the refrain are inside the places of the song.
     assert_eq!(tokens, [140], "{families:?}");
     assert_eq!(families[0].carriers.len(), 2);
 }
@@ -212,8 +213,7 @@ fn families_of_one_document_and_since_a_cursor_are_those_of_all_that_they_touch(
     assert_eq!(of(&options.clone().since(0u64)).len(), all.len());
 }
 
-/// What families say of passages, apart from their numbers, and from how carriers relate to the
-/// requested document.
+/// Families without their numbers, and without the relation of carriers to the requested document.
 fn told(families: Vec<Family>) -> Vec<Family> {
     let without_relation = |carrier| Carrier { relation: None, ..carrier };
     let told = families.into_iter().map(|family| Family {
@@ -248,7 +248,7 @@ fn carriers_relate_to_the_requested_document_as_their_dates_do() {
     check(by_date.clone(), [None; 5]);
     let added = FamilyOptions::default().document("d4");
     check(added, [unknown, unknown, unknown, unknown, None]);
-    // Only between documents whose dates tell it a direction is certain.
+    // A direction is certain only between documents with dates that differ.
     let families = found(&searcher, &by_date);
     let by: Vec<_> = families[0].carriers.iter().map(|carrier| carrier.direction_by).collect();
     let (date, added) = (Some(DirectionBy::Date), Some(DirectionBy::Added));
@@ -277,7 +277,7 @@ fn documents_that_were_added_at_the_same_time_tell_no_direction() {
 
 #[test]
 fn tables_of_the_same_numbers_are_no_family() {
-    // Each text has a table: a row of noughts and ones, and the numbers from 0 to 9 four times.
+    // Each text has a table: a row of zeros and ones, and the numbers from 0 to 9 four times.
     let table = |at: u64| {
         let bits = (0..40).map(|bit| (at >> (bit % 8) & 1).to_string());
         let numbers = (0..40).map(|number| (number % 10).to_string());
@@ -286,7 +286,7 @@ fn tables_of_the_same_numbers_are_no_family() {
     let text = |at: u64| (format!("{}. {}", words(at, 30), table(at)), json!({"n": at}));
     let mut texts: Vec<(String, Value)> = (1..7).map(text).collect();
     assert_eq!(found(&searcher(&texts), &FamilyOptions::default().date("n")), []);
-    // Words around a table make a passage of it.
+    // A table becomes part of a passage if words are around it.
     let heading = words(50, 20);
     texts.iter_mut().take(2).for_each(|(text, _)| *text = format!("{heading} {}", table(1)));
     let families = found(&searcher(&texts), &FamilyOptions::default().date("n"));
@@ -296,7 +296,7 @@ fn tables_of_the_same_numbers_are_no_family() {
 /// Compares all pairs of documents.
 const ALL_PAIRS: Tuning = Tuning { all_pairs_max: usize::MAX, counted_max: 0 };
 
-/// Compares as few as possible.
+/// Compares as few pairs as possible.
 const FEW_PAIRS: [Tuning; 2] = [
     Tuning { all_pairs_max: 0, counted_max: usize::MAX },
     Tuning { all_pairs_max: 0, counted_max: 0 },
@@ -310,7 +310,7 @@ fn a_passage_of_many_documents_is_compared_as_often_as_it_is_carried() {
     let family = all.next().unwrap().unwrap();
     assert_eq!((family.documents, family.versions), (40, 1));
     assert!(all.next().is_none());
-    // At most with the first carrier and with the nearest one; all pairs are 780.
+    // At most with the first and the nearest carrier. All pairs would be 780.
     let pairs = all.summary().pairs;
     assert!((39..=78).contains(&pairs), "{pairs}");
 }
@@ -340,8 +340,8 @@ fn the_passages_take_no_more_memory_than_allowed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Passages of words of their own are put into documents, one after the other with other words
-    /// between them. The reference searches every text for every passage.
+    /// Passages of unique words are planted in documents, with other words between them. The
+    /// reference searches every text for every passage.
     #[test]
     fn planted_families_are_found_exactly(
         lengths in prop::collection::vec(2u64..5, 1..5),
@@ -360,7 +360,7 @@ proptest! {
                 let passage = passages.get(which).map_or("", String::as_str);
                 text += &format!(". {passage}. {}", words(1000 * (at + 1) + next, 80));
             }
-            // Dates run against the order of addition.
+            // Dates are opposite to the order of addition.
             texts.push((text, json!({"n": 100 - at})));
         }
         let mut expected = Vec::new();
@@ -394,9 +394,9 @@ proptest! {
         prop_assert_eq!(places, expected);
     }
 
-    /// Versions of passages, each with words of its own changed, are put into documents. All pairs
-    /// of documents are the reference. A place may end some words earlier than there: beside a word
-    /// that the first carrier has changed near the end of the passage.
+    /// Versions of passages, each with a changed word, are planted in documents. The reference
+    /// compares all pairs of documents. A place may end a few words earlier than in the reference,
+    /// beside a word that the first carrier has changed near the end of the passage.
     #[test]
     fn families_of_few_pairs_are_those_of_all_pairs(
         carried in prop::collection::vec(
@@ -412,7 +412,7 @@ proptest! {
                 carried.sort_unstable();
                 carried.dedup_by_key(|passage| passage.0);
                 for (next, (which, edited, version)) in (1u64..).zip(carried) {
-                    // Versions are handed down: those of a number have the same word.
+                    // Versions are handed down, so equal numbers mean equal words.
                     let passage = words(which, 60)
                         .replace(&word(which, edited), &word(500 + which, version));
                     text += &format!(". {passage}. {}", words(1000 * (at + 1) + next, 40));

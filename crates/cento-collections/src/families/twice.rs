@@ -1,13 +1,14 @@
-//! Passages that a document has twice.
+//! Finds passages that a document repeats.
 //!
-//! Two documents that both have a passage twice, with other text between, seem to have one long
-//! passage in common: the passage, the text between, which is another in each, and the passage
-//! again. And of one that has it twice, the other document shows one place. So the passages that a
-//! document repeats are found in it alone. They are links of the document with itself; and a link
-//! around two of their places is divided at their ends, unless the text between is shared too, as
-//! in the copy of a song with its refrain.
+//! If two documents have a passage twice, with different text in between, they seem to share one
+//! long passage: the passage, the text in between, and the passage again. If only one document
+//! repeats the passage, the other document has a single place. So repeated passages are searched
+//! for within every document. They become links of the document with itself, and a link around two
+//! of their places is divided at the ends of the places. The link stays whole if the text in
+//! between is shared too, as in the copy of a song with its refrain.
 //!
-//! Programs have no such passages: theirs are runs of equal tokens, which nothing else is in.
+//! Programs are exempt, because their passages are runs of equal tokens without anything in
+//! between.
 
 use std::collections::HashMap;
 
@@ -21,27 +22,28 @@ use cento_text::compare::passages::{Genre, between, tokens_in};
 use cento_text::runtime::ordered::in_order;
 use cento_text::text::{Side, Tokens};
 
-/// A link is divided if its pieces have less than this share of it in common: the rest is text that
-/// was not reused.
+/// A link is divided if its pieces share less than this part of it, because the text in between was
+/// not reused.
 const SHARED_MIN: f64 = 0.8;
 
-/// A place with this share of a repeated passage has it.
+/// A place has a repeated passage if it covers this share of the passage.
 const HELD_MIN: f64 = 0.9;
 
-/// The maximum number of pieces of a place: each is compared with each of the other side.
+/// The maximum number of pieces of a place. Every piece is compared with every piece on the
+/// opposite side.
 const PIECES_MAX: usize = 24;
 
-/// The number of documents, or of pairs of them, that are examined at a time.
+/// The number of documents, or of pairs of documents, that a thread examines at a time.
 const AT_ONCE: usize = 16;
 
-/// The places of repeated passages, by document, each in the order of the text.
+/// The places of repeated passages by document, in the order of the text.
 type Repeats = HashMap<u32, Vec<Place>>;
 
-/// Adds the links of documents with themselves, and divides those around two places of a passage.
+/// Adds the links of documents with themselves, and divides links around two places of a passage.
 ///
 /// # Errors
-/// When the links take too much memory, or a file is damaged;
-/// [`Error::Cancelled`] soon after it was stopped.
+/// When the links take too much memory, or a file is damaged. [`Error::Cancelled`] soon after the
+/// search was stopped.
 pub fn divide(found: &mut Links, request: &Request<'_>, documents: &Chronology) -> Result<()> {
     let analyzer = &request.searcher.snapshot().config().analyzer;
     if found.links.is_empty() || Genre::of(analyzer) == Genre::Program {
@@ -125,7 +127,7 @@ fn repeats(
     Ok((links, repeats))
 }
 
-/// Returns the places of repeated passages that a place has, apart from each other, in order.
+/// Returns the repeated passages inside a place, without overlaps, in order.
 fn held(place: Place, repeats: Option<&Vec<Place>>) -> Vec<Place> {
     let mut held: Vec<Place> = Vec::new();
     for &repeated in repeats.into_iter().flatten() {
@@ -142,7 +144,7 @@ fn is_around_two(link: &Link, repeats: &Repeats) -> bool {
     sides.any(|(document, place)| held(place, repeats.get(document)).len() > 1)
 }
 
-/// Cuts a place at the ends of the repeated passages that it has.
+/// Cuts a place at the ends of the repeated passages inside.
 fn pieces(place: Place, repeats: Option<&Vec<Place>>) -> Vec<Place> {
     let held = held(place, repeats);
     if held.len() < 2 {
@@ -158,8 +160,8 @@ fn pieces(place: Place, repeats: Option<&Vec<Place>>) -> Vec<Place> {
     pieces
 }
 
-/// Returns the links of a pair of documents that are around two places of a passage, divided, and
-/// the documents whose links may be more.
+/// Divides the links of a pair of documents that are around two places of a passage. Also returns
+/// the documents that may have further links.
 fn of_links(
     links: &[Link],
     repeats: &Repeats,
@@ -208,7 +210,6 @@ fn of_links(
     Ok((divided, cut))
 }
 
-/// Returns the tokens of a place.
 fn part_of(tokens: &Tokens, place: Place) -> Tokens {
     let range = tokens_in(tokens, place);
     let range = range.start as usize..range.end as usize;

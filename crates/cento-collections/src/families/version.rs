@@ -1,6 +1,7 @@
-//! The versions of a passage, and the words that each changed.
+//! Compares the versions of a passage, and finds the words that each version changed.
 //!
-//! Words are those of the analyzer of the index: another spelling of an equal word is no change.
+//! Words are tokens of the analyzer for passages, so another spelling of an equal word is no
+//! change.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,48 +17,49 @@ use cento_text::text::{Analyzer, Tokens};
 
 pub use cento_api::Change;
 
-/// A version is compared with at most this many versions before it, the last ones.
+/// The maximum number of previous versions to compare a version with. The latest versions are
+/// taken.
 const EARLIER_MAX: usize = 256;
 
-/// Of these, the versions with most words in common are compared word by word.
+/// How many versions are compared word by word: the versions with most words in common.
 const COMPARED_MAX: usize = 3;
 
-/// The maximum number of comparisons of words for one version: a tenth of a second or so.
+/// The maximum number of comparisons of words for one version, which take about a tenth of a
+/// second.
 const COMPARISONS_MAX: u64 = 1 << 24;
 
-/// The wording of a passage, beside those of the carriers before it.
+/// The wording of a passage in relation to previous carriers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Version {
     /// The number of the wording, from 1.
     pub number: u64,
-    /// The earlier carrier whose wording is the nearest, by its place.
+    /// The place in the list of the earlier carrier with the nearest wording.
     pub nearest: Option<usize>,
-    /// The similarity of both; `None` if the wordings are too long to be compared.
+    /// The similarity to the nearest wording. `None` if the wordings are too long to be compared.
     pub similarity: Option<f64>,
     pub changes: Vec<Change>,
-    /// The words at the ends of both wordings that the other does not have, if they were compared.
+    /// Words at the ends that only one of the compared wordings has, if wordings were compared.
     pub ends: Option<Ends>,
 }
 
 impl Version {
-    /// Creates a version that was not compared with another.
+    /// Creates a version without a list of changes.
     fn without_changes(number: usize, nearest: Option<usize>, similarity: Option<f64>) -> Version {
         let number = number as u64 + 1;
         Version { number, nearest, similarity, changes: Vec::new(), ends: None }
     }
 }
 
-/// The versions of the texts before some were extended.
+/// The versions before some places were extended.
 pub struct Previous<'a> {
     pub versions: &'a [Version],
-    /// The texts that were extended.
+    /// Which texts were extended.
     pub is_changed: &'a [bool],
 }
 
 impl Previous<'_> {
-    /// Returns the carrier that this one was compared with, or was too long to be compared with,
-    /// and the version if both still have their texts; `None` for the first carrier and for one
-    /// that had the wording of another.
+    /// Returns the carrier that `carrier` was compared with, and the version if neither text has
+    /// changed. Returns `None` for the first carrier and for an exact copy of an earlier wording.
     fn of(&self, carrier: usize) -> Option<(usize, Option<&Version>)> {
         let version = &self.versions[carrier];
         let is_copy = version.ends.is_none() && version.similarity.is_some();
@@ -67,10 +69,9 @@ impl Previous<'_> {
     }
 }
 
-/// The words of a text.
 pub struct Words {
     tokens: Tokens,
-    /// Their hashes, ascending.
+    /// The hashes of the words, ascending.
     sorted: Vec<u64>,
 }
 
@@ -78,7 +79,7 @@ impl Words {
     /// Finds the words of a text.
     ///
     /// # Errors
-    /// As those of [`words`].
+    /// The errors of [`words`].
     pub fn new(analyzer: &Analyzer, text: &str, stop: &Stop) -> Result<Words> {
         stop.check()?;
         let tokens = words(analyzer, text, stop)?;
@@ -95,8 +96,8 @@ struct Wording<'a> {
     words: &'a Words,
 }
 
-/// Returns the versions of the texts of a passage, each with its words, in the order of the
-/// carriers. After `previous`, a version is compared with the nearest one of then alone.
+/// Returns the versions of a passage from the texts of its carriers, in the order of the carriers.
+/// With `previous` versions, a wording is compared only with the wording that was nearest then.
 ///
 /// # Errors
 /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -129,11 +130,11 @@ pub fn versions(
     Ok(versions)
 }
 
-/// Returns the words of a text: the tokens of this analyzer, without the breaks between paragraphs
-/// of a program, which have no bytes.
+/// Returns the words of a text, which are the tokens of `analyzer` except the breaks between
+/// paragraphs of a program, which have no bytes.
 ///
 /// # Errors
-/// When the text is too large to be analyzed; [`Error::Cancelled`](cento::Error::Cancelled) soon
+/// When the text is too large to be analyzed. [`Error::Cancelled`](cento::Error::Cancelled) soon
 /// after `stop`.
 pub fn words(analyzer: &Analyzer, text: &str, stop: &Stop) -> Result<Tokens> {
     let mut tokens = tokens(analyzer, text, stop)?;
@@ -145,7 +146,7 @@ pub fn words(analyzer: &Analyzer, text: &str, stop: &Stop) -> Result<Tokens> {
 }
 
 impl Wording<'_> {
-    /// Compares a new wording with those before it that have most words in common with it.
+    /// Compares a new wording with the previous wordings that share most words.
     fn version(&self, earlier: &[Wording<'_>], stop: &Stop) -> Result<Version> {
         let mut likely: Vec<(usize, f64)> = Vec::new();
         for (at, other) in
@@ -161,7 +162,7 @@ impl Wording<'_> {
         self.compared(earlier, &likely, stop)
     }
 
-    /// Compares a new wording with some of those before it.
+    /// Compares a new wording with the previous wordings at these places, and keeps the nearest.
     fn compared(&self, earlier: &[Wording<'_>], some: &[usize], stop: &Stop) -> Result<Version> {
         let number = earlier.len();
         let by = Comparisons::new(COMPARISONS_MAX, stop);
@@ -201,8 +202,8 @@ impl Wording<'_> {
     }
 }
 
-/// Returns the text from the first of some tokens to the last, of whole characters: a token can be
-/// a byte.
+/// Returns the text from the first to the last of some tokens, widened to whole characters, because
+/// a token can be a single byte.
 fn text_of(text: &str, tokens: &Tokens, range: Range<usize>) -> String {
     let spans = &tokens.spans[range];
     let Some((first, last)) = spans.first().zip(spans.last()) else { return String::new() };
@@ -211,7 +212,7 @@ fn text_of(text: &str, tokens: &Tokens, range: Range<usize>) -> String {
     text[start..end].to_owned()
 }
 
-/// Counts the values that two ascending lists have in common, each as often as both have it.
+/// Counts the common values of two ascending lists, as often as both lists have them.
 fn common_count(a: &[u64], b: &[u64]) -> usize {
     let (mut at, mut other, mut count) = (0, 0, 0);
     while at < a.len() && other < b.len() {
@@ -286,9 +287,9 @@ mod tests {
         check("words(folds=uv)", ["VACVA ERAT", "uacua est"], &[change("ERAT", "est")]);
         check("words(folds=hyphens)", ["a di-\nvided word", "a divided word"], &[]);
         check("words(fold=0)", ["One word", "one word"], &[change("One", "one")]);
-        // Bytes of half a character are shown as a whole one.
+        // Half of a character is shown as the whole character.
         check("bytes", ["caf\u{e9}", "caf\u{e8}"], &[change("\u{e9}", "\u{e8}")]);
-        // Names are equal in programs, and so are comments and paragraphs.
+        // In programs, different names are equal, and so are comments and paragraphs.
         let programs = ["int a = b + 1; // one", "int x = y + 1;\n\n"];
         check("code(language=c)", programs, &[]);
         check("code(language=c)", ["a = b + 1;", "a = b - 1;"], &[change("+", "-")]);

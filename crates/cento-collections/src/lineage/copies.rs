@@ -1,15 +1,15 @@
-//! The first document with a text.
+//! Finds the first document with a text.
 
 use crate::chronology::Chronology;
 use cento::index::Snapshot;
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
 
-/// Returns, for each document by rank, the first document with the same text: itself if there is no
-/// other before it.
+/// Returns by rank the first document with the same text, which is the document itself if no
+/// earlier document has the text.
 ///
 /// # Errors
-/// When a file is damaged; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
+/// When a file is damaged. [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
 pub fn first_copies(snapshot: &Snapshot, documents: &Chronology, stop: &Stop) -> Result<Vec<u32>> {
     let mut digests = Vec::with_capacity(documents.len());
     for rank in 0..documents.len() as u32 {

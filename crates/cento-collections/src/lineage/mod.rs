@@ -1,21 +1,21 @@
-//! The lineage of documents: versions and their ancestors.
+//! Lineage: which documents are versions of an earlier document?
 //!
-//! The direct ancestor of a document is the earlier document that explains most of it: that has the
-//! greatest share of its runs of words; of those, the one that is most like it. Two documents are
-//! compared if either explains enough of the other, beyond the text that many documents have; that
-//! makes no versions, but of documents that are nearly the same. A document that another one has
-//! whole, in one place of a text of its own that is longer than it, is quoted, and not its
-//! ancestor.
+//! The direct ancestor of a document is the earlier document that explains most of it, by having
+//! the greatest share of its runs of words. Among equals the more similar document wins. Two
+//! documents are compared if either document explains enough of its partner, not counting text that
+//! many documents have. Common text makes no versions, except of documents that are nearly the
+//! same. A document that is contained whole, in one place of a longer text, is quoted there and is
+//! no ancestor.
 //!
-//! Of documents with the same text the first one represents all where dates do not tell: a hundred
-//! copies say no more than one, and would leave no room for other candidates.
+//! Where dates do not tell, the first of several documents with the same text represents them. A
+//! hundred copies say no more than one document and would leave no room for other candidates.
 //!
-//! The document with the earlier date is the earlier one. Where dates do not tell, all versions of
-//! a document together do (`root`), because versions add more than they leave out; so a direction
-//! without dates is uncertain, and said to be.
+//! The document with the earlier date is the earlier document. Where dates do not tell, the
+//! versions of a document decide together (`root`), because versions add more than they leave out.
+//! A direction without dates is uncertain, and the result says so.
 //!
-//! Each document has one ancestor at most, and the ancestors of a document never lead back to it:
-//! the pairs that explain most are taken first, and a pair that would close a circle is left out.
+//! A document has at most one ancestor, and ancestors never lead back to the document. Pairs that
+//! explain most are taken first, and a pair that would close a circle is skipped.
 
 mod copies;
 mod root;
@@ -42,43 +42,45 @@ use cento_text::runtime::ordered::{Begin, results_max};
 
 pub use cento_api::{Descent, DirectionBy, LineageOptions};
 
-/// The best earlier documents that are kept for each document, in case that some close a
-/// circle; and the most similar documents where dates do not tell.
+/// The number of candidates to keep for a document: the best earlier documents, in case that the
+/// best close a circle, and the most similar documents where dates do not tell.
 const CANDIDATES_MAX: usize = 8;
 
-/// Text that more documents have makes no versions: notices, headings, forms. A short document that
-/// is a third notice would be the ancestor of hundreds that have the notice too.
+/// Text in more documents makes no versions, for example notices, headings and forms. Otherwise a
+/// short document that is one third notice would be the ancestor of hundreds of documents with the
+/// notice.
 const COMMON_DF: u64 = 50;
 
-/// Documents that are at least as alike are versions, whatever part of their text others have: of
-/// more than [`COMMON_DF`] versions of one document all have most of it.
+/// Documents with at least this resemblance are versions even if their text is common. With more
+/// than [`COMMON_DF`] versions of a document, most of its text is common.
 const ALIKE: f64 = 0.7;
 
-/// An ancestor that explains little of a document must be spread over this share of it: less is a
-/// quotation. One that explains this share of it is an ancestor wherever it stands.
+/// An ancestor that explains less than this share of a document must be spread over this share of
+/// the document, because a compact part is a quotation. With a greater share, the place does not
+/// matter.
 const SPREAD_MIN: f64 = 0.5;
 
-/// A document that has this share of another one has it whole: where a quotation begins and ends,
-/// some words may be others.
+/// A document is contained whole if another document has this share of its runs, because the words
+/// at the ends of a quotation may differ.
 const WHOLE_MIN: f64 = 0.9;
 
-/// The memory of an ancestor in the tree of all: its entry, in nodes that may be half empty.
+/// The memory of an ancestor in the tree of ancestors, whose nodes may be half empty.
 const ANCESTOR_BYTES: usize = 2 * size_of::<(u32, Candidate)>();
 
-/// The memory of a document of the answer: with two ids and a date.
+/// The memory of a document in the answer, with two ids and a date.
 const DESCENT_BYTES: usize = size_of::<Descent>() + 256;
 
-/// Finds the lineage of the documents of an index: trees of versions, the largest first; equal ones
-/// in the order of their first documents. In a tree each document comes after its ancestor.
-/// Documents without versions are left out.
+/// Finds the lineage of the documents of an index: trees of versions, the largest first, then in
+/// the order of their first documents. A document comes after its ancestor. Documents without
+/// versions are left out.
 ///
-/// The iterator begins at the first call of [`next`](Iterator::next), and ends its threads when it
-/// is dropped.
+/// The work begins at the first call of [`next`](Iterator::next), and the threads end when the
+/// iterator is dropped.
 ///
 /// # Errors
 /// The iterator gives an error, and ends, when an option is out of bounds, no document has a date
-/// in the field, or a file is damaged; [`Error::Cancelled`](cento::Error::Cancelled) after it was
-/// stopped.
+/// in the field, or a file is damaged, and with [`Error::Cancelled`](cento::Error::Cancelled) after
+/// it was stopped.
 pub fn lineage(searcher: &Searcher, options: &LineageOptions) -> Lineage {
     Job::new(searcher, LineageJudge { options: options.clone() })
 }
@@ -87,46 +89,45 @@ pub fn lineage(searcher: &Searcher, options: &LineageOptions) -> Lineage {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LineageSummary {
-    /// The number of trees.
+    /// The number of trees of versions.
     pub trees: u64,
-    /// The documents that have an ancestor.
+    /// The number of documents with an ancestor.
     pub versions: u64,
-    /// Those of them with a later date than the ancestor.
+    /// The number of documents whose date is later than the date of their ancestor.
     pub dated: u64,
-    /// Documents without a date, if dates were requested.
+    /// The number of documents without a date, 0 unless dates were requested.
     pub undated: u64,
-    /// The id of the first of them that has a value that is no date, and the value.
+    /// The id and the value of the first document whose value is no date.
     pub no_date: Option<(String, String)>,
 }
 
-/// The lineage of a collection: [`lineage`].
+/// Iterator over the lineage of a collection, made by [`lineage`].
 pub type Lineage = Job<LineageJudge>;
 
-/// Decides which document is the ancestor of another.
+/// Decides about the ancestors of documents.
 #[derive(Debug)]
 pub struct LineageJudge {
     options: LineageOptions,
 }
 
-/// A document that may be the ancestor of another.
+/// A document that may be the ancestor of another document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Candidate {
-    /// The ranks of both documents.
     ancestor: u32,
     document: u32,
     by: DirectionBy,
-    /// The ancestor is `a`.
+    /// The similarity, with the ancestor as `a`.
     similarity: Similarity,
 }
 
-/// What candidates are ordered by, the best last.
+/// The order of candidates, the best last.
 type Key = (u64, u64, i64, Reverse<u32>);
 
 impl Candidate {
-    /// Returns how much the ancestor explains, how alike both documents are, then the later
-    /// ancestor by dates; where these do not tell, the first.
+    /// Orders by how much the ancestor explains, then by resemblance. Among equals the latest
+    /// ancestor wins if dates tell, and otherwise the first.
     fn by_explained(&self) -> Key {
-        // Shares are not negative, so the order of their bits is that of the numbers.
+        // Shares are not negative, so their bits have the order of the numbers.
         let Similarity { resemblance, containment_of_b, .. } = self.similarity;
         let later = match self.by {
             DirectionBy::Date => i64::from(self.ancestor),
@@ -135,7 +136,7 @@ impl Candidate {
         (containment_of_b.to_bits(), resemblance.to_bits(), later, Reverse(self.document))
     }
 
-    /// Returns how alike both documents are, whichever is the earlier one.
+    /// Orders by resemblance, which does not depend on the direction.
     fn by_resemblance(&self) -> Key {
         let (explained, resemblance, ancestor, document) = self.by_explained();
         (resemblance, explained, ancestor, document)
@@ -148,7 +149,6 @@ impl Candidate {
     }
 }
 
-/// The best candidates of each document.
 struct Kept {
     key: fn(&Candidate) -> Key,
     of_documents: BTreeMap<u32, Vec<Candidate>>,
@@ -161,7 +161,7 @@ impl Kept {
 
     fn add(&mut self, candidate: Candidate) {
         let of_document = self.of_documents.entry(candidate.document).or_default();
-        // The first of several copies is a candidate for each of them.
+        // The first of several copies is a candidate for every copy.
         if of_document.iter().any(|known| known.ancestor == candidate.ancestor) {
             return;
         }
@@ -181,7 +181,7 @@ impl Kept {
 
 impl Judge for LineageJudge {
     type Item = Descent;
-    /// The summary, and the memory of the documents to come, in bytes.
+    /// The summary, and the memory of the remaining documents in bytes.
     type Facts = (LineageSummary, usize);
 
     fn run(
@@ -240,11 +240,11 @@ impl Judge for LineageJudge {
     }
 }
 
-/// Tells which of two documents is the earlier one.
+/// Decides which of two documents is earlier.
 struct Directions<'a> {
     searcher: &'a Searcher,
     documents: &'a Chronology,
-    /// The first document with the text of each document, by rank.
+    /// The first document with the same text, by rank.
     first_copies: Vec<u32>,
 }
 
@@ -259,14 +259,15 @@ impl Directions<'_> {
         Ok(segment.signatures.document(address.doc)?.tokens)
     }
 
-    /// Tells whether the first of two documents is before the second by their dates.
+    /// Tells whether document `one` is earlier than document `other` by their dates.
     fn is_before(&self, one: u32, other: u32) -> bool {
         let times = self.documents.time(one).zip(self.documents.time(other));
         times.is_some_and(|(one, other)| one.is_before(other))
     }
 
-    /// Adds the candidates of a pair: that with the earlier date, or both if dates do not tell,
-    /// each as the first document with its text.
+    /// Adds the candidates of a pair: the document with the earlier date, or both documents if
+    /// dates do not tell. Without a date, the first document with the same text represents an
+    /// ancestor.
     fn add(
         &self,
         pair: &Pair,
@@ -282,7 +283,7 @@ impl Directions<'_> {
             if ancestor == document || self.is_before(document, ancestor) {
                 continue;
             }
-            // The direction of the others is found when all are known.
+            // The direction of these candidates is found when all candidates are known.
             let (kept, by) = match self.is_before(ancestor, document) {
                 true => (&mut *dated, DirectionBy::Date),
                 false => (&mut *others, DirectionBy::Added),
@@ -295,8 +296,8 @@ impl Directions<'_> {
         Ok(())
     }
 
-    /// Tells whether the document is a version of the other, and does not only quote it: the common
-    /// text is enough of it, or spread over it.
+    /// Tells whether the document is a version of the ancestor instead of only quoting it. The
+    /// common text must be enough of the document, or spread over the document.
     fn is_version(&self, of: &Candidate, min_explained: f64, stop: &Stop) -> Result<bool> {
         let Similarity { containment_of_a, containment_of_b: explained, .. } = of.similarity;
         let may_be_quoted = containment_of_a >= WHOLE_MIN && explained < SPREAD_MIN;
@@ -307,7 +308,8 @@ impl Directions<'_> {
         let signature = self.snapshot().signature(self.documents.address(of.document), stop)?;
         let shared = signature.iter().filter(|found| keys.binary_search(&found.key).is_ok());
         let at: Vec<u32> = shared.map(|found| found.position).collect();
-        // Some words elsewhere, such as a heading, spread nothing.
+        // Ignore a tenth on either side, so that a few words elsewhere, such as a heading, do not
+        // count as spread.
         let (Some(from), Some(to)) = (at.get(at.len() / 10), at.iter().rev().nth(at.len() / 10))
         else {
             return Ok(true);
@@ -316,8 +318,8 @@ impl Directions<'_> {
         Ok(reached >= SPREAD_MIN * f64::from(self.tokens(of.document)?))
     }
 
-    /// Returns the candidates whose ancestor is the earlier document by all versions together, of
-    /// those whose dates do not tell. `dated` are the others.
+    /// Returns the candidates whose ancestor is the earlier document. Decides candidates without
+    /// dates by all versions together, including the candidates in `dated`.
     fn earlier(
         &self,
         candidates: Vec<Candidate>,
@@ -350,7 +352,7 @@ impl Directions<'_> {
         Ok(earlier)
     }
 
-    /// Returns the reason why the ancestor is the earlier one, if it is.
+    /// Returns why the ancestor is the earlier document, if it is.
     fn direction(&self, of: &Candidate, places: &[Place]) -> Result<Option<DirectionBy>> {
         let [one, other] = [of.ancestor, of.document].map(|rank| places[rank as usize]);
         let by_addition = || self.documents.by_addition(of.ancestor, of.document);
@@ -402,7 +404,7 @@ fn ancestors(mut candidates: Vec<Candidate>) -> BTreeMap<u32, Candidate> {
     chosen
 }
 
-/// A document, and its place in a tree.
+/// A document and its place in a tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Row {
     tree: u64,
@@ -410,8 +412,8 @@ struct Row {
     document: u32,
 }
 
-/// Returns the documents of the trees in the order of the answer: each tree from its first document
-/// on, and all descendants of a version before the next version of the same ancestor.
+/// Returns the documents of the trees in the order of the answer: depth first, with the descendants
+/// of a version before the next version of the same ancestor.
 fn rows(ancestors: &BTreeMap<u32, Candidate>) -> Vec<Row> {
     let mut versions: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (&document, found) in ancestors {

@@ -1,10 +1,10 @@
-//! The first document of versions without dates.
+//! Finds the first document among versions without dates.
 //!
-//! One version says little about its direction: it may add or leave out. All versions of a document
-//! together say more. The most similar documents are linked to a tree (a maximum spanning tree of
-//! resemblance). Its root is the document that makes them add most and leave out least, if all
-//! links lead away from it. If documents of the tree have dates, the root is on the side of the
-//! earliest: the path from the earliest to the latest leads away from it.
+//! A single version says little about its direction, because it may add or leave out text. All
+//! versions of a document say more. The most similar documents are linked to a tree (a maximum
+//! spanning tree of resemblance). With the right root, versions add most and leave out least if
+//! links lead away from the root. If documents of the tree have dates, the path from the earliest
+//! to the latest must lead away from the root.
 
 use std::cmp::Reverse;
 
@@ -18,24 +18,25 @@ pub struct Link {
     pub a: u32,
     pub b: u32,
     pub resemblance: f64,
-    /// How much more `b` adds than it leaves out of `a`; negative if it leaves out more.
+    /// How much more `b` adds than it leaves out of `a`. Negative if `b` leaves out more.
     pub growth: i64,
 }
 
 /// The place of a document in its tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The number of links between it and the root.
+    /// The number of links to the root.
     pub level: u32,
-    /// Whether the link to it tells its direction: with a root behind it less would be added.
+    /// Whether the link towards the root has a certain direction, because a root behind the
+    /// document would make versions add less.
     pub tells_direction: bool,
 }
 
-/// More than all growth of a tree: dates count for more than lengths.
+/// More than the growth of a whole tree, so that dates count for more than lengths.
 const BY_DATE: i128 = 1 << 96;
 
-/// Returns the place of each of the documents. `ends` returns the earliest and the latest of some
-/// documents, which are ascending, if one is before the other by their dates.
+/// Returns the places of the documents. `ends` gets ascending documents and returns the earliest
+/// and the latest by date, if their dates differ.
 ///
 /// # Errors
 /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -73,10 +74,10 @@ pub fn places(
     Ok(places)
 }
 
-/// A document of a tree, in a list where each comes after the one that it is linked to.
+/// A document of a tree, listed after its predecessor on the path from the start.
 struct Visit {
     document: u32,
-    /// The place of that one in the list; its own for the first.
+    /// The place of the predecessor in the list, 0 for the first document.
     from: usize,
     level: u32,
     growth: i128,
@@ -99,7 +100,7 @@ fn visits(near: &[Vec<(u32, i64)>], start: u32) -> Vec<Visit> {
     visits
 }
 
-/// Returns the places of the documents of the tree of `start`.
+/// Returns the places of the documents in the tree of `start`.
 fn of_tree(
     near: &[Vec<(u32, i64)>],
     start: u32,
@@ -109,7 +110,8 @@ fn of_tree(
     let mut members: Vec<u32> = visited.iter().map(|visit| visit.document).collect();
     members.sort_unstable();
     if let Some((earliest, latest)) = ends(&members) {
-        // What of the path from the earliest to the latest begins or ends behind each document.
+        // Count how often the path from the earliest to the latest begins or ends behind a
+        // document.
         let begins = |visit: &Visit| {
             i128::from(visit.document == earliest) - i128::from(visit.document == latest)
         };
@@ -119,8 +121,8 @@ fn of_tree(
             visited[at].growth -= behind[at] * BY_DATE;
         }
     }
-    // The growth of all links with this document as the root, less that with `start`: a link turns
-    // round if the root is behind it.
+    // The growth of all links with this document as the root, compared with `start` as the root. A
+    // link turns around if the root is behind it.
     let mut gains = vec![0i128; visited.len()];
     for at in 1..visited.len() {
         gains[at] = gains[visited[at].from] - 2 * visited[at].growth;
@@ -180,7 +182,7 @@ mod tests {
     }
 
     proptest! {
-        /// The root is the one that a trial of all roots finds.
+        /// Compares the root with a trial of every root.
         #[test]
         fn the_root_is_that_of_a_trial_of_all(
             some in prop::collection::vec((any::<prop::sample::Index>(), -9i64..9), 1..12),

@@ -61,7 +61,7 @@ fn without_dates_the_longer_document_is_the_later_and_that_is_said() {
     ]);
     let found = found(&searcher, &LineageOptions::default());
     let by: Vec<_> = found.iter().map(|row| row.direction_by).collect();
-    // Of the copies the first one is the ancestor of the others.
+    // The first of the copies is the ancestor of the other copies.
     let expected = [(1, 0, "short", ""), (1, 1, "long", "short"), (1, 1, "same", "short")];
     assert_eq!(shown(&found), expected);
     assert_eq!(by, [None, Some(DirectionBy::Length), Some(DirectionBy::Added)]);
@@ -83,12 +83,12 @@ fn versions_that_were_added_at_the_same_time_tell_no_direction() {
     assert_eq!(found[1].direction_by, Some(DirectionBy::Unknown));
 }
 
-/// The ancestor of each document that has one.
+/// The ancestors, by id of the document.
 fn ancestors_of(found: &[Descent]) -> BTreeMap<&str, &str> {
     found.iter().filter_map(|row| Some((row.id.as_str(), row.ancestor.as_deref()?))).collect()
 }
 
-/// Words that no other text of this number has.
+/// Words of this text alone.
 fn own(text: u32, count: u32) -> String {
     (0..count).map(|word| format!("x{text}y{word} ")).collect()
 }
@@ -100,7 +100,7 @@ fn a_history_without_dates_is_told_by_all_of_it() {
     for version in 0..10u32 {
         let start = if version >= 3 { 12 } else { 0 };
         let text = words(start..60 + 5 * version) + &own(version, 2);
-        // They are added in another order.
+        // Texts are added in another order.
         texts.push((format!("v{version}"), text, json!({})));
     }
     texts.sort_by_key(|(id, ..)| Reverse(id.clone()));
@@ -116,7 +116,7 @@ fn a_history_without_dates_is_told_by_all_of_it() {
 
 #[test]
 fn a_version_without_a_date_turns_no_dates_round() {
-    // It is shorter than both others, or longer.
+    // The text in between is shorter than both neighbors, or longer.
     for (from, to) in [(0, 60), (0, 140)] {
         let searcher = searcher(&[
             ("new", words(20..120), json!({"year": 2003})),
@@ -131,8 +131,8 @@ fn a_version_without_a_date_turns_no_dates_round() {
 
 #[test]
 fn text_that_many_documents_have_makes_no_versions() {
-    // 60 texts of 40 words of their own have a notice of 60 words; the text of one is in another,
-    // which was changed a little.
+    // 60 texts of 40 unique words share a notice of 60 words. A further document is a slightly
+    // changed copy of one text.
     let notice = words(0..60);
     let mut texts: Vec<(String, String, Value)> = (0..60)
         .map(|text| (format!("t{text}"), own(text, 40) + &notice, json!({"n": text})))
@@ -152,7 +152,7 @@ fn text_that_many_documents_have_makes_no_versions() {
 
 #[test]
 fn all_of_many_versions_of_one_document_are_versions() {
-    // Each has all but a few words in common with the 79 others.
+    // Every text shares most words with 79 texts.
     let texts: Vec<(String, String, Value)> = (0..80)
         .map(|text| (format!("v{text:02}"), words(0..100) + &own(text, 3), json!({"n": text})))
         .collect();
@@ -166,10 +166,10 @@ fn all_of_many_versions_of_one_document_are_versions() {
 fn a_document_that_quotes_another_is_no_version_of_it() {
     let old = words(0..100);
     let quotes = own(1, 200) + &old + &own(2, 200);
-    // Grown to five times its length: new text is between its parts.
+    // Grown to five times its length, with new text between the old parts.
     let part = |part: u32| words(20 * part..20 * part + 20) + &own(3 + part, 80);
     let grown: String = (0..5).map(part).collect();
-    // A short text that is a part of a long one was cut down from it.
+    // A short text inside a long text was cut from there.
     let shortened = words(30..60);
     let searcher = searcher(&[
         ("old", old, json!({"year": 2001})),
@@ -179,7 +179,7 @@ fn a_document_that_quotes_another_is_no_version_of_it() {
     ]);
     let dated = found(&searcher, &LineageOptions::default().date("year"));
     assert_eq!(ancestors_of(&dated), BTreeMap::from([("grown", "old"), ("shortened", "old")]));
-    // Without dates the long text could be the source, cut down to the short one.
+    // Without dates, the long text could be the source of the short one.
     let undated = found(&searcher, &LineageOptions::default());
     assert!(undated.iter().all(|row| row.direction_by != Some(DirectionBy::Date)));
 }
@@ -194,14 +194,14 @@ fn a_notice_that_is_a_third_of_the_minutes_is_quoted_by_them() {
         ]);
         let dated = found(&searcher, &LineageOptions::default().date("year"));
         assert_eq!(!dated.is_empty(), is_version, "{dated:?}");
-        // Without dates there is no evidence that the notice was cut out of the minutes.
+        // Without dates, nothing shows that the notice was cut from the minutes.
         let undated = found(&searcher, &LineageOptions::default());
         assert_eq!(!undated.is_empty(), is_version, "{undated:?}");
     };
     check(own(1, 19) + &notice + &own(2, 21), false);
     check(notice.clone() + &own(1, 40), false);
     check(own(1, 40) + &notice, false);
-    // Twice as long, it has grown; so it has if the new words are between the old ones.
+    // A text of twice the length has grown, and so has a text with new words between old words.
     check(notice.clone() + &own(1, 20), true);
     check(words(0..8) + &own(1, 20) + &words(8..16) + &own(2, 20) + &words(16..24), true);
 }
@@ -220,19 +220,19 @@ fn answers_are_those_of_a_reader_of_both_texts() {
     };
     let both = left.clone() + &right;
     let (both, left, right) = (&*both, &*left, &*right);
-    // Two documents of one: both are versions of it.
+    // Two parts of a document are versions of the document.
     check(
         &[("whole", both, 1), ("left", left, 2), ("right", right, 3)],
         &[("left", "whole"), ("right", "whole")],
     );
-    // Of the two that were joined the one with the greater share of the text.
+    // A joined document descends from the source with the greater share.
     let longer = words(0..80);
     let joined = longer.clone() + right;
     check(
         &[("longer", &longer[..], 1), ("right", right, 2), ("joined", &joined[..], 3)],
         &[("joined", "longer")],
     );
-    // The text of two years ago again, which is equal to that.
+    // The third text repeats the first, which explains more of it than the second.
     let (second, third) = (left.to_owned() + &own(1, 20), own(2, 20) + left + &own(1, 30));
     check(
         &[
@@ -243,16 +243,16 @@ fn answers_are_those_of_a_reader_of_both_texts() {
         ],
         &[("second", "first"), ("third", "second"), ("again", "first")],
     );
-    // Copies: each of the last one before it.
+    // A copy descends from the previous copy.
     check(&[("a", left, 1), ("c", left, 3), ("b", left, 2)], &[("b", "a"), ("c", "b")]);
-    // A translation has other words.
+    // A translation has different words.
     check(&[("english", left, 1), ("german", &own(5, 60)[..], 2)], &[]);
 }
 
 #[test]
 fn all_copies_of_a_text_are_in_one_tree_from_the_earliest_on() {
-    // 12 and 100 copies; the last ones that were added have dates; a longer version; and a
-    // variant in capitals, which is another text of the same words.
+    // 12 or 100 copies with dates for the last ones added, a longer version, and a variant in
+    // capitals, which is a different text of the same words.
     let (text, longer) = (words(0..60), words(0..80));
     for (copies, dated) in [(12, 0), (100, 0), (10, 1), (22, 2), (100, 3)] {
         let date = |at: u32| match at + dated >= copies {
@@ -271,7 +271,8 @@ fn all_copies_of_a_text_are_in_one_tree_from_the_earliest_on() {
         assert_eq!(found.last().map(|row| row.tree), Some(1), "{copies} {dated}");
         let root = if dated > 0 { ids.last().unwrap() } else { &ids[0] };
         assert_eq!(&found[0].id, root, "{copies} {dated}");
-        // Copies whose dates do not tell are each of the first; dated ones of the copy before.
+        // Copies without telling dates descend from the first copy, dated copies from the previous
+        // copy.
         let ancestors = ancestors_of(&found);
         for (at, id) in (0..).zip(&ids).filter(|(_, id)| *id != root) {
             let expected = if at + dated >= copies { &ids[at as usize + 1] } else { root };
@@ -293,7 +294,8 @@ fn equal_dates_tell_nothing() {
 
 #[test]
 fn dates_that_are_missing_close_no_circle() {
-    // By dates a is before b; c, without one, is between them by length, the other way round.
+    // By dates `a` is earlier than `b`. The undated `c` is between them by length, but in the
+    // opposite order.
     let searcher = searcher(&[
         ("a", words(0..140), json!({"year": 2001})),
         ("b", words(0..100), json!({"year": 2002})),
@@ -307,7 +309,7 @@ fn dates_that_are_missing_close_no_circle() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// With distinct dates, the ancestor of each document is the best of all earlier ones.
+    /// With distinct dates, the ancestor of a document is the best of all earlier documents.
     #[test]
     fn ancestors_are_those_of_a_comparison_of_all_pairs(
         some in prop::collection::vec((0u32..60, 10u32..60), 2..12),
@@ -326,13 +328,13 @@ proptest! {
         for document in 0..some.len() {
             let own = runs(document);
             let mut best: Option<((f64, f64), usize)> = None;
-            // A greater number was added later, and has an earlier date.
+            // A greater number was added later and has an earlier date.
             for other in (document + 1..some.len()).rev() {
                 let its = runs(other);
                 let common = own.end.min(its.end).saturating_sub(own.start.max(its.start));
                 let (all, common) = ((own.len() + its.len()) as f64, f64::from(common));
                 let key = (common / own.len() as f64, common / (all - common));
-                // Text that stands whole in one place of a longer text is a quotation.
+                // Text that is whole in one place of a longer text is a quotation.
                 let is_whole = common / its.len() as f64 >= 0.9;
                 let is_quoted = is_whole && key.0 < 0.5;
                 if key.0 >= 0.3 && !is_quoted && best.is_none_or(|(most, _)| key >= most) {
@@ -350,7 +352,7 @@ proptest! {
             .filter_map(|row| Some((row.id.as_str(), row.ancestor.as_deref()?)))
             .collect();
         prop_assert_eq!(ancestors, expected);
-        // Each document comes after its ancestor, in its tree and one step deeper.
+        // Each document comes after its ancestor, in the same tree and one step deeper.
         for (at, row) in found.iter().enumerate() {
             let Some(ancestor) = &row.ancestor else { continue };
             let before = found[..at].iter().find(|other| &other.id == ancestor);

@@ -1,10 +1,9 @@
 //! The kind of text that two documents share.
 //!
-//! Seo and Croft (2008), tables 5 and 7, distinguished these kinds by reading. Here they are
-//! distinguished automatically: by whether all tokens are equal, which tokens differ within the
-//! passages in common, where in the documents these are, how long they are, and in how many
-//! documents their fingerprints are. The limits are this module's own, chosen on revisions,
-//! licences and RFCs.
+//! Seo and Croft (2008), tables 5 and 7, distinguished these kinds by reading. Here the evidence is
+//! whether all tokens are equal, which tokens differ within shared passages, where the passages are
+//! and how long, and how many documents have their fingerprints. The limits are not from the paper.
+//! They were chosen on revisions, licenses and RFCs.
 
 use serde::Serialize;
 use similar::DiffOp;
@@ -17,51 +16,50 @@ use cento_text::compare::difference::Comparisons;
 use cento_text::compare::runs::Place;
 use cento_text::runtime::Stop;
 
-/// The kind of text that a pair shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
-    /// The same document under another name: all tokens are equal ("URL aliasing").
+    /// All tokens are equal: the same document under another name ("URL aliasing").
     ExactAlias,
-    /// The same text except for a few words here and there, at places that are made to be filled.
+    /// The same text except for a few words here and there, in places that are made to be filled.
     Template,
-    /// Heads and feet: the passages in common begin or end both documents, and many others.
+    /// Headers and footers: the shared passages begin or end the documents, and many others.
     Frame,
     /// Phrases and boilerplate that many documents have, a few words at a time.
     CommonPhrase,
-    /// Text that one has from the other, or both from a third.
+    /// Text that a document took from its partner, or both documents from a third.
     TextReuse,
 }
 
-/// The maximum number of words in a slot of a template, on either side.
+/// The maximum number of words on either side of a slot that a template leaves to fill.
 const SLOT_TOKENS_MAX: usize = 3;
 
-/// A template has at least this many slots, and at most this many tokens for each.
+/// The minimum number of slots of a template, and the maximum number of shared tokens for each
+/// slot.
 const SLOTS_MIN: usize = 3;
 const TOKENS_A_SLOT_MAX: usize = 60;
 
-/// Of the differences within the passages of a template at least this share is in such places.
+/// The minimum share of differing tokens within the passages of a template that are in slots.
 const SLOT_SHARE_MIN: f64 = 0.6;
 
-/// A frame is within the first or the last part of this size of both documents.
+/// The length of a header or footer, as a share of its document.
 const FRAME_SHARE: f64 = 0.15;
 
-/// Passages of phrases are shorter.
+/// Passages of common phrases are shorter than this number of tokens.
 const PHRASE_TOKENS_MAX: usize = 40;
 
-/// Passages with fingerprints in at least this many documents are common.
+/// The minimum median document frequency of shared fingerprints for common passages.
 const COMMON_DF_MIN: u64 = 8;
 
-/// The maximum number of comparisons of tokens when differences within the passages of a pair are
-/// looked for: about a second. It takes as many as tokens times differences, so without a bound two
-/// texts of a megabyte might take hours.
+/// The maximum number of token comparisons in a search for differences, about a second. Tokens
+/// times differences are compared, so without a bound two texts of a megabyte might take hours.
 const COMPARISONS_MAX: u64 = 1 << 27;
 
-/// Returns the pattern of the text that two stored documents share; `None` if there are too many
+/// Returns the pattern of the text that two stored documents share, or `None` if there are too many
 /// differences.
 ///
 /// # Errors
-/// When a document cannot be read; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
+/// When a document cannot be read. [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
 pub fn of(
     searcher: &Searcher,
     a: DocAddress,
@@ -90,7 +88,7 @@ pub fn of(
     Ok(Some(classify(x, y, &passages, median_df(searcher, a, b, stop)?)))
 }
 
-/// Returns the median document frequency of the fingerprints that both documents have.
+/// Returns the median document frequency of the shared fingerprints.
 fn median_df(searcher: &Searcher, a: DocAddress, b: DocAddress, stop: &Stop) -> Result<u64> {
     let (a, b) = (searcher.keys_of(a, stop)?, searcher.keys_of(b, stop)?);
     let shared: Vec<u64> = a.into_iter().filter(|key| b.binary_search(key).is_ok()).collect();
@@ -123,8 +121,8 @@ fn classify(a: &[u64], b: &[u64], passages: &[Aligned], median_df: u64) -> Patte
     Pattern::TextReuse
 }
 
-/// Tells whether the passages, most of both documents, differ at small places that are filled
-/// differently; `None` if that takes more comparisons than allowed.
+/// Tells whether the passages cover half of the shorter document and differ in small slots. Returns
+/// `None` if the answer takes more comparisons than allowed.
 fn is_template(
     a: &[u64],
     b: &[u64],
@@ -195,7 +193,8 @@ mod tests {
 
     #[test]
     fn differences_are_looked_for_within_a_bound_and_a_stop() {
-        // Two texts with nothing in common take as many comparisons as their lengths squared.
+        // Comparing texts with nothing in common takes as many comparisons as their lengths
+        // squared.
         let [a, b] = [0, 1].map(|seed| (0..4_000u64).map(|i| 2 * i + seed).collect::<Vec<u64>>());
         let all = |len| {
             let (query, hit, matched, matched_in_hit) = (0..len, 0..len, Vec::new(), Vec::new());
@@ -222,12 +221,12 @@ mod tests {
             (0..8).map(slot).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(pattern(&[filled(1), filled(2)]), Pattern::Template);
-        // A head and a foot that all twelve have.
+        // A header and a footer that all twelve documents have.
         let framed: Vec<String> = (0..12)
             .map(|i| format!("{} {} {}", words(1, 50), words(10 + i, 800), words(2, 50)))
             .collect();
         assert_eq!(pattern(&framed), Pattern::Frame);
-        // The same in the middle of two documents, and of no others.
+        // The same text in the middle of two documents, and nowhere else.
         let quoted =
             |seed| format!("{} {} {}", words(seed, 200), words(1, 150), words(seed + 1, 200));
         assert_eq!(pattern(&[quoted(20), quoted(30)]), Pattern::TextReuse);

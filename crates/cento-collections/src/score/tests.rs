@@ -37,7 +37,7 @@ fn program(seeds: &[u64]) -> String {
     format!("class P {{ void run() {{ {body} }} }}")
 }
 
-/// Returns programs of one task: each has some of the statements of others.
+/// Returns programs of a task, which share some of their statements.
 fn task(count: u64, salt: u64) -> Vec<String> {
     let seed = |number: u64, at: u64| match mix64(number * 64 + at + salt) % 3 {
         0 => number * 64 + at + salt,
@@ -59,7 +59,7 @@ fn scored(searcher: &Searcher, against: Option<&Searcher>, threads: usize) -> Ve
         .collect()
 }
 
-/// Returns the likeness of each pair of programs.
+/// Returns the likeness of every pair of programs.
 fn by_definition(texts: &[String]) -> Vec<Vec<f64>> {
     let config = Config::new("winnow(k=5,w=4)", "code(language=java)", true).unwrap();
     let runs: Vec<ProgramRuns> = texts
@@ -158,7 +158,7 @@ fn scores_by_a_sample_are_near_those_of_all() {
 
 #[test]
 fn members_of_a_large_group_of_copies_do_not_lower_each_others_scores() {
-    // Eleven copies of one program came after two honest programs of another task.
+    // Eleven copies of a program once ranked below two honest programs of another task.
     let base: Vec<u64> = (50..80).collect();
     let copy = |number: u64| {
         let changed = |&seed: &u64| if seed == 50 + number { 9000 + number } else { seed };

@@ -124,7 +124,7 @@ fn few_words_of_a_line_or_sentence_go_with_it() {
             "She said \"Go.\" They <>. Think of it, all of you!",
             "She said \"Go.\" Think of it, all of you!",
         ),
-        // Of a short passage, fewer.
+        // A short passage takes fewer words with it.
         (
             "Own words of the page. Again and again <one two three four>. Think of it, all of you!",
             "Own words of the page. Again and again. Think of it, all of you!",

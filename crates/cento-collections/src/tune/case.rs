@@ -1,4 +1,4 @@
-//! The queries of a run, with the documents that each is to find.
+//! The queries of a run, and the documents that they should find.
 
 use cento_api::number::counted;
 
@@ -11,41 +11,42 @@ use cento_api::error::{Error, Result};
 use cento_text::runtime::Stop;
 use cento_text::text::Analyzer;
 
-/// A query, and the known judgements of its hits.
+/// A query with known judgments of hits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
     /// The text to search for.
     pub query: String,
-    /// The kind of the query; results are grouped by it.
+    /// The kind of the query. Results are grouped by kind.
     pub kind: String,
-    /// The documents that it is to find; each is also found by another one with the same text.
+    /// The documents to find. A document also counts as found by a copy with the same text.
     pub same: Vec<String>,
-    /// Documents that are false hits, as are others with the same text.
+    /// Documents that are false hits. Copies with the same text are false hits too.
     pub different: Vec<String>,
-    /// The document that is the query itself, which is no hit, nor are those with the same text
-    /// that no label names.
+    /// The document that is the query, if any. The document is no hit, and neither are copies
+    /// without a label.
     pub itself: Option<String>,
-    /// The text whose copies are no false hits; `None` for the query.
+    /// The text whose copies are no false hits. `None` means the query.
     pub unedited: Option<String>,
-    /// Whether thresholds are chosen on it; if not, they are judged on it.
+    /// Whether the query helps to choose thresholds, instead of judging them.
     pub is_for_choosing: bool,
 }
 
-/// The kind of a query that is a document which the index does not have.
+/// The kind of a query whose document is not in the index.
 pub const UNRELATED: &str = "unrelated";
 
-/// The documents to index, and the queries.
+/// What a run indexes and searches for.
 #[derive(Debug, Clone, Default)]
 pub struct Cases {
-    /// The documents.
+    /// The documents to index.
     pub documents: Vec<Document>,
-    /// The queries.
+    /// The queries in the order of their trial.
     pub cases: Vec<Case>,
-    /// Whether the labels name documents that are false hits. If not, texts are compared to tell.
+    /// Whether some label calls a document different. If not, texts are compared to find false
+    /// hits.
     pub has_different: bool,
 }
 
-/// The edits that are planted for a purpose; those of all kinds without one.
+/// Returns the edits to plant for a purpose. Without a purpose, returns edits of several kinds.
 #[must_use]
 pub fn edits(purpose: Option<Preset>) -> Vec<Edit> {
     use Change::{Letters, Names, Rewritten, Words};
@@ -76,30 +77,30 @@ pub fn edits(purpose: Option<Preset>) -> Vec<Edit> {
     }
 }
 
-/// The maximum number of planted queries.
 const PLANTED_MAX: usize = 400;
 
-/// One in this many documents is not in the index, but is a query that has no original, and
+/// One in this many documents is not indexed. It becomes a query without an original, and its text
 /// surrounds passages.
 const LEFT_OUT_EVERY: usize = 8;
 
-/// The maximum number of these.
+/// The maximum number of documents that are not indexed.
 const LEFT_OUT_MAX: usize = 100;
 
 /// The minimum number of documents for any conclusion.
 pub(super) const DOCUMENTS_MIN: usize = 10;
 
-/// The number of words of other documents that replace words.
+/// The maximum number of words of other documents that may replace words.
 const OTHERS_MAX: usize = 20_000;
 
-/// Plants edits: copies of `documents`, each with one of `edits`, and documents that are not in the
-/// index. `programs` is the analyzer of programs, for the edits of names.
+/// Plants edits: makes copies of `documents`, each with an edit of `edits`, and queries from
+/// documents that are not indexed. `programs` is the analyzer for edits of names in programs.
 ///
-/// All queries from one document are for choosing thresholds, or all are for judging them. Of
-/// documents with the same text one is edited; none is in the index if one is left out.
+/// The queries from a document either all choose thresholds or all judge them. Only one of several
+/// documents with the same text is edited. The index lacks every copy of a document that is not
+/// indexed.
 ///
 /// # Errors
-/// When there are too few documents with different texts; [`Error::Cancelled`] soon after `stop`.
+/// When too few documents have different texts. [`Error::Cancelled`] soon after `stop`.
 pub fn planted(
     documents: Vec<Document>,
     edits: &[Edit],
@@ -218,7 +219,7 @@ mod tests {
         let copy = |document: &Document, of: usize| {
             Document::new(format!("{}-{of}", document.id), document.text.clone())
         };
-        // The copies are anywhere among the others, also after the last new text.
+        // Copies are spread among the other documents, also after the last distinct text.
         let copies = once.iter().flat_map(|document| (0..3).map(|of| copy(document, of)));
         let all: Vec<Document> = once.iter().cloned().chain(copies).collect();
         let edits = edits(None);
@@ -230,7 +231,7 @@ mod tests {
         for case in unrelated {
             assert!(found.documents.iter().all(|document| document.text != case.query));
         }
-        // Nine texts are too few, in however many documents.
+        // Nine distinct texts are too few, in however many documents.
         let few = planted(
             all[..9].iter().chain(&all[40..67]).cloned().collect(),
             &edits,

@@ -1,7 +1,7 @@
-//! Do two texts share text that a reader would call copied?
+//! Decides whether two texts share text that a reader would call copied.
 //!
-//! This decides whether a hit that was not planted is false. It compares the words of both texts,
-//! and knows neither fingerprints nor settings, so it is the same for all of them.
+//! This tells whether a hit that was not planted is false. Only the words of both texts are
+//! compared, without fingerprints or settings, so the answer is the same for every setting.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,12 +11,12 @@ use cento_text::hash::{BuildKeyHasher, mix64};
 use cento_text::runtime::Stop;
 use cento_text::text::{Analyzer, Tokens};
 
-/// Of texts with fewer than twice as many words as a passage, half of the words of the shorter one,
-/// and at least this many.
+/// For texts with fewer than twice the words of a passage, the minimum is half of the words of the
+/// shorter text, and at least this number.
 const SHORT_WORDS_MIN: usize = 2;
 
-/// Tells whether two texts have as many words in a row in common as a passage has at least, or half
-/// of the words of the shorter text if it is short.
+/// Tells whether two texts share a run of words as long as the minimum of a passage, or half of the
+/// words of the shorter text if that is less.
 pub(super) fn is_common(a: &str, b: &str, stop: &Stop) -> Result<bool> {
     let [a, b] = [tokens(a, stop)?, tokens(b, stop)?];
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
@@ -38,12 +38,12 @@ fn hash(run: &[u64]) -> u64 {
 /// Remembers which texts of a run share text.
 #[derive(Debug, Default)]
 pub(super) struct CommonTexts {
-    /// By the number of the query and the id of the document.
+    /// The answers by number of the query and id of the document.
     known: HashMap<(usize, String), bool>,
 }
 
 impl CommonTexts {
-    /// Tells whether a query with this number and a document share text.
+    /// Tells whether the query with this number and a document share text.
     pub fn are_common(
         &mut self,
         (number, query): (usize, &str),
@@ -76,10 +76,10 @@ mod tests {
         let long = numbered(0, 100);
         check(&long, &(numbered(500, 540) + &numbered(50, 62) + &numbered(600, 640)), true);
         check(&long, &(numbered(500, 540) + &numbered(50, 61) + &numbered(600, 640)), false);
-        // The same words in another order are no text in common.
+        // The same words in another order are no common text.
         let back: String = (0..100).rev().map(|number| format!("w{number} ")).collect();
         check(&long, &back, false);
-        // Titles: half of the shorter one.
+        // Titles need half of the words of the shorter title.
         check("the history of the art", "a short history of the world", true);
         check("the history of the art of war", "history of the art lessons", true);
         check("one two three four", "two four one three", false);

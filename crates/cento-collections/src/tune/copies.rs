@@ -1,26 +1,25 @@
-//! Which documents of a trial have the same text?
+//! Finds documents of a trial with the same text.
 //!
-//! A search cannot tell them apart, so each counts as the others. The texts are compared byte for
-//! byte, by their digests: documents that differ in a space are two texts.
+//! A search cannot distinguish copies, so they count as a single document. Texts are compared byte
+//! for byte, by digest, so a space makes a difference.
 
 use std::collections::{HashMap, HashSet};
 
 use cento::index::Document;
 use cento_text::hash::Digest;
 
-/// The different texts of the documents of a trial, by number.
+/// The distinct texts of the documents of a trial, numbered from 0.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    /// By the id of a document.
+    /// The number of the text, by id of the document.
     numbers: HashMap<String, usize>,
     /// The number of documents with each text.
     copies: Vec<usize>,
-    /// The same numbers, greatest first.
+    /// The values of `copies`, greatest first.
     most: Vec<usize>,
 }
 
 impl Texts {
-    /// Numbers the texts of the documents.
     pub fn of(documents: &[Document]) -> Texts {
         let mut found = Texts::default();
         let mut known: HashMap<Digest, usize> = HashMap::new();
@@ -44,18 +43,18 @@ impl Texts {
         self.numbers.get(id).copied()
     }
 
-    /// Returns a number of hits among which there are this many different texts, if there are so
-    /// many, besides the copies of the document that is the query.
+    /// Returns a number of hits that includes `texts` distinct texts, if there are that many,
+    /// without copies of the query's document.
     pub fn hits(&self, texts: usize, itself: Option<usize>) -> usize {
         let others = itself.map_or(0, |number| self.copies[number] - 1);
-        // A text has at least one document, also where there are fewer texts.
+        // Every text has at least one document, so texts that do not exist count once.
         let lacking = texts.saturating_sub(self.most.len());
         self.most.iter().take(texts).sum::<usize>() + lacking + others
     }
 }
 
-/// Splits the documents into one with each of the last `count` texts, the second part, and those
-/// with other texts. Copies of the second part are in neither.
+/// Splits off a document for each of the last `count` texts. The first part has the documents with
+/// other texts. Neither part has copies of a document in the second part.
 pub(super) fn split_off_texts(
     documents: Vec<Document>,
     count: usize,
@@ -75,7 +74,7 @@ pub(super) fn split_off_texts(
     (kept, left)
 }
 
-/// Returns the places of the documents whose text no earlier one has.
+/// Returns the places of documents whose text no earlier document has.
 pub(super) fn first_of_each_text(documents: &[Document]) -> Vec<usize> {
     let mut known = HashSet::new();
     let is_first = |&at: &usize| known.insert(Digest::of(documents[at].text.as_bytes()));
@@ -99,7 +98,7 @@ mod tests {
         assert_eq!(texts.number("none"), None);
         assert_eq!([1, 2, 4, 10].map(|count| texts.hits(count, None)), [4, 5, 7, 13]);
         assert_eq!(texts.hits(2, texts.number("d0")), 8);
-        // Without copies it is the number of texts.
+        // Without copies, the number of hits is the number of texts.
         let texts = Texts::of(&documents("abc"));
         assert_eq!([1, 3, 10].map(|count| texts.hits(count, texts.number("d1"))), [1, 3, 10]);
     }

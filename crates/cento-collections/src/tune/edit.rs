@@ -1,6 +1,6 @@
-//! Edits that are planted into copies, each of a given strength.
+//! Makes the edits that are planted into copies, with a given strength.
 //!
-//! Every edit takes the words of a text and a generator, and depends on nothing else.
+//! An edit depends only on the words of the text and on a random generator.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,17 +16,17 @@ use cento_text::text::{Analyzer, Tokens};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
-    /// Words: a third of the edited ones are deleted, a third are replaced by words of other
-    /// documents, and a third change places with the next.
+    /// Words: a third of the edited words are deleted, a third are replaced by words of other
+    /// documents, and a third change places with the next word.
     Words,
     /// Words and their order: half of the edited words are deleted, half are replaced by words of
-    /// other documents, and then the words of each five are put into another order (the random text
-    /// operations of Potthast et al. 2010).
+    /// other documents, and then groups of five words are shuffled (the random text operations of
+    /// Potthast et al. 2010).
     Rewritten,
-    /// Letters: in an edited word a letter is wrong, as one that recognition takes for another, or
-    /// missing; one in eight is joined with the next word.
+    /// Letters: an edited word has a missing letter or a wrong letter, as OCR makes them. One in
+    /// eight edited words is joined with the next word.
     Letters,
-    /// The names of a program: each edited one is another, everywhere in the program.
+    /// The names of a program: an edited name is replaced everywhere in the program.
     Names,
 }
 
@@ -34,20 +34,20 @@ pub enum Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Extent {
-    /// All of it.
+    /// The whole document is copied.
     Copy,
-    /// Sixty words of it, between words of a document that is not in the index.
+    /// Sixty words of the document, between words of a document that is not indexed.
     Passage,
 }
 
-/// A planted edit: the part that is copied, the change, and its strength.
+/// A planted edit: the copied part, the change, and its strength.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Edit {
-    /// The part that is copied.
+    /// The part of the document that is copied.
     pub extent: Extent,
-    /// The change.
+    /// The change to the copied part.
     pub change: Change,
-    /// How many of the words, or of the names, in a hundred.
+    /// How many words or names in a hundred are edited.
     pub percent: u32,
 }
 
@@ -71,7 +71,7 @@ impl Edit {
         }
     }
 
-    /// Returns the kind with the strength, such as `passage, 10 %`.
+    /// Returns the kind and the strength, such as `passage, 10 %`.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{}, {} %", self.kind(), self.percent)
@@ -82,12 +82,11 @@ impl Edit {
 pub(super) struct Editor<'a> {
     /// Words of other documents.
     pub others: &'a [String],
-    /// The analyzer of programs, which recognises their names.
+    /// The analyzer that recognizes names in programs.
     pub programs: Option<&'a Analyzer>,
 }
 
-/// Letters that recognition takes for each other, as pairs: the printed ones, and the
-/// recognised ones.
+/// Letters that OCR confuses, as pairs of the printed and the recognized letters.
 const CONFUSED: [(&str, &str); 16] = [
     ("rn", "m"),
     ("m", "rn"),
@@ -107,14 +106,13 @@ const CONFUSED: [(&str, &str); 16] = [
     ("b", "h"),
 ];
 
-/// One in this many edited words is joined with the next.
+/// One in this many edited words is joined with the next word.
 const JOINED: usize = 8;
 
-/// The words that are put into another order together.
 const SHUFFLED: usize = 5;
 
 impl Editor<'_> {
-    /// Returns the words with an edit. At least one word is edited, if any is to be.
+    /// Returns the words with an edit. Unless the strength is 0, at least one word is edited.
     ///
     /// # Errors
     /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -168,7 +166,6 @@ impl Editor<'_> {
         Ok(out.concat())
     }
 
-    /// Returns a word of another document.
     fn other(&self, random: &mut Random) -> String {
         match self.others.len() {
             0 => String::new(),
@@ -176,10 +173,10 @@ impl Editor<'_> {
         }
     }
 
-    /// Returns a program with other names: for each name that is edited, the same one everywhere.
+    /// Returns a program with some names replaced. A name is replaced by the same name everywhere.
     ///
-    /// A name is a word that the analyzer takes for the same token as another word: that is how it
-    /// compares programs whatever their names are.
+    /// A word is a name if a different word has the same token, because the analyzer compares
+    /// programs whatever their names are.
     fn renamed(
         &self,
         text: &str,
@@ -211,7 +208,7 @@ impl Editor<'_> {
         let (mut out, mut end) = (String::with_capacity(text.len()), 0);
         for at in 0..tokens.spans.len() {
             let span = tokens.spans[at];
-            // Tokens of programs may have no text of their own, or that of others.
+            // Tokens of programs may have no text, or share the text of another token.
             if (span.start as usize) < end {
                 continue;
             }
@@ -256,13 +253,12 @@ fn misread(word: &str, random: &mut Random) -> String {
     }
 }
 
-/// The words of a passage.
 pub(super) const PASSAGE_WORDS: usize = 60;
 
-/// A text with fewer words has no passage of its own.
+/// The minimum number of words of a passage. Shorter texts have no passage to copy.
 pub(super) const PASSAGE_WORDS_MIN: usize = 15;
 
-/// The words before and behind a passage.
+/// The number of words before and after a passage.
 const HOST_WORDS: usize = 100;
 
 /// A copy with an edit, and its text before the edit.
@@ -273,9 +269,9 @@ pub(super) struct Copy {
 }
 
 impl Editor<'_> {
-    /// Makes a copy of a document with an edit; `host` is the text that surrounds passages.
+    /// Makes a copy of a document with an edit. Text of `host` surrounds passages.
     ///
-    /// `None` if the document is too short, or the edit would change nothing.
+    /// Returns `None` if the document is too short or the edit changes nothing.
     ///
     /// # Errors
     /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -329,7 +325,7 @@ mod tests {
         editor.copy(TEXT, "", edit, random, Stop::NEVER).unwrap().unwrap().text
     }
 
-    /// The share of the words of a text that its copy lacks at their places.
+    /// The share of the words of the text that the copy lacks.
     fn changed(copy: &str) -> f64 {
         let (a, b) = (words(TEXT, Stop::NEVER).unwrap(), words(copy, Stop::NEVER).unwrap());
         let b: BTreeSet<&str> = b.into_iter().map(|word| split(word).0).collect();
@@ -351,7 +347,7 @@ mod tests {
             assert_ne!(edited(change, 10, 3), edited(change, 10, 4));
         }
         assert_eq!(edited(Change::Words, 0, 1), TEXT);
-        // At least one word of a short text is another.
+        // At least one word of a short text changes.
         assert!((0..50).all(|seed| edited(Change::Letters, 1, seed) != TEXT));
     }
 

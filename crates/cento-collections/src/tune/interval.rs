@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-/// A share of some things, with the interval that has the true share in 95 of 100 cases.
+/// A share, with the interval that contains the true share in 95 of 100 cases.
 ///
-/// The interval is that of Wilson (1927), which also holds for few things and for shares near 0
-/// and 1.
+/// The interval of Wilson (1927) also works for small counts and for shares near 0 and 1.
 ///
 /// ```
 /// use cento_collections::tune::Share;
@@ -21,7 +20,7 @@ pub struct Share {
     pub part: u64,
     /// The number of all things.
     pub of: u64,
-    /// The share; 0 if there are no things.
+    /// The share, 0 if there are no things.
     pub value: f64,
     /// The lower end of the interval.
     pub low: f64,
@@ -29,11 +28,11 @@ pub struct Share {
     pub high: f64,
 }
 
-/// The standard normal deviate of an interval of 95 in 100.
+/// The standard normal deviate of a 95 % interval.
 const Z: f64 = 1.96;
 
 impl Share {
-    /// Returns the share of `part` things in `of`, and its interval.
+    /// Returns the share of `part` things among `of`, with its interval.
     #[must_use]
     pub fn new(part: u64, of: u64) -> Share {
         if of == 0 {

@@ -1,4 +1,4 @@
-//! The queries of pairs that a person has labelled.
+//! Makes queries from pairs that a person has labeled.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -15,7 +15,7 @@ use cento_text::hash::Digest;
 pub enum PairText {
     /// The text of the document with this id.
     Id(String),
-    /// This text.
+    /// A text given in the pair.
     Text(String),
 }
 
@@ -28,36 +28,36 @@ impl fmt::Display for PairText {
     }
 }
 
-/// Two texts, and whether the one was made from the other.
+/// Two texts, and whether a person calls them the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelledPair {
     /// The text to search for.
     pub a: PairText,
-    /// The text to be found, or not.
+    /// The text to find or not to find.
     pub b: PairText,
-    /// Whether it is to be found.
+    /// Whether `b` should be found.
     pub is_same: bool,
-    /// The kind of the pair; results are grouped by it.
+    /// The kind of the pair. Results are grouped by kind.
     pub kind: Option<String>,
 }
 
-/// A fault of the labels of some pairs. Pairs are numbered in their order, from 0.
+/// A fault in the labels. Pairs are numbered in order, from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LabelFault {
-    /// A document is paired with itself, which is no hit of its own search.
+    /// A document is paired with itself, but never is a hit of its own search.
     Itself {
         /// The number of the pair.
         pair: usize,
-        /// The document.
+        /// The id of the document.
         id: String,
     },
-    /// Two texts are labelled the same and different, in either order.
+    /// Two texts are labeled the same and also different, in either order.
     Both {
-        /// The number of the pair with the one label.
+        /// The number of the first pair of the texts.
         first: usize,
-        /// The number of the first pair after it with the other.
+        /// The number of the first later pair with the opposite label.
         second: usize,
-        /// The texts.
+        /// The texts of both pairs.
         texts: [PairText; 2],
     },
 }
@@ -76,7 +76,7 @@ impl fmt::Display for LabelFault {
     }
 }
 
-/// Returns the first fault of the labels: no search can do right by such pairs.
+/// Returns the first fault of the labels, which no search could satisfy.
 pub fn label_fault<'a>(pairs: impl IntoIterator<Item = &'a LabelledPair>) -> Option<LabelFault> {
     let mut labels: HashMap<[&PairText; 2], (usize, bool)> = HashMap::new();
     for (number, pair) in pairs.into_iter().enumerate() {
@@ -96,15 +96,15 @@ pub fn label_fault<'a>(pairs: impl IntoIterator<Item = &'a LabelledPair>) -> Opt
     None
 }
 
-/// The kind of a query of a pair that names none.
+/// The kind of a query whose pair gives no kind.
 const LABELLED: &str = "labelled pair";
 
-/// Makes the queries of labelled pairs: one for each first text. Texts that are no documents are
-/// added to `documents`. Half of the queries are for choosing thresholds.
+/// Makes queries of labeled pairs, one for each distinct first text. Texts that are no documents
+/// are added to `documents`. Half of the queries are for choosing thresholds.
 ///
 /// # Errors
-/// [`Error::UnknownId`] when no document has an id. When a pair is of a document and itself, or has
-/// both labels ([`label_fault`]), also by another document with the same text.
+/// [`Error::UnknownId`] when no document has an id. An error when a pair is a document and itself,
+/// or has both labels ([`label_fault`]), also by way of another document with the same text.
 pub fn labelled(mut documents: Vec<Document>, pairs: &[LabelledPair], seed: u64) -> Result<Cases> {
     if let Some(fault) = label_fault(pairs) {
         return Err(Error::argument("pairs", fault.to_string()));
@@ -155,8 +155,8 @@ pub fn labelled(mut documents: Vec<Document>, pairs: &[LabelledPair], seed: u64)
     Ok(cases)
 }
 
-/// Refuses labels that call one of two documents with the same text the same as a query, and the
-/// other different: a search cannot tell them apart, nor queries with the same text.
+/// Refuses labels that call one document the same as a query and a copy of the document different.
+/// A search cannot tell copies apart, neither documents nor queries.
 fn check_copies(cases: &Cases) -> Result<()> {
     let texts = Texts::of(&cases.documents);
     let mut all_same = HashMap::new();
@@ -238,7 +238,7 @@ mod tests {
         let pairs = [one.clone(), pair(id("d1"), id("copy"), false)];
         let error = labelled(copies.clone(), &pairs, 1).unwrap_err().to_string();
         assert!(error.contains("as `d2` and different from `copy`"), "{error}");
-        // The copy can be the query, too.
+        // The copy can also be the query.
         let pairs = [pair(id("d2"), id("d1"), true), pair(id("copy"), id("d1"), false)];
         assert!(labelled(copies.clone(), &pairs, 1).is_err());
         let pairs = [one, pair(id("d1"), id("copy"), true)];

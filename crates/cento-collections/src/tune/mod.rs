@@ -1,23 +1,25 @@
-//! Which setting finds the copies of a collection, with how few false hits, how big and how slow?
+//! Finds the setting that finds the copies of a collection with few false hits, and measures its
+//! cost.
 //!
-//! Documents are indexed with each setting, and queries with known originals are searched for:
-//! pairs that a person has labelled ([`labelled`]), or copies with planted edits ([`planted`]). One
-//! half of the queries chooses the threshold of each setting and the best setting; the other half,
-//! from other documents, gives every figure of the report.
+//! Documents are indexed with each setting. Then queries with known originals are searched for:
+//! pairs labeled by a person ([`labelled`]), or copies with planted edits ([`planted`]). One half
+//! of the queries chooses the threshold of each setting and the best setting. The other half, from
+//! different documents, gives every figure of the report.
 //!
-//! A hit is *right* if it is a document that the query was made from, or that a label says is the
-//! same. It is *false* if a label says that it is different. If no label says of any pair that it
-//! is different, a hit is false if it is not right and has no text in common with the query as it
-//! was before the edit: no twelve words in a row, or, of texts with fewer than 24 words, no half of
-//! the shorter one. So a quotation is no false hit.
+//! A hit is *right* if the query was made from the document, or a label says that both are the
+//! same. A hit is *false* if a label says that it is different. If no label says so of any pair, a
+//! hit is false if it is not right and shares no text with the query as it was before the edit: no
+//! twelve words in a row or, for texts with fewer than 24 words, no half of the shorter text. So a
+//! quotation is no false hit.
 //!
-//! Documents with the same text count as one: each is judged as the others, and the hits that are
-//! judged have different texts. Of a query whose labels call no document different, as of a planted
-//! one, they are the first ten, which a search shows; of other labelled queries the first 200.
+//! Documents with the same text count as one, and judged hits have distinct texts. Planted queries,
+//! and labeled queries if no label says different, are judged by the first ten hits, which a search
+//! shows. Other labeled queries are judged by the first 200.
 //!
-//! The threshold is the strictest one whose F1 is at most .01 below the best, and the best setting
-//! is the one with fewest fingerprints whose F1 is at most .01 below the best: neither depends on
-//! the time. Times are wall time of this run, to be compared with each other only.
+//! The threshold is the strictest threshold whose F1 is at most 0.01 below the best. The best
+//! setting has the fewest fingerprints among the settings whose F1 is at most 0.01 below the best.
+//! So neither choice depends on time. Times are wall times of this run, to compare only with each
+//! other.
 //!
 //! ```
 //! use cento::{Document, Stop};
@@ -75,13 +77,13 @@ pub use threshold::Point;
 /// The options of a run.
 #[derive(Debug, Clone)]
 pub struct TuneOptions<'a> {
-    /// The settings to try; ratios are to the first.
+    /// The settings to try. Ratios are relative to the first setting.
     pub settings: &'a [Setting],
     /// The measure that thresholds apply to.
     pub by: By,
-    /// A directory for the indexes; each is removed after its trial.
+    /// A directory for the indexes. An index is removed after its trials.
     pub dir: &'a Path,
-    /// Ends the run early.
+    /// Stops the run early.
     pub stop: Stop,
 }
 
@@ -93,22 +95,21 @@ impl<'a> TuneOptions<'a> {
     }
 }
 
-/// With fewer wanted documents in a half, a share of all of them says nothing: its interval begins
-/// below .5.
+/// The minimum number of wanted documents in a half. With fewer, even a share of 1 has an interval
+/// that begins below 0.5.
 const ORIGINALS_MIN: u64 = 5;
 
-/// With fewer wanted documents in a half, intervals are wider than .3.
+/// Below this number of wanted documents in a half, intervals are wider than 0.3.
 const WANTED_MIN: u64 = 30;
 
-/// The tenths of a curve.
+/// The number of bins of a curve.
 const BINS: usize = 10;
 
-/// Tries all settings; calls `searched` with the number of searches so far. [`searches`] returns
-/// their number.
+/// Tries all settings. Calls `searched` with the number of searches so far, out of [`searches`].
 ///
 /// # Errors
-/// When a half of the queries has too few originals, a setting cannot be used, or an index
-/// cannot be written; [`Error::Cancelled`] soon after the run is stopped.
+/// When a half of the queries has too few originals, a setting cannot be used, or an index cannot
+/// be written. [`Error::Cancelled`] soon after the run is stopped.
 pub fn tune(
     cases: &Cases,
     options: &TuneOptions<'_>,
@@ -167,7 +168,8 @@ pub fn tune(
             let path = options.dir.join(format!("trial-{number}"));
             match TrialIndex::new(&path, setting, cases, &options.stop) {
                 Ok(index) => shared = Some((setting, index, path)),
-                // A build with fewer features tries fewer settings, and reports the others.
+                // A build with fewer features tries fewer settings, and reports the remaining
+                // settings.
                 Err(Error::Spec { reason: Reason::Unsupported { feature }, .. }) => {
                     let reason = format!("this build lacks the feature `{feature}`");
                     report.not_tried.push(NotTried { setting: setting.clone(), reason });
@@ -204,18 +206,19 @@ fn remove(path: &Path) -> Result<()> {
     std::fs::remove_dir_all(path).map_err(|e| Error::io("remove", path, e))
 }
 
-/// Returns the place of the setting with fewest fingerprints among those that are next to best.
+/// Returns the place of the setting with the fewest fingerprints among the settings close to the
+/// best.
 fn best(settings: &[SettingReport]) -> Option<usize> {
     let most = settings.iter().map(|setting| setting.f1_to_choose).fold(0.0, f64::max);
     let good = settings
         .iter()
         .enumerate()
         .filter(|(_, setting)| setting.f1_to_choose > 0.0 && setting.f1_to_choose >= most - LOSS);
-    // Of equals the first.
+    // Among equals the first setting wins.
     good.min_by_key(|(_, setting)| setting.fingerprints).map(|(place, _)| place)
 }
 
-/// Tries one setting; `first` is the one that ratios are to.
+/// Tries one setting. Ratios are relative to `first`.
 fn trial_report(
     trial: &Trial<'_>,
     first: Option<&SettingReport>,
@@ -226,7 +229,7 @@ fn trial_report(
     let judging = trial.answers(None, &|case| !case.is_for_choosing, common, searched)?;
     let points = threshold::points(&choosing.scores);
     let chosen = threshold::choose(&points).expect("there are thresholds");
-    // A given threshold may be between those that are tried.
+    // A given threshold may be between the thresholds that are tried.
     let threshold = trial.setting.threshold.unwrap_or(chosen.threshold);
     let f1_to_choose = f1_at(&choosing.scores, threshold);
     let judged = trial.answers(Some(threshold), &|case| !case.is_for_choosing, common, searched)?;
@@ -290,8 +293,8 @@ fn f1_at(scores: &[Scores], least: f64) -> f64 {
     threshold::f1(right, wrong, scores.iter().map(|scores| scores.wanted).sum())
 }
 
-/// Counts the wanted documents by their similarity: those found without a threshold, and those
-/// found with it.
+/// Counts the wanted documents by similarity: documents found without a threshold, and with the
+/// threshold.
 fn curve(without: &Answers, with: &Answers) -> Vec<CurveBin> {
     let bin = |similarity: f64| ((similarity * BINS as f64) as usize).min(BINS - 1);
     let bins = (0..BINS).map(|number| {

@@ -1,4 +1,4 @@
-//! Numbers that are the same for the same seed, on every machine.
+//! Random numbers that depend only on the seed, on every machine.
 
 use cento_text::hash::mix64;
 
@@ -7,12 +7,12 @@ use cento_text::hash::mix64;
 pub(super) struct Random(u64);
 
 impl Random {
-    /// Creates the generator of one thing of a run: different numbers give unrelated sequences.
+    /// Creates the generator for one purpose of a run. Different values of `of` give unrelated
+    /// sequences.
     pub fn new(seed: u64, of: u64) -> Random {
         Random(mix64(seed) ^ mix64(of.wrapping_add(0x5851_f42d_4c95_7f2d)))
     }
 
-    /// Returns the next number.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix64(self.0)
@@ -23,12 +23,12 @@ impl Random {
         (self.next() % bound as u64) as usize
     }
 
-    /// Tells whether something happens that happens this often in a hundred times.
+    /// Returns true in `share` of a hundred cases.
     pub fn percent(&mut self, share: u32) -> bool {
         self.next() % 100 < u64::from(share)
     }
 
-    /// Puts items into another order, each order being as likely as any (Fisher and Yates).
+    /// Shuffles items, with every order equally likely (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));

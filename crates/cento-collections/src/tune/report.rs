@@ -1,4 +1,4 @@
-//! The findings of a run, for people and programs.
+//! The results of a run, for people and programs.
 
 use serde::Serialize;
 
@@ -7,18 +7,18 @@ use super::setting::Setting;
 use super::threshold::Point;
 use cento::search::Rank;
 
-/// The measure that thresholds apply to. Where hits are ranked by weight, it is weighted, too.
+/// The measure that thresholds apply to. If hits are ranked by weight, the measure is weighted too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
-    /// The share of the query that a document has: for passages.
+    /// The share of the query that a document has, for finding passages.
     Containment,
-    /// The share of both that both have: for near-duplicates.
+    /// The share of both texts that is common, for finding near-duplicates.
     Resemblance,
 }
 
 impl By {
-    /// Returns the threshold's option on the command line, for hits with this ranking.
+    /// Returns the command-line option of the threshold, for hits with this ranking.
     #[must_use]
     pub fn option(self, rank: Rank) -> &'static str {
         match (self, rank == Rank::Overlap) {
@@ -29,7 +29,7 @@ impl By {
         }
     }
 
-    /// Returns its name.
+    /// Returns the name of the measure.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -39,30 +39,30 @@ impl By {
     }
 }
 
-/// The findings of a run.
+/// The results of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct TuneReport {
-    /// The documents in each index.
+    /// The number of documents in each index.
     pub documents: u64,
-    /// The bytes of their texts.
+    /// The bytes of the documents' texts.
     pub text_bytes: u64,
-    /// The queries that thresholds and the best setting are chosen on.
+    /// The number of queries for choosing thresholds and the best setting.
     pub queries_to_choose: u64,
-    /// The queries that they are judged on, which all figures are of.
+    /// The number of queries for judging, which give the figures of the report.
     pub queries_to_judge: u64,
     /// The measure that thresholds apply to.
     pub by: By,
-    /// The maximum number of hits of a query that are judged, each with another text.
+    /// The maximum number of judged hits of a query, each with a distinct text.
     pub hits_judged: u64,
-    /// Whether the hits that are neither wanted nor named by a label are left out of the false
-    /// hits; if not, those without text in common with the query are false.
+    /// Whether labels alone decide about false hits, so that hits without a label do not count. If
+    /// not, hits without text in common with the query are false.
     pub judged_by_labels: bool,
-    /// The place of the best setting in `settings`: the fewest fingerprints among those that are
-    /// next to best on the queries to choose. `None` if nothing was found with any.
+    /// The place of the best setting in `settings`: the fewest fingerprints among the settings
+    /// close to the best, by the queries for choosing. `None` if no setting found anything.
     pub best: Option<usize>,
     /// What limits the conclusions, as sentences.
     pub warnings: Vec<String>,
-    /// The settings, in the order of their trial. Ratios are to the first.
+    /// The settings in the order of their trials. Ratios are relative to the first setting.
     pub settings: Vec<SettingReport>,
     /// Settings that this build cannot try, with the reason.
     pub not_tried: Vec<NotTried>,
@@ -71,70 +71,70 @@ pub struct TuneReport {
 /// A setting that was not tried.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NotTried {
-    /// The setting.
+    /// The setting that cannot be used.
     pub setting: Setting,
     /// The reason, as a sentence.
     pub reason: String,
 }
 
-/// The findings and the costs of a setting.
+/// The results and the costs of a setting.
 #[derive(Debug, Clone, Serialize)]
 pub struct SettingReport {
-    /// The setting.
+    /// The setting that was tried.
     #[serde(flatten)]
     pub setting: Setting,
-    /// The arguments of `cento create` that make an index with it.
+    /// The arguments of `cento create` for an index with the setting.
     pub create: Vec<String>,
-    /// The option of the threshold.
+    /// The command-line option of the threshold.
     pub threshold_option: &'static str,
-    /// The threshold, chosen on other queries than the figures are of.
+    /// The threshold, chosen by other queries than the queries for judging.
     pub threshold: f64,
-    /// F1 with the threshold on the queries to choose.
+    /// F1 with the threshold, for the queries for choosing.
     pub f1_to_choose: f64,
-    /// F1 with the threshold.
+    /// F1 with the threshold, for the queries for judging.
     pub f1: f64,
-    /// The wanted documents that are found with the threshold.
+    /// The share of wanted documents found with the threshold.
     pub recall: Share,
-    /// Their share by the kind of query.
+    /// The share of wanted documents found with the threshold, by kind of query.
     pub kinds: Vec<KindReport>,
-    /// The wanted documents that are the first hits, without a threshold.
+    /// The share of wanted documents that are the first hits, without a threshold.
     pub first: Share,
-    /// These first hits of the queries to choose.
+    /// The share of wanted documents that are the first hits, for the queries for choosing.
     pub first_to_choose: Share,
-    /// The false hits with the threshold.
+    /// The number of false hits with the threshold.
     pub false_hits: u64,
-    /// The queries with a false hit.
+    /// The share of queries with a false hit.
     pub with_false_hit: Share,
-    /// Hits with the threshold that no label names.
+    /// The number of hits with the threshold that no label mentions.
     pub unjudged: u64,
-    /// The distinct fingerprints of all documents, each document's counted by itself.
+    /// The number of distinct fingerprints of each document, summed over documents.
     pub fingerprints: u64,
-    /// The ratio of these to those of the first setting.
+    /// The ratio of `fingerprints` to the first setting.
     pub fingerprints_ratio: f64,
     /// The bytes of the signatures.
     pub bytes: u64,
-    /// The time that it took to add the documents, in microseconds.
+    /// The time for adding the documents, in microseconds.
     pub add_us: u64,
-    /// The ratio of this to that of the first setting.
+    /// The ratio of `add_us` to the first setting.
     pub add_ratio: f64,
-    /// The median duration of a search without a threshold, in microseconds.
+    /// The median time of a search without a threshold, in microseconds.
     pub search_us: u64,
-    /// The ratio of this to that of the first setting.
+    /// The ratio of `search_us` to the first setting.
     pub search_ratio: f64,
     /// The wanted documents by the similarity of their texts to the query.
     pub curve: Vec<CurveBin>,
-    /// The effect of each threshold on the queries to judge, by estimated similarities.
+    /// The effect of each threshold on the queries for judging, by estimated similarities.
     pub thresholds: Vec<Point>,
 }
 
 impl SettingReport {
-    /// Returns the mean number of false hits of a query.
+    /// Returns the mean number of false hits for each query.
     #[must_use]
     pub fn false_hits_a_query(&self) -> f64 {
         self.false_hits as f64 / self.with_false_hit.of.max(1) as f64
     }
 
-    /// Returns a short name: that of its preset, or its parts.
+    /// Returns a short name: the option of the preset, or else the parts of the setting.
     #[must_use]
     pub fn name(&self) -> String {
         match self.setting.preset {
@@ -151,20 +151,20 @@ impl SettingReport {
 /// The wanted documents of one kind of query.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KindReport {
-    /// The kind.
+    /// The kind of query.
     pub kind: String,
-    /// Those that are found with the threshold.
+    /// The share of wanted documents found with the threshold.
     pub recall: Share,
 }
 
 /// The wanted documents whose similarity is in one tenth.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CurveBin {
-    /// The least similarity: the exact one of the texts in the runs that the setting compares; of a
-    /// scheme without runs that of the fingerprints.
+    /// The lower end of the tenth. The similarity is the exact similarity of the texts by the
+    /// setting's runs, or by all fingerprints for a scheme without runs.
     pub from: f64,
-    /// The documents among the hits, whatever their score.
+    /// The share of these documents among the hits, whatever their score.
     pub found: Share,
-    /// Those with a score that meets the threshold.
+    /// The share of these documents whose score meets the threshold.
     pub passed: Share,
 }

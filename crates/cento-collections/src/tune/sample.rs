@@ -1,4 +1,4 @@
-//! A sample of a collection, chosen while it is read.
+//! Samples a collection while reading it.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,12 +6,12 @@ use cento::index::Document;
 use cento_api::error::{Error, Result};
 use cento_text::hash::{hash_bytes, mix64};
 
-/// The documents of a collection whose ids have the least hashes, within a number and an amount of
-/// text.
+/// The documents of a collection whose ids have the smallest hashes, up to a number of documents
+/// and an amount of text.
 ///
-/// So the sample depends on the seed and the documents, not on their order; it is a random one
-/// (Broder 1997, section 3), and a larger one contains it. Documents that are to be kept are in it
-/// whatever their hashes.
+/// The sample depends on the seed and the documents, not on their order. It is random (Broder 1997,
+/// section 3), and a larger sample contains a smaller one. Documents that must be kept are always
+/// in the sample.
 #[derive(Debug)]
 pub struct Sample {
     documents_max: usize,
@@ -25,7 +25,7 @@ pub struct Sample {
     seen: u64,
 }
 
-/// A document takes at most this share of the text of a sample.
+/// A document takes at most one part in this many of the text of a sample.
 const DOCUMENT_SHARE: usize = 8;
 
 impl Sample {
@@ -45,20 +45,20 @@ impl Sample {
         }
     }
 
-    /// Keeps the documents with these ids, besides the sample.
+    /// Keeps the documents with these ids, in addition to the sample.
     #[must_use]
     pub fn keeping(self, ids: impl IntoIterator<Item = String>) -> Sample {
         Sample { keep: ids.into_iter().collect(), ..self }
     }
 
-    /// Returns the length of the longest document that can be in the sample, in bytes.
+    /// Returns the maximum length of a sampled document, in bytes.
     #[must_use]
     pub fn document_bytes_max(&self) -> usize {
         self.bytes_max / DOCUMENT_SHARE
     }
 
-    /// Considers a document; one with the id of an earlier one replaces that. Returns whether it
-    /// is short enough.
+    /// Considers a document, which replaces an earlier document with the same id. Returns false if
+    /// the document is too long.
     ///
     /// # Errors
     /// When the documents to keep take more text than a sample may.
@@ -99,7 +99,8 @@ impl Sample {
         self.seen
     }
 
-    /// Returns the documents: those to keep, then the sampled ones in the order of their hashes.
+    /// Returns the documents: kept documents first, then sampled documents in the order of their
+    /// hashes.
     #[must_use]
     pub fn into_documents(self) -> Vec<Document> {
         self.kept.into_values().chain(self.sampled.into_values()).collect()

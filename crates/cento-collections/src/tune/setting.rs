@@ -1,4 +1,4 @@
-//! The settings that are tried.
+//! The settings to try.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use cento_text::text::code::with_language;
 /// A way to sign documents and to rank hits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Setting {
-    /// The preset with these parts, if there is one.
+    /// The preset with the same parts, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
     /// The specification of the scheme.
@@ -19,13 +19,12 @@ pub struct Setting {
     pub analyzer: String,
     /// The ranking of searches.
     pub rank: Rank,
-    /// The threshold to judge, instead of one that is chosen.
+    /// The threshold to judge, if it is given instead of chosen.
     #[serde(skip)]
     pub threshold: Option<f64>,
 }
 
-/// Schemes, analyzers and rankings besides those of the presets: longer, shorter and more runs of
-/// words, letters, and stems.
+/// Settings in addition to the presets: longer, shorter and more runs of words, letters, and stems.
 const OTHERS: [(&str, &str, Rank); 6] = [
     ("winnow(k=3,w=10)", "words", Rank::Overlap),
     ("winnow(k=5,w=4)", "words", Rank::Overlap),
@@ -35,7 +34,7 @@ const OTHERS: [(&str, &str, Rank); 6] = [
     ("winnow(k=8,w=4)", "chars", Rank::Overlap),
 ];
 
-/// Those for programs; `code` gets the language.
+/// Settings for programs in addition to the presets. `code` gets the language.
 const OF_PROGRAMS: [(&str, &str, Rank); 8] = [
     ("winnow(k=5,w=10)", "code", Rank::Overlap),
     ("kgram(k=5)", "code", Rank::Overlap),
@@ -48,7 +47,7 @@ const OF_PROGRAMS: [(&str, &str, Rank); 8] = [
 ];
 
 impl Setting {
-    /// Returns the setting of a preset; that of programs needs a language.
+    /// Returns the setting of a preset. The preset for programs needs a language.
     #[must_use]
     pub fn of_preset(preset: Preset, language: Option<&str>) -> Setting {
         let rank = match preset.rank() {
@@ -70,7 +69,7 @@ impl Setting {
         Setting { preset: None, scheme, analyzer, rank, threshold: None }
     }
 
-    /// Returns the setting with a threshold of its own.
+    /// Returns the setting with a given threshold.
     #[must_use]
     pub fn with_threshold(self, threshold: f64) -> Setting {
         Setting { threshold: Some(threshold), ..self }
@@ -84,7 +83,7 @@ impl Setting {
         Config::new(&self.scheme, &self.analyzer, true)
     }
 
-    /// Tells whether both sign texts alike, so that one index serves both.
+    /// Tells whether two settings sign texts alike, so that they can share an index.
     pub(super) fn signs_as(&self, other: &Setting) -> bool {
         self.scheme == other.scheme && self.analyzer == other.analyzer
     }
@@ -93,7 +92,7 @@ impl Setting {
         self.signs_as(other) && self.rank == other.rank
     }
 
-    /// Returns the arguments of `cento create` that make an index with this setting.
+    /// Returns the arguments of `cento create` for an index with this setting.
     #[must_use]
     pub fn arguments(&self) -> Vec<String> {
         let part = |name: &str, value: &str, default: &str| match value == default {
@@ -112,8 +111,8 @@ impl Setting {
     }
 }
 
-/// Returns the settings to try for a purpose: those of the presets, and others around them, the
-/// default first. Programs need the name of their language.
+/// Returns the settings to try for a purpose, the default first: the presets, and settings around
+/// them. Programs need the name of their language.
 #[must_use]
 pub fn settings(purpose: Option<Preset>, language: Option<&str>) -> Vec<Setting> {
     let is_code = purpose == Some(Preset::Code);
@@ -133,11 +132,11 @@ pub fn settings(purpose: Option<Preset>, language: Option<&str>) -> Vec<Setting>
             _ => analyzer.to_owned(),
         };
         let setting = Setting::new(scheme, &analyzer, rank);
-        // A preset may have these parts.
+        // A preset may have the same parts.
         if all.iter().any(|other| other.is_as(&setting)) {
             continue;
         }
-        // Beside one that shares its index.
+        // Settings with a common index follow each other, so that the index is made once.
         let place = all.iter().rposition(|other| other.signs_as(&setting));
         all.insert(place.map_or(all.len(), |place| place + 1), setting);
     }

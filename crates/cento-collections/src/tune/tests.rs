@@ -6,7 +6,7 @@ use cento_text::text::{Analyzed, Analyzer};
 use random::Random;
 use serde_json::Value;
 
-/// A text of common words: every text has them, in another order.
+/// A text of common words, which every text has in a different order.
 fn prose(of: u64, words: usize) -> String {
     let random = &mut Random::new(7, of);
     (0..words).map(|_| format!("w{} ", random.below(300))).collect()
@@ -79,7 +79,7 @@ fn planted_copies_are_found_and_a_run_repeats_itself() {
 #[test]
 fn a_copy_that_was_not_planted_is_no_false_hit_and_a_chance_hit_is_one() {
     let mut all = documents(40);
-    // Every document is there twice, once with a word more.
+    // Every document has a copy with one more word.
     let twice: Vec<Document> = all
         .iter()
         .map(|Document { id, text, .. }| Document::new(format!("{id}-again"), format!("{text}end")))
@@ -90,13 +90,13 @@ fn a_copy_that_was_not_planted_is_no_false_hit_and_a_chance_hit_is_one() {
     let report = run(&cases, &[words("kgram(k=5)"), words("kgram(k=1)")], By::Containment);
     let [runs, single] = &report.settings[..] else { panic!("two settings") };
     assert!(runs.false_hits == 0 && runs.recall.value > 0.98, "{runs:?}");
-    // Single words are in every text: without a threshold, all ten hits would be judged.
+    // Every text has the single words, so without a threshold all ten hits would be judged.
     let least = single.thresholds.first().unwrap();
     assert!(least.false_hits > 5 * report.queries_to_judge, "{least:?}");
     assert!(single.threshold > 0.5, "{}", single.threshold);
 }
 
-/// Each document with copies, as many as none to fourteen.
+/// Each document with none to fourteen copies.
 fn copied(documents: &[Document]) -> Vec<Document> {
     let copies = |(at, document): (usize, &Document)| {
         let copy = |of: usize| match of {
@@ -110,8 +110,8 @@ fn copied(documents: &[Document]) -> Vec<Document> {
 
 #[test]
 fn copies_of_the_original_are_the_original() {
-    // A training corpus that is not deduplicated: ten hits were the copies of one document, and
-    // the original was the first of them by chance.
+    // A training corpus with duplicates. Once the ten hits were copies of a single document, and
+    // the original came first by chance.
     let (once, edits) = (documents(40), edits(Some(cento::index::Preset::Web)));
     let settings = [words("kgram(k=3)"), words("winnow(k=5,w=10)"), words("kgram(k=1)")];
     let expected = planted(once.clone(), &edits, None, 1, Stop::NEVER).unwrap();
@@ -120,7 +120,7 @@ fn copies_of_the_original_are_the_original() {
     let found = run(&cases, &settings, By::Resemblance);
     assert!(found.documents > 4 * expected.documents);
     for (found, expected) in found.settings.iter().zip(&expected.settings) {
-        // Also what ten hits show beyond the original.
+        // This includes hits beyond the original.
         let figures = |report: &SettingReport| {
             let SettingReport { threshold, f1, recall, first, false_hits, .. } = report;
             (*threshold, *f1, *recall, *first, *false_hits, report.curve.clone())
@@ -128,7 +128,7 @@ fn copies_of_the_original_are_the_original() {
         assert_eq!(figures(found), figures(expected));
         assert!(found.first.value > 0.9, "{found:?}");
     }
-    // The reference: every different text of the index compared with every query.
+    // The reference compares every distinct text of the index with every query.
     let setting = &found.settings[2];
     let measure: Measure = "resemblance(k=1)".parse().unwrap();
     let analyzed =
@@ -167,7 +167,7 @@ fn copies_of_labelled_documents_count_as_these() {
     let all = copied(&documents(50));
     let id = |id: &str| PairText::Id(id.to_owned());
     let pair = |a: &str, b: &str, is_same| LabelledPair { a: id(a), b: id(b), is_same, kind: None };
-    // d8 has eleven copies, its query is one of them, and ten hits would be the others.
+    // `d8` has eleven copies, and the query is one of them, so ten hits would all be copies.
     let mut documents = all;
     let mut pairs = Vec::new();
     for of in 0..40 {
@@ -183,7 +183,7 @@ fn copies_of_labelled_documents_count_as_these() {
     let found = &report.settings[0];
     assert!(found.recall.value == 1.0 && found.first.value == 1.0, "{found:?}");
     assert_eq!((report.judged_by_labels, report.hits_judged), (false, 10));
-    // A copy of a document that a label calls different is different, once.
+    // A copy of a document labeled different counts as different, but once.
     let labels: Vec<LabelledPair> = (0..40)
         .flat_map(|of| {
             let query = format!("q{of}-0");
@@ -248,7 +248,7 @@ fn the_figures_are_those_of_brute_force() {
     assert_eq!((found.recall.part, found.false_hits), (right, wrong));
     let curve = found.curve.iter().map(|bin| [bin.passed.part, bin.passed.of]);
     assert_eq!(curve.collect::<Vec<_>>(), bins);
-    // Pairs below the threshold do not pass, and those above it do.
+    // Pairs below the threshold do not pass, and pairs above it do.
     for bin in found.curve.iter().filter(|bin| bin.passed.of > 0) {
         let (least, most) = (bin.from, bin.from + 0.1);
         assert!(most > found.threshold || bin.passed.part == 0, "{bin:?}");

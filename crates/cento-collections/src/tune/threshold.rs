@@ -1,4 +1,4 @@
-//! The threshold that tells the right hits from the false ones.
+//! Chooses the threshold that separates right hits from false hits.
 
 use serde::Serialize;
 
@@ -6,16 +6,16 @@ use serde::Serialize;
 pub(super) const THRESHOLDS: [f64; 16] =
     [0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
-/// The loss of F1 that a higher threshold, or a smaller index, is worth: less than what samples of
-/// a hundred differ by.
+/// The loss of F1 that a higher threshold or a smaller index is worth. Samples of a hundred differ
+/// by more.
 pub(super) const LOSS: f64 = 0.01;
 
-/// The hits of one query as a threshold judges them.
+/// The scores of one query's hits, for trying thresholds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Scores {
-    /// The documents that are to be found.
+    /// The number of documents to find.
     pub wanted: u64,
-    /// The scores of those that are.
+    /// The scores of found documents.
     pub right: Vec<f64>,
     /// The scores of false hits.
     pub wrong: Vec<f64>,
@@ -24,17 +24,18 @@ pub(super) struct Scores {
 /// A threshold and its effect.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Point {
-    /// The threshold.
+    /// The minimum score of a hit.
     pub threshold: f64,
-    /// The share of the wanted documents that are found.
+    /// The share of wanted documents found, 0 to 1.
     pub recall: f64,
-    /// The false hits.
+    /// The number of false hits.
     pub false_hits: u64,
-    /// The harmonic mean of recall and precision; precision counts right and false hits alone.
+    /// The harmonic mean of recall and precision. Precision ignores hits that are neither right nor
+    /// false.
     pub f1: f64,
 }
 
-/// Returns F1 of this many right and false hits, if this many are wanted.
+/// Returns F1 for these numbers of right, false and wanted documents.
 pub(super) fn f1(right: u64, wrong: u64, wanted: u64) -> f64 {
     // 2 P R / (P + R) with P = right / (right + wrong) and R = right / wanted.
     match right + wrong + wanted {
@@ -43,7 +44,6 @@ pub(super) fn f1(right: u64, wrong: u64, wanted: u64) -> f64 {
     }
 }
 
-/// Returns the effect of each threshold.
 pub(super) fn points(scores: &[Scores]) -> Vec<Point> {
     let wanted: u64 = scores.iter().map(|scores| scores.wanted).sum();
     let count = |of: fn(&Scores) -> &Vec<f64>, least: f64| {
@@ -59,8 +59,8 @@ pub(super) fn points(scores: &[Scores]) -> Vec<Point> {
     THRESHOLDS.into_iter().map(point).collect()
 }
 
-/// Returns the highest threshold that loses next to nothing against the best: false hits grow with
-/// a collection, so of equal thresholds in a sample the strictest is the safest.
+/// Returns the highest threshold with next to no loss against the best. False hits grow with a
+/// collection, so the strictest of equal thresholds is the safest.
 pub(super) fn choose(points: &[Point]) -> Option<Point> {
     let best = points.iter().map(|point| point.f1).fold(0.0, f64::max);
     points.iter().rev().find(|point| point.f1 >= best - LOSS).copied()
@@ -83,7 +83,7 @@ mod tests {
         check(&[scores(&[0.55], &[]), scores(&[0.7], &[0.1])], 0.5, 1.0);
         check(&[scores(&[0.55], &[0.6]), scores(&[0.7], &[0.6])], 0.7, 2.0 / 3.0);
         check(&[scores(&[], &[]), scores(&[0.35], &[0.2])], 0.3, 2.0 / 3.0);
-        // Without a right hit, nothing is worth anything: no hit at all is best.
+        // Without a right hit, finding nothing at all is best.
         check(&[scores(&[], &[0.3])], 0.9, 0.0);
         assert_eq!(choose(&[]), None);
     }

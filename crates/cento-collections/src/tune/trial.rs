@@ -1,4 +1,4 @@
-//! One setting on trial: an index of the documents, and the answers to the queries.
+//! Tries one setting: indexes the documents and searches for the queries.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -19,17 +19,16 @@ use cento_text::runtime::Stop;
 use cento_text::scheme::distinct_keys;
 use cento_text::text::Tokens;
 
-/// The memory of the writer of a trial.
+/// The memory of the writer of a trial, in bytes.
 const MEMORY_BYTES: usize = 128 << 20;
 
-/// The different texts among the hits of a planted query that are judged: as many hits as a search
-/// shows.
+/// The maximum number of judged texts for a planted query, as many as a search shows.
 const HITS_MAX: usize = Query::HITS;
 
-/// Those of a labelled query: its labels name documents far down the list.
+/// The maximum for a labeled query, whose labels mention documents far down the list.
 const LABELLED_HITS_MAX: usize = 200;
 
-/// Returns the maximum number of hits of a query that are judged, each with another text.
+/// Returns the maximum number of judged hits of a query, each with a distinct text.
 pub(super) fn texts_max(cases: &Cases) -> usize {
     if cases.has_different { LABELLED_HITS_MAX } else { HITS_MAX }
 }
@@ -37,26 +36,26 @@ pub(super) fn texts_max(cases: &Cases) -> usize {
 /// An index of the documents of a trial.
 pub(super) struct TrialIndex {
     searcher: Searcher,
-    /// The time that it took to add the documents, in microseconds.
+    /// The time for adding the documents, in microseconds.
     pub add_us: u64,
     /// The bytes of the signatures.
     pub bytes: u64,
-    /// The fingerprints, repeated ones of a document counted once.
+    /// The number of distinct fingerprints of each document, summed over documents.
     pub postings: u64,
 }
 
 impl TrialIndex {
-    /// Makes the index in a directory that does not exist.
+    /// Makes the index in a new directory.
     ///
     /// # Errors
-    /// When the setting cannot be used, or the index cannot be written; [`Error::Cancelled`] soon
+    /// When the setting cannot be used, or the index cannot be written. [`Error::Cancelled`] soon
     /// after `stop`.
     pub fn new(path: &Path, setting: &Setting, cases: &Cases, stop: &Stop) -> Result<TrialIndex> {
         let index = Index::create(path, setting.config()?)?;
         let started = Instant::now();
         let mut writer = index.writer(WriterOptions::default().memory_bytes(MEMORY_BYTES))?;
         let documents = cases.documents.iter().cloned().map(|mut document| {
-            // Documents of one id have replaced each other in the sample.
+            // Documents with the same id have replaced each other in the sample.
             document.id_source = document.id_source.chosen();
             Ok::<_, Error>(document)
         });
@@ -73,35 +72,35 @@ impl TrialIndex {
 /// The answers to the queries of a trial.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answers {
-    /// For each query.
+    /// The scores by query.
     pub scores: Vec<Scores>,
-    /// For each query, the number of wanted documents that are the best hits, without a threshold.
+    /// By query, the number of wanted documents among the first hits, without a threshold.
     pub first: Vec<u64>,
-    /// For each query, hits that no label names.
+    /// By query, the number of hits that no label mentions.
     pub unjudged: Vec<u64>,
     /// The durations of the searches, in microseconds.
     pub took_us: Vec<u64>,
-    /// For each wanted document of each query, in order: the similarity of the texts in the
-    /// setting's runs, and whether it was found.
+    /// By query and wanted document, in order, the similarity of the texts by the setting's runs,
+    /// and whether the document was found.
     pub wanted: Vec<(f64, bool)>,
 }
 
-/// How the queries of a trial are searched for and their hits judged.
+/// How the queries of a trial are searched for, and how hits are judged.
 pub(super) struct Trial<'a> {
     pub setting: &'a Setting,
     pub by: By,
     pub index: &'a TrialIndex,
     pub cases: &'a Cases,
-    /// The texts of the documents.
+    /// The distinct texts of the documents.
     pub texts: &'a Texts,
     pub stop: &'a Stop,
 }
 
 impl Trial<'_> {
-    /// Searches for all queries that `is_asked` chooses, with a threshold or without one.
+    /// Searches for the queries that `is_asked` chooses, with or without a threshold.
     ///
     /// # Errors
-    /// When a search fails; [`Error::Cancelled`] soon after the trial is stopped.
+    /// When a search fails. [`Error::Cancelled`] soon after the trial is stopped.
     pub fn answers(
         &self,
         threshold: Option<f64>,
@@ -120,7 +119,7 @@ impl Trial<'_> {
             answers.took_us.push(answer.took_us);
             let hits = self.of_different_texts(case, answer.hits);
             let is_of = |ids: &[String], text| ids.iter().any(|id| self.texts.number(id) == text);
-            // One text may be that of several wanted documents.
+            // Several wanted documents may have the same text.
             let wanted_of = |text: Option<usize>| {
                 case.same.iter().filter(|id| self.texts.number(id) == text).count()
             };
@@ -155,13 +154,13 @@ impl Trial<'_> {
         Ok(answers)
     }
 
-    /// Returns the number of the text of the document that is the query itself.
+    /// Returns the number of the text of the document that is the query.
     fn text_of_itself(&self, case: &Case) -> Option<usize> {
         self.texts.number(case.itself.as_ref()?)
     }
 
-    /// Returns the first hit of each text, with the number of the text. Copies of the document that
-    /// is the query are no hits, as the document itself, unless a label names one.
+    /// Returns the first hit of each text, with the number of the text. The document that is the
+    /// query is no hit, and neither are its copies unless a label mentions one.
     fn of_different_texts(&self, case: &Case, hits: Vec<Hit>) -> Vec<(Option<usize>, Hit)> {
         let mut seen = HashSet::new();
         if let Some(text) = self.text_of_itself(case) {
@@ -192,8 +191,8 @@ impl Trial<'_> {
         self.setting.rank != Rank::Overlap
     }
 
-    /// Returns the number of a hit that its threshold applies to; without a threshold it may be an
-    /// estimate.
+    /// Returns the number of a hit that a threshold applies to, which may be an estimate without a
+    /// threshold.
     fn score(&self, hit: &Hit) -> f64 {
         let weighted = hit.weighted.filter(|_| self.is_weighted());
         match (self.by, weighted) {
@@ -221,8 +220,8 @@ impl Trial<'_> {
         Ok(text.flatten().unwrap_or_default())
     }
 
-    /// Returns the exact similarity of a query and a document that it is to find, in the runs of
-    /// the setting; for a scheme without runs that of all their fingerprints.
+    /// Returns the exact similarity of a query and a wanted document by the setting's runs, or by
+    /// all fingerprints for a scheme without runs.
     fn similarity(&self, maker: Option<&RunMaker>, case: &Case, id: &str) -> Result<f64> {
         let texts = [&case.query, &self.text_of(id)?];
         let similarity = match maker {

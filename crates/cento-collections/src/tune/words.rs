@@ -1,13 +1,14 @@
-//! A text as the words that an edit changes.
+//! Splits a text into the words that an edit changes.
 
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
 use cento_text::text::{Analyzer, Tokens};
 
-/// A text cut into words, each with the text up to the next one: together they are the text.
+/// Splits a text into words, each with the characters up to the next word. Together they are the
+/// text.
 ///
-/// A word is a token of the analyzer `words`. In a script without spaces between words, whose
-/// tokens overlap, it is every other of them: a pair of letters.
+/// A word is a token of the analyzer `words`. In scripts without spaces, whose tokens overlap, a
+/// word is every second token, which is a pair of letters.
 pub(super) fn words<'a>(text: &'a str, stop: &Stop) -> Result<Vec<&'a str>> {
     let mut tokens = Tokens::default();
     Analyzer::default().analyze(text, &mut tokens, stop)?;
@@ -29,10 +30,10 @@ pub(super) fn words<'a>(text: &'a str, stop: &Stop) -> Result<Vec<&'a str>> {
     Ok(words)
 }
 
-/// Splits a word from the text that follows it.
+/// Splits a word from the characters that follow.
 pub(super) fn split(word: &str) -> (&str, &str) {
     let is_letter = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_';
-    // A word of non-ASCII punctuation is a word of its own.
+    // A word of non-ASCII punctuation is a word by itself.
     let end = word
         .rfind(is_letter)
         .map_or(0, |at| at + word[at..].chars().next().map_or(0, char::len_utf8));

@@ -1,14 +1,15 @@
 //! The log of events.
 //!
-//! Files of lines of JSON, each named by the first cursor in it. The events of a commit are a
-//! batch, which ends with a marker: a line with the number of the commit, the next cursor and a
-//! checksum of the batch. A batch without its marker was cut off, and the next writer removes it,
-//! so the events of a commit are in the log once or not at all. Each file begins with a marker, so
-//! the last file alone has the state of the log. The oldest files are removed when the log takes
-//! more than [`EVENTS_BYTES_MAX`].
+//! The log is a sequence of files with lines of JSON. The name of a file is the first cursor in the
+//! file. The events of a commit are a batch that ends with a marker: a line with the number of the
+//! commit, the next cursor and a checksum of the batch. A batch without a marker was cut off, and
+//! the next writer removes it, so the log has the events of a commit once or not at all. Each file
+//! begins with a marker, so the last file alone gives the state of the log. When the log takes more
+//! than [`EVENTS_BYTES_MAX`], the oldest files are removed.
 //!
-//! A cursor is at least the time of its batch in microseconds, and greater than all before it: a
-//! log that is put back from a copy does not give the cursors again that its readers have seen.
+//! A cursor is at least the time of its batch in microseconds, and greater than every previous
+//! cursor. So a log that is restored from a copy does not reuse cursors that readers have seen
+//! already.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -22,27 +23,27 @@ use cento_api::error::{Corruption, Error, Result};
 use cento_api::{WatchEvent, WatchEvents};
 use cento_text::runtime::replace;
 
-/// The space for events: when the log takes more, its oldest file is removed.
+/// The maximum size of the log in bytes. A larger log loses its oldest file.
 pub const EVENTS_BYTES_MAX: u64 = 256 << 20;
 
-/// A file that is longer is followed by another.
+/// The size in bytes that makes the next batch begin a new file.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// The most bytes of events that one reading returns, if it is not a single event.
+/// The maximum bytes of events that one call returns, unless a single event is larger.
 const READ_BYTES_MAX: usize = 16 << 20;
 
-/// The end of a batch.
+/// The line that ends a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Marker {
     /// The last commit whose events are in the log.
     matched: u64,
     /// The cursor of the next event.
     next: u64,
-    /// The checksum of the lines of the batch and of these numbers.
+    /// The checksum of the batch's lines, `matched` and `next`.
     crc: u32,
 }
 
-/// The beginning of the line of a marker, and of no event.
+/// How the line of a marker begins. No event begins like this.
 const MARKER: &[u8] = b"{\"matched\":";
 
 impl Marker {
@@ -57,11 +58,11 @@ impl Marker {
     }
 }
 
-/// The readable part of the log, for any number of threads.
+/// Reads the durable part of the log, from any number of threads.
 #[derive(Debug, Clone)]
 pub struct EventReader {
     dir: PathBuf,
-    /// The cursor of the next event: those before it are durable.
+    /// The cursor of the next event. Events with smaller cursors are durable.
     next: Arc<AtomicU64>,
 }
 
@@ -71,13 +72,13 @@ pub struct EventLog {
     reader: EventReader,
     file: File,
     path: PathBuf,
-    /// The bytes of the file that are whole batches.
+    /// The length of the file up to the end of its last whole batch.
     len: u64,
     matched: u64,
     bytes_max: (u64, u64),
 }
 
-/// The events of a commit, while they are written; dropped, it leaves no trace.
+/// The events of a commit while they are written. Dropping the batch leaves no trace in the log.
 pub struct Batch<'a> {
     log: &'a mut EventLog,
     file: BufWriter<File>,
@@ -111,8 +112,8 @@ fn damaged(path: &Path, at: u64, what: &str) -> Error {
     Corruption::new(name, "events", at, what).into()
 }
 
-/// Reads a file to its last whole batch; returns the length up to there and the marker, if there is
-/// one. What follows is a batch that was cut off.
+/// Reads a file up to its last whole batch. Returns the length of this part and its last marker, if
+/// there is one. Anything after this part is a batch that was cut off.
 fn last_batch(path: &Path) -> Result<(u64, Option<Marker>)> {
     let failed = |e| Error::io("read", path, e);
     let mut file = BufReader::new(File::open(path).map_err(failed)?);
@@ -134,13 +135,14 @@ fn last_batch(path: &Path) -> Result<(u64, Option<Marker>)> {
         let marker = serde_json::from_slice::<Marker>(&line).ok();
         let marker = marker.filter(|marker| {
             let own = std::mem::take(&mut lines);
-            // Cursors begin at 1.
+            // Cursors begin at 1, so a marker with 0 is damaged.
             marker.next > 0
                 && line.ends_with(b"\n")
                 && Marker::new(marker.matched, marker.next, own) == *marker
         });
         match marker {
-            // Only the last batch may be cut off: those before it were durable.
+            // Only the last batch may be cut off, because earlier batches were durable before it
+            // began.
             Some(_) if is_cut => return Err(damaged(path, end, "a batch of events is damaged")),
             Some(_) => (end, last) = (at, marker),
             None => is_cut = true,
@@ -148,8 +150,8 @@ fn last_batch(path: &Path) -> Result<(u64, Option<Marker>)> {
     }
 }
 
-/// Returns the whole batches of a file, which take `len` bytes, with changed events, and the number
-/// of these.
+/// Returns the first `len` bytes of a file, which are whole batches, with events changed and
+/// checksums renewed, and the number of changed events.
 fn rewritten(
     path: &Path,
     len: u64,
@@ -182,11 +184,11 @@ fn rewritten(
 }
 
 impl EventLog {
-    /// Opens the log in the directory, or begins it: with no event, after the commit of the number
-    /// `matched`.
+    /// Opens the log in the directory. A new log begins without events, after the commit with the
+    /// number `matched`.
     ///
     /// # Errors
-    /// When it is damaged, or cannot be read or written.
+    /// When the log is damaged, or cannot be read or written.
     pub fn open(dir: &Path, matched: u64) -> Result<EventLog> {
         fs::create_dir_all(dir).map_err(|e| Error::io("create", dir, e))?;
         replace::sync_name(dir).map_err(|e| Error::io("sync", dir, e))?;
@@ -199,7 +201,7 @@ impl EventLog {
             let failed = |e| Error::io("write to", &path, e);
             let (len, marker) = last_batch(&path)?;
             let Some(marker) = marker else {
-                // A file that was begun and cut off.
+                // A file without any whole batch was cut off while it was begun.
                 fs::remove_file(&path).map_err(failed)?;
                 continue;
             };
@@ -212,7 +214,7 @@ impl EventLog {
         }
     }
 
-    /// Begins a file.
+    /// Begins a file with a marker. 232 Makes files short for a test.
     fn begin(reader: EventReader, next: u64, matched: u64) -> Result<EventLog> {
         let path = path_of(&reader.dir, next);
         let marker = Marker::new(matched, next, crc32fast::Hasher::new()).line();
@@ -235,7 +237,7 @@ impl EventLog {
         EventLog { bytes_max: (file, all), ..self }
     }
 
-    /// Returns the readable part.
+    /// Returns the part of the log that may be read from other threads.
     pub fn reader(&self) -> &EventReader {
         &self.reader
     }
@@ -245,11 +247,13 @@ impl EventLog {
         self.matched
     }
 
-    /// Changes events in their places: `change` tells whether it has changed one. Returns their
-    /// number. Each file that has any is replaced at once; cursors and batches stay.
+    /// Changes events in place and returns the number of changed events. `change` tells whether it
+    /// has changed an event. Each affected file is replaced atomically. Cursors and batches stay
+    /// the same.
     ///
     /// # Errors
-    /// When a file is damaged, or cannot be read or replaced; those before it have been.
+    /// When a file is damaged, or cannot be read or replaced. Previous files have been replaced by
+    /// then.
     pub fn rewrite(&mut self, change: &mut dyn FnMut(&mut WatchEvent) -> bool) -> Result<u64> {
         let mut changed = 0;
         for first in firsts(&self.reader.dir)? {
@@ -270,7 +274,7 @@ impl EventLog {
         Ok(changed)
     }
 
-    /// Begins the events of a commit, which are matched at this time, in microseconds since 1970.
+    /// Begins the events of a commit, matched at this time in microseconds since 1970.
     ///
     /// # Errors
     /// When the log cannot be written.
@@ -282,7 +286,7 @@ impl EventLog {
             self.forget()?;
         }
         let failed = |e| Error::io("write to", &self.path, e);
-        // Also the rest of a batch that was given up.
+        // Truncating also removes the remainder of an abandoned batch.
         self.file.set_len(self.len).map_err(failed)?;
         self.file.seek(SeekFrom::Start(self.len)).map_err(failed)?;
         let file = BufWriter::new(self.file.try_clone().map_err(failed)?);
@@ -322,10 +326,13 @@ impl Batch<'_> {
         self.next
     }
 
-    /// Writes an event, which has the next cursor.
+    /// Writes an event with the next cursor.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the event cannot be written.
+    ///
+    /// # Panics
+    /// When the cursor of the event is not [`next`](Self::next).
     pub fn push(&mut self, event: &WatchEvent) -> Result<()> {
         assert_eq!(event.cursor, self.next, "cursors ascend by one");
         let line = serde_json::to_string(event).expect("an event is JSON") + "\n";
@@ -336,11 +343,11 @@ impl Batch<'_> {
         written.map_err(|e| Error::io("write to", &self.log.path, e))
     }
 
-    /// Ends the batch with the number of its commit: its events are then durable. Returns their
-    /// number.
+    /// Ends the batch with the number of its commit, which makes the events durable. Returns the
+    /// number of events.
     ///
     /// # Errors
-    /// When it cannot be written; the log is then as before.
+    /// When the marker cannot be written. The log is then as before.
     pub fn end(mut self, commit: u64) -> Result<u64> {
         let events = self.next - self.first;
         let next = if events > 0 { self.next } else { self.log.next() };
@@ -363,18 +370,18 @@ impl Batch<'_> {
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
         if !self.is_ended {
-            // If this fails, the next batch or the next writer does it.
+            // If this fails, the next batch or the next writer truncates the file.
             let _ = self.log.file.set_len(self.log.len);
         }
     }
 }
 
 impl EventReader {
-    /// Opens the log in the directory while another process may write to it; it has the events that
-    /// were durable then.
+    /// Opens the log in the directory, with the events that are durable now. Another process may
+    /// write to the log.
     ///
     /// # Errors
-    /// When it is damaged or cannot be read.
+    /// When the log is damaged or cannot be read.
     pub fn open(dir: &Path) -> Result<EventReader> {
         let firsts = if dir.is_dir() { firsts(dir)? } else { Vec::new() };
         for first in firsts.into_iter().rev() {
@@ -392,9 +399,9 @@ impl EventReader {
         self.next.load(Ordering::Acquire)
     }
 
-    /// Returns the events after a cursor, at most `limit` and some megabytes, of all watches or of
-    /// the one with this name that was created after a commit: those of earlier commits are of
-    /// another that had the name before.
+    /// Returns events after a cursor, at most `limit` and some megabytes. `watch` restricts the
+    /// events to the watch with this name that was created after this commit, because earlier
+    /// events belong to a previous watch with the name.
     ///
     /// # Errors
     /// When a file is damaged or cannot be read.
@@ -408,7 +415,7 @@ impl EventReader {
             let next = self.next();
             let firsts = if next > 1 { firsts(&self.dir)? } else { Vec::new() };
             match self.read_from(&firsts, (after, next), watch, limit) {
-                // A file was removed meanwhile: others are the oldest now.
+                // Another thread has removed the file, so look for the oldest file again.
                 Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
                 read => return read,
             }
@@ -423,7 +430,7 @@ impl EventReader {
         limit: usize,
     ) -> Result<WatchEvents> {
         let oldest = firsts.first().copied().unwrap_or(1);
-        // A cursor that no event has yet is one of a log that was there before.
+        // A cursor that no event has yet comes from a previous log.
         let is_foreign = after >= next;
         let missed = after.saturating_add(1) < oldest || is_foreign;
         let after = after.min(next - 1);
@@ -446,7 +453,7 @@ impl EventReader {
                     continue;
                 }
                 let cursor = cursor_of(&line);
-                // A batch that is being written has cursors from the next one on.
+                // A batch that is being written has cursors from `next` on.
                 if cursor.is_some_and(|cursor| cursor <= after) {
                     continue;
                 }
@@ -473,7 +480,7 @@ impl EventReader {
     }
 }
 
-/// Returns the cursor of the line of an event, without reading the rest of it.
+/// Returns the cursor of an event from the beginning of its line, without parsing the event.
 fn cursor_of(line: &[u8]) -> Option<u64> {
     let rest = line.strip_prefix(b"{\"cursor\":")?;
     let end = rest.iter().position(|byte| !byte.is_ascii_digit())?;

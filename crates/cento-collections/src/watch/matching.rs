@@ -1,8 +1,8 @@
-//! Matching: which watches do the documents of a commit match?
+//! Finds the watches that match the documents of a commit.
 //!
-//! The signatures of the watches are an inverted index, so a document costs one look-up of its
-//! fingerprints, whatever the number of watches that share none of them. The watches that share
-//! enough are decided by their search, among the new documents alone.
+//! The signatures of the watches form an inverted index, so a document costs one look-up of its
+//! fingerprints, however many watches share no fingerprint with the document. A watch with enough
+//! shared fingerprints then decides by a search among the new documents.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use cento_api::WatchEvent;
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
 
-/// The number of documents that are matched at a time: it bounds the memory for their passages.
+/// The number of documents matched together, which bounds the memory for their passages.
 const DOCUMENTS_AT_ONCE: usize = 1024;
 
-/// A commit that is matched.
+/// A commit that is being matched.
 #[derive(Debug, Clone, Copy)]
 pub struct Matched {
-    /// Its number.
+    /// The number of the commit.
     pub commit: u64,
-    /// The time of its events, in seconds since 1970.
+    /// The time of the events, in seconds since 1970.
     pub time: u64,
 }
 
-/// Writes the events of the documents with these ids to the batch, those of a watch together, in
-/// the order of the names.
+/// Writes the events of the documents with these ids to the batch. The events of a watch are
+/// together, in order of names.
 ///
 /// # Errors
 /// When a file cannot be read or written; [`Error::Cancelled`](cento::Error::Cancelled) soon after
@@ -44,7 +44,7 @@ pub fn match_documents(
     for ids in ids.chunks(DOCUMENTS_AT_ONCE) {
         let pairs = candidates(store, searcher, ids, commit, stop)?;
         for (entry, documents) in pairs.into_values() {
-            // A watch of a document that was removed matches nothing.
+            // A watch on a removed document matches nothing.
             if let Some(id) = &entry.definition.id
                 && searcher.snapshot().find(id)?.is_none()
             {
@@ -60,7 +60,7 @@ pub fn match_documents(
     Ok(())
 }
 
-/// Watches, by their names, with the documents that they may match.
+/// Watches by name, with the documents that they may match.
 type Candidates = BTreeMap<String, (Arc<Entry>, Vec<DocAddress>)>;
 
 /// Returns the watches that share enough fingerprints with documents.
@@ -75,7 +75,7 @@ fn candidates(
     let mut candidates = Candidates::new();
     for id in ids {
         stop.check()?;
-        // Removed since, by a commit that has not been matched either.
+        // The document was removed by a later commit that is not matched yet.
         let Some(address) = snapshot.find(id)? else { continue };
         let signature = snapshot.signature(address, stop)?;
         let mut keys: Vec<u64> = signature.iter().map(|fingerprint| fingerprint.key).collect();

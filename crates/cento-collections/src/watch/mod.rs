@@ -1,21 +1,21 @@
-//! Watches: which documents of later commits match a standing query?
+//! Watches: standing queries that are matched against the documents of later commits.
 //!
 //! A watch is a text, a stored document or a signature, with the conditions of a search. Each
-//! commit is matched against all watches of the index; a match is an event, in a log that is read
-//! by a cursor. What matches is what a search with the watch would find among the documents of the
-//! commit: new ones, and new versions of others.
+//! commit is matched against all watches of the index. A match is an event in a log, which readers
+//! follow by cursor. A watch matches the documents that a search with the same conditions would
+//! find among the documents of the commit: new documents and new versions.
 //!
-//! The index logs which documents each commit adds ([`Index::change_log`]), durably before the
-//! commit. [`Watches::match_commits`] takes these commits in order, writes the events of each as
-//! one batch that names the commit, and then forgets it. So the events of a commit are in the log
-//! once: a crash before the end of the batch leaves nothing of it, and one after it a commit that
-//! the log of events names already. Commits that come between two calls are matched together: a
-//! document that was removed meanwhile has no event, and one that was replaced has that of its last
-//! version.
+//! Before each commit, the index durably logs which documents the commit adds
+//! ([`Index::change_log`]). [`Watches::match_commits`] takes the logged commits in order, writes
+//! the events of each commit as one batch that names the commit, and then deletes the commit's log
+//! entry. So the events of a commit are written once: a crash before the end of the batch leaves no
+//! events, and after a later crash the log of events names the commit already. Commits between two
+//! calls are matched together. Then a document that was removed has no event, and a document that
+//! was replaced has only the event of its last version.
 //!
-//! The files are in the directory `.watches` of the index, and survive merges, compaction and
-//! retraining; a copy that is pushed or pulled lacks them. One process has the watches open to
-//! change them or to match; any may read the events. Nothing is sent from here.
+//! The files are in the directory `.watches` of the index. They survive merges, compaction and
+//! retraining, but are not part of a pushed or pulled copy. Only one process at a time can open the
+//! watches to change or match them, but any process may read the events. This module sends nothing.
 
 mod events;
 mod matching;
@@ -47,7 +47,7 @@ use events::EventLog;
 use matching::{Matched, match_documents};
 use store::{Definition, Entries, Entry, Store};
 
-/// The directory of the log of events.
+/// The directory of the log of events, in the directory of the watches.
 const EVENTS: &str = "events";
 
 /// The watches of an index, for the one process that changes and matches them.
@@ -77,7 +77,7 @@ pub struct Watches {
     index: Index,
     store: Store,
     log: EventLog,
-    /// Held open for its lock.
+    /// Keeps the lock while the watches are open.
     _lock: File,
 }
 
@@ -87,7 +87,7 @@ impl std::fmt::Debug for Watches {
     }
 }
 
-/// The watches and events of an index, for any number of threads that read them.
+/// Reads the watches and events of an index, from any number of threads.
 #[derive(Clone)]
 pub struct WatchReader {
     entries: Entries,
@@ -105,18 +105,17 @@ fn dir_of(index: &Index) -> PathBuf {
 }
 
 impl Watches {
-    /// Returns whether the index has had a watch.
+    /// Tells whether the index has ever had a watch.
     #[must_use]
     pub fn exist(index: &Index) -> bool {
         dir_of(index).is_dir()
     }
 
-    /// Opens the watches of an index that logs its changes
-    /// (`Writer::log_changes`).
+    /// Opens the watches of an index that logs its changes (`Writer::log_changes`).
     ///
     /// # Errors
-    /// [`Error::Locked`] while another process has them open; when the index logs no changes, or a
-    /// file is damaged or cannot be written.
+    /// [`Error::Locked`] while another process has the watches open. An error when the index logs
+    /// no changes, or a file is damaged or cannot be written.
     pub fn open(index: &Index) -> Result<Watches> {
         let dir = dir_of(index);
         let (_, commits) = index.changes_after(0)?;
@@ -126,10 +125,11 @@ impl Watches {
         Ok(Watches { index: index.clone(), store, log, _lock: lock })
     }
 
-    /// Opens the watches of an index that may be without any: it logs its changes from then on.
+    /// Opens the watches of an index, and makes the index log its changes from now on.
     ///
     /// # Errors
-    /// When the index is locked by its writer, or cannot be written; as [`open`](Self::open).
+    /// When the index is locked by its writer or cannot be written, and the errors of
+    /// [`open`](Self::open).
     pub fn begin(index: &Index) -> Result<Watches> {
         if index.change_log().is_none() {
             index.writer(WriterOptions::default())?.log_changes()?;
@@ -137,26 +137,26 @@ impl Watches {
         Watches::open(index)
     }
 
-    /// Opens the watches of an index, if it has had any.
+    /// Opens the watches of an index, or returns `None` if the index never had a watch.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub fn open_if_any(index: &Index) -> Result<Option<Watches>> {
         Watches::exist(index).then(|| Watches::open(index)).transpose()
     }
 
-    /// Returns the readable part.
+    /// Returns a reader that can be used while watches are matched.
     #[must_use]
     pub fn reader(&self) -> WatchReader {
         let (entries, events) = (self.store.entries().clone(), self.log.reader().clone());
         WatchReader { entries, events }
     }
 
-    /// Adds a watch, durably: the documents of later commits are matched. A request with the name
-    /// and the content of a watch changes nothing.
+    /// Adds a watch durably, to be matched against the documents of later commits. A request with
+    /// the name and the content of an existing watch changes nothing.
     ///
     /// # Errors
-    /// As [`add_all`](Self::add_all).
+    /// The errors of [`add_all`](Self::add_all).
     pub fn add(&mut self, request: WatchRequest) -> Result<Watch> {
         Ok(self.add_all(vec![request])?.remove(0))
     }
@@ -164,17 +164,19 @@ impl Watches {
     /// Adds watches, all or none.
     ///
     /// # Errors
-    /// [`Error::Input`] or [`Error::InvalidArgument`] when a watch has no subject or two, its
-    /// conditions cannot be met, or another watch has its name; [`Error::UnknownId`] when its
-    /// document is missing; when a file cannot be read or written.
+    /// [`Error::Input`] or [`Error::InvalidArgument`] when a watch does not have exactly one
+    /// subject, its conditions cannot be met, or a different watch has its name.
+    /// [`Error::UnknownId`] when its document is missing. Other errors when a file cannot be read
+    /// or written.
     pub fn add_all(&mut self, requests: Vec<WatchRequest>) -> Result<Vec<Watch>> {
         self.add_those(requests, &mut Err)
     }
 
-    /// Adds the watches that can be added, and calls `refused` with the error of each other one.
+    /// Adds the watches that can be added, and calls `refused` with the errors of the remaining
+    /// watches.
     ///
     /// # Errors
-    /// When a file cannot be read or written: none is added then.
+    /// When a file cannot be read or written. Then no watch is added.
     pub fn add_each(
         &mut self,
         requests: Vec<WatchRequest>,
@@ -189,7 +191,7 @@ impl Watches {
         })
     }
 
-    /// Adds watches, unless `refused` returns the error of one.
+    /// Adds watches, skipping each watch whose error `refused` accepts.
     fn add_those(
         &mut self,
         requests: Vec<WatchRequest>,
@@ -238,7 +240,7 @@ impl Watches {
         Ok(names.iter().filter_map(watch).collect())
     }
 
-    /// Signs a new watch, once its conditions have been checked.
+    /// Checks the conditions of a new watch and signs its subject.
     fn signed(
         &self,
         name: &str,
@@ -318,7 +320,7 @@ impl Watches {
         Ok(signed)
     }
 
-    /// Refuses conditions that a search would refuse, and a subject without a token.
+    /// Refuses conditions that a search would refuse, and a subject without tokens.
     fn check_conditions(
         &self,
         name: &str,
@@ -336,12 +338,11 @@ impl Watches {
         Searcher::new(snapshot.clone()).search_among(&query, &[]).map(|_| ())
     }
 
-    /// Removes the watch of this name, after the commits that were made while it was there have
-    /// been matched; its events stay in the log. Returns whether there was one, and the number of
-    /// new events, of all watches.
+    /// Removes the watch with this name, after matching the commits so far. Its events stay in the
+    /// log. Returns whether the watch existed, and the number of new events of all watches.
     ///
     /// # Errors
-    /// The errors of [`match_commits`](Self::match_commits): the watch is then still there. When
+    /// The errors of [`match_commits`](Self::match_commits), which leave the watch in place. When
     /// the store cannot be written.
     pub fn remove(&mut self, name: &str, stop: &Stop) -> Result<(bool, u64)> {
         if self.store.get(name).is_none() {
@@ -351,19 +352,18 @@ impl Watches {
         Ok((self.store.remove(name)?, events))
     }
 
-    /// Matches the commits that have not been matched; returns the number of new events, which are
-    /// durable.
+    /// Matches the commits that have not been matched, and returns the number of new events, which
+    /// are durable.
     ///
     /// # Errors
-    /// When a file cannot be read or written: the commits from the failed one on are matched by the
-    /// next call. [`Error::Cancelled`] soon after `stop`.
+    /// When a file cannot be read or written. The next call continues with the failed commit.
+    /// [`Error::Cancelled`] soon after `stop`.
     pub fn match_commits(&mut self, stop: &Stop) -> Result<u64> {
         let events = self.match_logged(stop)?;
         self.forget_withdrawn()?;
         Ok(events)
     }
 
-    /// Matches the commits that the index has logged.
     fn match_logged(&mut self, stop: &Stop) -> Result<u64> {
         let matched = self.log.matched();
         let Some(changes) = self.index.change_log() else { return Ok(0) };
@@ -373,7 +373,8 @@ impl Watches {
             return Ok(0);
         }
         let mut all = Vec::with_capacity(commits.len());
-        // The commit that has the version of the snapshot, if there are several.
+        // For several commits, the last commit that changed each document. The snapshot has this
+        // version.
         let mut newest: HashMap<Digest, u64> = HashMap::new();
         for commit in &commits {
             let mut ids = changes.ids(commit)?;
@@ -406,8 +407,8 @@ impl Watches {
 }
 
 impl WatchReader {
-    /// Opens the events of an index while another process may match its watches; it has the events
-    /// that were durable then.
+    /// Opens the events of an index, with the events that are durable now. Another process may
+    /// match the watches.
     ///
     /// # Errors
     /// When a file is damaged or cannot be read.
@@ -415,7 +416,7 @@ impl WatchReader {
         EventReader::open(&dir_of(index).join(EVENTS))
     }
 
-    /// Returns the watch of this name.
+    /// Returns the watch with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Watch> {
         self.entry(name).map(|entry| entry.watch())
@@ -425,7 +426,7 @@ impl WatchReader {
         self.entries.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// Returns the watches after this name, or all, at most `limit`, in the order of their names.
+    /// Returns at most `limit` watches by name, after the name `after` if given.
     #[must_use]
     pub fn list(&self, after: Option<&str>, limit: usize) -> Vec<Watch> {
         use std::ops::Bound::{Excluded, Unbounded};
@@ -434,7 +435,7 @@ impl WatchReader {
         entries.range::<str, _>(range).take(limit).map(|(_, entry)| entry.watch()).collect()
     }
 
-    /// Returns the receiver of the events of the watch of this name, if it has one.
+    /// Returns the receiver of the events of a watch, secret included. `None` without a webhook.
     #[must_use]
     pub fn webhook(&self, name: &str) -> Option<Webhook> {
         self.entry(name)?.definition.webhook.clone()
@@ -446,11 +447,11 @@ impl WatchReader {
         &self.events
     }
 
-    /// Returns the events after a cursor, at most `limit`, of one watch or of all. Those of a watch
-    /// that had the name before, and was removed, are among all only.
+    /// Returns at most `limit` events after a cursor, of one watch or of all watches. Events of a
+    /// removed watch whose name was used again are only among the events of all watches.
     ///
     /// # Errors
-    /// When there is no such watch; when a file is damaged or cannot be read.
+    /// When the watch does not exist, or a file is damaged or cannot be read.
     pub fn events(&self, after: u64, watch: Option<&str>, limit: usize) -> Result<WatchEvents> {
         let of = |name| match self.entry(name) {
             Some(entry) => Ok((name, entry.definition.commit)),
@@ -460,13 +461,13 @@ impl WatchReader {
     }
 }
 
-/// Matches the commits that have not been matched, and returns the events after a cursor, at most
-/// `limit`, of one watch or of all. While another process has the watches open and matches them, it
-/// returns the events that are in the log, and `true`.
+/// Matches the commits that have not been matched, and returns at most `limit` events after a
+/// cursor, of one watch or of all watches. While another process has the watches open, only that
+/// process can match. Then the result is the events in the log, and `true`.
 ///
 /// # Errors
-/// When there is no such watch; the errors of [`Watches::open`] but [`Error::Locked`], and of
-/// [`Watches::match_commits`].
+/// When the watch does not exist, and the errors of [`Watches::open`], except [`Error::Locked`],
+/// and of [`Watches::match_commits`].
 pub fn caught_up(
     index: &Index,
     (after, watch, limit): (u64, Option<&str>, usize),
@@ -496,13 +497,13 @@ pub fn caught_up(
     }
 }
 
-/// Returns the error about a watch that is missing.
+/// Returns the error that a watch is missing.
 #[must_use]
 pub fn unknown(name: &str) -> Error {
     Error::input(name, Refusal::new(Reason::UnknownId, "no watch has this name"))
 }
 
-/// Takes the lock of the watches in this directory, which is created if it does not exist.
+/// Takes the lock of the watches in this directory. Creates the directory if needed.
 fn lock(dir: &Path) -> Result<File> {
     fs::create_dir_all(dir).map_err(|e| Error::io("create", dir, e))?;
     replace::sync_name(dir).map_err(|e| Error::io("sync", dir, e))?;
@@ -517,8 +518,9 @@ fn lock(dir: &Path) -> Result<File> {
     }
 }
 
-/// Returns the digest of a request, in hexadecimal digits. With a key it is one of the keyed
-/// digests of its texts: names are made of it, and who guesses a text could confirm it.
+/// Returns the digest of a request in hexadecimal. In a keyed index texts enter it as keyed
+/// digests. Names are made of the digest, and an attacker could otherwise confirm the guess of a
+/// text.
 fn digest_of(request: &WatchRequest, config: &Config) -> Result<String> {
     let mut request = WatchRequest { name: None, ..request.clone() };
     if config.scheme.lock().is_some() {
@@ -531,8 +533,8 @@ fn digest_of(request: &WatchRequest, config: &Config) -> Result<String> {
     Ok(hex_of(digest))
 }
 
-/// Returns the name of a watch whose request names no other. It does not depend on the secret of a
-/// webhook: all who list watches see names, and could try secrets until one makes the name.
+/// Returns the name of a watch whose request gives no name. The secret of a webhook does not enter
+/// the name, because everybody who lists watches could try secrets until one makes the same name.
 fn made_name(request: &WatchRequest, config: &Config) -> Result<String> {
     let mut request = request.clone();
     if let Some(webhook) = &mut request.webhook {

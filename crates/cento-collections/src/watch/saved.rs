@@ -1,7 +1,7 @@
-//! The watches of an index, as they would be requested again.
+//! Reads the watches of an index in a form that can be requested again.
 //!
-//! No push, pull, merge, export or recovery carries watches along: they are beside the index. This
-//! reads them without the lock, so that they can be copied while a service matches them.
+//! Watches are stored beside the index, so push, pull, merge, export and recovery do not carry them
+//! along. Reading takes no lock, so watches can be copied while a service matches them.
 
 use std::path::Path;
 
@@ -17,27 +17,28 @@ use serde::Serialize;
 use super::dir_of;
 use super::store::{self, INDEX};
 
-/// A watch, with its subject.
+/// A watch with its subject.
 ///
-/// As JSON it has the fields of a request that makes the watch again, and those that a list shows.
-/// Only the secret of its webhook is missing, because a list is no place for it.
+/// The JSON form has the fields of a request that makes the same watch, and the fields shown in a
+/// list. Only the secret of a webhook is missing, because lists are shown to people who must not
+/// know it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SavedWatch {
-    /// The watch, as it is listed.
+    /// The watch as listed.
     #[serde(flatten)]
     pub watch: Watch,
-    /// Its text, if the index stores texts.
+    /// The text of the subject, if the index stores texts and the text has no parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The parts of its text, if it has any, in the place of the text.
+    /// The parts of the text, if the text has parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts: Option<Vec<PartText>>,
-    /// Its signature, if it has no text.
+    /// The signature of the subject, if no text is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<SignatureBody>,
 }
 
-/// Returns the number of watches of the index in this directory, which may be damaged otherwise.
+/// Returns the number of watches of the index in this directory. The index itself may be damaged.
 ///
 /// # Errors
 /// When the watches cannot be read.
@@ -49,18 +50,18 @@ pub fn count_watches(index: &Path) -> Result<u64> {
     }
 }
 
-/// Returns the watches of an index as of their last change, in the order of their names.
+/// Returns the watches of an index as of their last change, by name.
 ///
 /// # Errors
-/// When they cannot be read.
+/// When the watches cannot be read.
 pub fn listed_watches(index: &Index) -> Result<Vec<Watch>> {
     opened(index)?.map_or_else(|| Ok(Vec::new()), |snapshot| listed(&snapshot))
 }
 
-/// Returns the watches with their subjects, likewise.
+/// Returns the watches of an index with their subjects, by name.
 ///
 /// # Errors
-/// When they cannot be read, or a text depends on a key that is not known.
+/// When the watches cannot be read, or a text depends on an unknown key.
 pub fn saved_watches(index: &Index) -> Result<Vec<SavedWatch>> {
     let Some(snapshot) = opened(index)? else { return Ok(Vec::new()) };
     listed(&snapshot)?.into_iter().map(|watch| with_subject(&snapshot, watch)).collect()
@@ -89,7 +90,7 @@ fn with_subject(snapshot: &Snapshot, watch: Watch) -> Result<SavedWatch> {
     let Some(address) = snapshot.find(&saved.watch.name)? else { return Ok(saved) };
     let config = snapshot.config();
     if config.key().is_some() && config.known_key().is_none() {
-        // The names of watches are no secret, and their texts cannot be read.
+        // Without the key the texts cannot be read, but the names of watches are no secret.
         return Ok(saved);
     }
     if saved.watch.kind == WatchedKind::Text && config.store_text {

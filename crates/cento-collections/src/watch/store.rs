@@ -1,8 +1,8 @@
-//! The watches of an index, and the inverted index of their signatures.
+//! Stores the watches of an index and finds them by fingerprints.
 //!
-//! The store is an index of its own, whose documents are the watches: the text of a watch is the
-//! text of its document, and the conditions are its meta object. So a watch is as durable as a
-//! document, and the posting lists find the watches that share fingerprints with a new document.
+//! The store is an index whose documents are the watches. The text of a watch is the text of its
+//! document, and the conditions are in the meta object. So watches are as durable as documents, and
+//! posting lists find the watches that share fingerprints with a new document.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -24,49 +24,49 @@ use cento_text::runtime::Stop;
 use cento_text::runtime::replace;
 use cento_text::scheme::Fingerprint;
 
-/// The directory of the store, in that of the watches.
+/// The directory of the store, in the directory of the watches.
 pub const INDEX: &str = "index";
 
-/// The store while it is made again, and the one that it replaces.
+/// A store that is being signed again, and the store that it replaces.
 const NEW: &str = "index.new";
 const OLD: &str = "index.old";
 
 /// The key of a definition in the meta object of its document.
 const DEFINITION: &str = "watch";
 
-/// The stored part of a watch, besides its text.
+/// The stored properties of a watch, except its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
     pub kind: WatchedKind,
-    /// The watched document.
+    /// The id of the watched document, if the subject is a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     pub thresholds: Thresholds,
     pub options: WatchOptions,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
-    /// The digest of the request: an equal one changes nothing.
+    /// The digest of the request. An equal request changes nothing.
     pub request: String,
-    /// The last commit before it was created.
+    /// The last commit before the watch was created.
     pub commit: u64,
     pub created: u64,
-    /// The reason why it matches nothing, if there is one.
+    /// Why the watch matches nothing, if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// A watch.
+/// A watch as read from the store.
 #[derive(Debug)]
 pub struct Entry {
     pub name: String,
     pub definition: Definition,
     pub tokens: u32,
     pub fingerprints: u32,
-    /// The least number of fingerprints that a match shares with it, once it is known.
+    /// The minimum number of fingerprints that a match shares with the watch, once computed.
     overlap_min: OnceLock<u32>,
 }
 
-/// The watches, for any number of readers.
+/// The watches by name, for any number of readers.
 pub type Entries = Arc<RwLock<BTreeMap<String, Arc<Entry>>>>;
 
 /// The store, for its only writer.
@@ -74,14 +74,14 @@ pub struct Store {
     index: Index,
     searcher: Searcher,
     entries: Entries,
-    /// The names of the watches of each document.
+    /// The names of the watches on each document.
     by_document: HashMap<String, BTreeSet<String>>,
-    /// The watches that were found since the store last changed.
+    /// A cache of the watches found since the store last changed.
     by_address: HashMap<DocAddress, Arc<Entry>>,
 }
 
 impl Entry {
-    /// Returns the watch as it is listed.
+    /// Returns the watch as listed.
     pub fn watch(&self) -> Watch {
         let Definition { kind, id, thresholds, options, webhook, commit, created, problem, .. } =
             self.definition.clone();
@@ -106,7 +106,7 @@ impl Entry {
         }
     }
 
-    /// Returns the search that decides about a document, for this subject.
+    /// Returns the search for `subject` that decides about documents.
     fn query_for(&self, subject: Subject, store_text: bool) -> Query {
         let Definition { thresholds, options, .. } = &self.definition;
         let mut query = Query::new(subject).rank(Rank::Overlap).limit(usize::MAX);
@@ -119,7 +119,7 @@ impl Entry {
         query
     }
 
-    /// Returns the least number of fingerprints that a match shares with the watch.
+    /// Returns the minimum number of fingerprints that a match shares with the watch.
     pub fn overlap_min(&self, searcher: &Searcher) -> Result<u32> {
         if let Some(least) = self.overlap_min.get() {
             return Ok(*least);
@@ -134,7 +134,7 @@ impl Entry {
     }
 }
 
-/// Returns the configuration of the store of an index with this one.
+/// Returns the configuration of the store for an index with this configuration.
 fn config_of(config: &Config) -> Config {
     Config {
         store_signatures: true,
@@ -144,8 +144,8 @@ fn config_of(config: &Config) -> Config {
     }
 }
 
-/// Opens the store at `path` with the key of `index`, if that has one and knows it: the texts of
-/// watches are read with it.
+/// Opens the store at `path`. Unlocks it with the key of `index`, if the key is known, because the
+/// texts of watches need the key.
 pub fn open_unlocked(path: &Path, index: &Index) -> Result<Index> {
     let own = Index::open(path)?;
     let signs_alike = own.config().key() == index.config().key();
@@ -155,8 +155,8 @@ pub fn open_unlocked(path: &Path, index: &Index) -> Result<Index> {
     Ok(own)
 }
 
-/// Returns the last commit before the watch of this name was created, while another process may
-/// write to the store in the directory of the watches; `None` if there is no such watch.
+/// Returns the last commit before the watch with this name was created, or `None` if there is no
+/// such watch. Another process may write to the store in the meantime.
 pub fn commit_of(dir: &Path, name: &str) -> Result<Option<u64>> {
     let snapshot = Index::open(dir.join(INDEX))?.snapshot()?;
     let Some(address) = snapshot.find(name)? else { return Ok(None) };
@@ -168,11 +168,11 @@ fn writer_of(index: &Index) -> Result<Writer> {
 }
 
 impl Store {
-    /// Opens the store in the directory of the watches of `index`, or creates it. If the index now
-    /// signs in another way, the watches are signed again.
+    /// Opens the store in the directory of the watches of `index`, or creates the store. If the
+    /// index signs differently by now, the watches are signed again.
     ///
     /// # Errors
-    /// When it is damaged, or cannot be read or written.
+    /// When the store is damaged, or cannot be read or written.
     pub fn open(dir: &Path, index: &Index) -> Result<Store> {
         let path = dir.join(INDEX);
         let (new, old) = (dir.join(NEW), dir.join(OLD));
@@ -218,8 +218,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Signs the watches of documents again that a copy of an index has replaced: no commit of the
-    /// log names these.
+    /// Signs watches again if a copy of an index has replaced their documents, which no logged
+    /// commit reports.
     fn follow_replaced(&mut self, index: &Index) -> Result<()> {
         let (own, documents) = (self.searcher.snapshot().clone(), index.snapshot()?);
         let mut changed = Vec::new();
@@ -235,20 +235,20 @@ impl Store {
         if changed.is_empty() { Ok(()) } else { self.put(changed) }
     }
 
-    /// Returns the watches.
+    /// Returns the watches, shared with readers.
     pub fn entries(&self) -> &Entries {
         &self.entries
     }
 
-    /// Returns the watch of this name.
+    /// Returns the watch with this name.
     pub fn get(&self, name: &str) -> Option<Arc<Entry>> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// Adds watches, or replaces those of the same name, all in one commit.
+    /// Adds watches or replaces watches with the same names, in one commit.
     ///
     /// # Errors
-    /// When a name cannot be that of a watch; when the store cannot be written.
+    /// When a name is not allowed for a watch, or the store cannot be written.
     pub fn put(&mut self, watches: Vec<SignedDocument>) -> Result<()> {
         let mut writer = writer_of(&self.index)?;
         let names: Vec<String> = watches.iter().map(|watch| watch.document.id.clone()).collect();
@@ -270,7 +270,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the watch of this name; returns whether there was one.
+    /// Removes the watch with this name. Returns whether the watch existed.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -278,7 +278,7 @@ impl Store {
         let mut writer = writer_of(&self.index)?;
         let is_there = writer.remove(name)?;
         writer.commit()?;
-        // Its text may be one that must not be anywhere.
+        // The text may be a withdrawn text, so it must not stay in any file.
         writer.purge()?;
         writer.finish()?;
         self.refresh()?;
@@ -298,10 +298,10 @@ impl Store {
         Ok(())
     }
 
-    /// Signs the watches of these documents as the documents now are in `snapshot`.
+    /// Signs the watches on these documents again, as the documents are in `snapshot`.
     ///
     /// # Errors
-    /// When a file cannot be read or written; [`Error::Cancelled`] soon after `stop`.
+    /// When a file cannot be read or written. [`Error::Cancelled`] soon after `stop`.
     pub fn follow<'a>(
         &mut self,
         ids: impl Iterator<Item = &'a String>,
@@ -318,16 +318,15 @@ impl Store {
         if changed.is_empty() { Ok(()) } else { self.put(changed) }
     }
 
-    /// Returns whether any watch may match.
+    /// Tells whether there are no watches.
     pub fn is_empty(&self) -> bool {
         self.searcher.snapshot().documents() == 0
     }
 
-    /// Returns the watches that share any of the ascending keys, each with the number of shared
-    /// ones.
+    /// Returns the watches that share some of the ascending keys, with the number of shared keys.
     ///
     /// # Errors
-    /// When a file is damaged; [`Error::Cancelled`] soon after `stop`.
+    /// When a file is damaged. [`Error::Cancelled`] soon after `stop`.
     pub fn sharing(&mut self, keys: &[u64], stop: &Stop) -> Result<Vec<(Arc<Entry>, u32)>> {
         let all = Some(MaxDf::Documents(u64::MAX));
         let found = self.searcher.neighbours(keys, 1, all, None, stop)?;
@@ -347,10 +346,10 @@ impl Store {
         Ok(sharing)
     }
 
-    /// Returns the search that decides about the documents of an index for a watch.
+    /// Returns the search that decides about documents for a watch.
     ///
     /// # Errors
-    /// When the watch cannot be read; [`Error::Cancelled`] soon after `stop`.
+    /// When the watch cannot be read. [`Error::Cancelled`] soon after `stop`.
     pub fn query(&self, entry: &Entry, stop: &Stop) -> Result<Query> {
         let snapshot = self.searcher.snapshot();
         let store_text = snapshot.config().store_text;
@@ -378,13 +377,13 @@ impl Store {
     }
 }
 
-/// Returns the number of tokens of a document, and that of its distinct fingerprints.
+/// Returns the number of tokens and of distinct fingerprints of a document.
 fn size(snapshot: &Snapshot, address: DocAddress) -> Result<(u32, u32)> {
     let found = snapshot.segment(address).signatures.document(address.doc)?;
     Ok((found.tokens, found.distinct))
 }
 
-/// Reads a watch.
+/// Reads a watch from its document.
 pub fn entry(snapshot: &Snapshot, address: DocAddress) -> Result<Entry> {
     let name = snapshot.id(address)?;
     let mut meta = snapshot.meta(address)?;
@@ -398,7 +397,7 @@ pub fn entry(snapshot: &Snapshot, address: DocAddress) -> Result<Entry> {
     Ok(Entry { name, definition, tokens, fingerprints, overlap_min })
 }
 
-/// Returns the document of a watch without a text.
+/// Makes the document of a watch whose text is not stored.
 pub fn of_signature(
     name: &str,
     definition: &Definition,
@@ -408,11 +407,11 @@ pub fn of_signature(
     let mut bytes = Vec::with_capacity(fingerprints.len() * 8);
     fingerprints.iter().for_each(|f| bytes.extend_from_slice(&f.key.to_le_bytes()));
     let document = Document::new(name, "").with_meta(meta_of(definition));
-    // Not that of the text: another signature is another document.
+    // A digest of the signature, so that a different signature makes a different document.
     SignedDocument::of(document, Digest::of(&bytes), tokens, fingerprints)
 }
 
-/// Returns the document of a watch of a text: that of `document`, which has the name as id.
+/// Makes the document of a watch on a text. The id of `document` is the name of the watch.
 pub fn of_text(
     document: Document,
     definition: &Definition,
@@ -423,7 +422,8 @@ pub fn of_text(
     SignedDocument::new(document, config, stop)
 }
 
-/// Returns the document of a watch of a stored document, which matches nothing if that is missing.
+/// Makes the document of a watch on a stored document. Without the document the watch matches
+/// nothing.
 pub fn of_document(
     name: &str,
     definition: &Definition,
@@ -446,7 +446,7 @@ fn meta_of(definition: &Definition) -> serde_json::Map<String, Value> {
     [(DEFINITION.to_owned(), value)].into_iter().collect()
 }
 
-/// Writes all watches of a store to a new one, signed as it signs.
+/// Copies all watches of a store to a new store, signed as the new store signs.
 fn sign_again(from: &Index, to: Index, index: &Index) -> Result<()> {
     let (snapshot, documents) = (from.snapshot()?, index.snapshot()?);
     let mut writer = writer_of(&to)?;

@@ -1,10 +1,10 @@
-//! Which events lose their data? Those of withdrawn documents.
+//! Removes the data of withdrawn documents from events.
 //!
-//! An event has the meta object of its document, such as the title, and the places of its passages.
-//! When the document is withdrawn, or removed as a copy of one, the event keeps its cursor, the id
-//! and the measures, and loses the rest. The name of the file with the withdrawals tells whether
-//! there are new ones; it is noted when all events have been changed, so that a process that was
-//! killed meanwhile leaves the work to the next.
+//! An event has the meta object of its document, such as the title, and the places of passages.
+//! When the document is withdrawn, or removed as a copy of a withdrawn document, the event keeps
+//! only its cursor, the id and the measures. New withdrawals are recognized by the name of the file
+//! with the withdrawals, which is noted after all events have been changed. If the process is
+//! killed before that, the next process repeats the work.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,13 +15,13 @@ use cento_api::WatchEvent;
 use cento_api::error::{Error, Result};
 use cento_text::runtime::replace;
 
-/// The file that has the name of the file with the withdrawals whose events have been changed.
+/// This file holds the name of the withdrawals file whose events have all been changed.
 const FORGOTTEN: &str = "forgotten";
 
 impl Watches {
-    /// Takes the data of withdrawn documents out of the log of events, durably: meta objects and
-    /// passages. Returns the number of events that lost any. [`match_commits`](Self::match_commits)
-    /// does it too.
+    /// Removes meta objects and passages of withdrawn documents from the log of events, durably.
+    /// Returns the number of changed events. [`match_commits`](Self::match_commits) does this as
+    /// well.
     ///
     /// # Errors
     /// When a file is damaged, or cannot be read or written.
@@ -44,8 +44,9 @@ impl Watches {
         let mut failed = None;
         let mut change = |event: &mut WatchEvent| {
             let Some(withdrawn) = removed.get(event.hit.id.as_str()) else { return false };
-            // The id may be that of another document by now. One that is gone needs no data,
-            // whenever its event was found: matching may have seen the commit before.
+            // A different document may have the id by now, so only events from before the
+            // withdrawal change. If no document has the id, every event does, because matching may
+            // have read an older commit.
             let is_gone = snapshot.find(&event.hit.id).map(|found| found.is_none());
             let is_gone = is_gone.unwrap_or_else(|error| {
                 failed.get_or_insert(error);
@@ -62,7 +63,7 @@ impl Watches {
     }
 }
 
-/// Takes the data of the document out of an event; returns whether there was any.
+/// Removes the data of the document from an event. Returns whether there was any.
 fn strip(event: &mut WatchEvent) -> bool {
     let hit = &mut event.hit;
     let had = !hit.meta.is_empty() || hit.passages.is_some();

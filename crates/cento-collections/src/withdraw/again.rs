@@ -1,4 +1,4 @@
-//! Withdrawals that were made before: what repeats, completes and lifts them.
+//! Repeats, completes and lifts earlier withdrawals.
 
 use super::{Withdrawal, check};
 use cento::index::{Snapshot, Writer, hex_of};
@@ -7,11 +7,11 @@ use cento_api::reason::{Reason, Refusal};
 use cento_text::hash::Digest;
 use cento_text::runtime::Stop;
 
-/// Completes the withdrawal of a document that was committed, and perhaps cut off after that: no
-/// file of the directory has bytes of removed documents afterwards. Returns its record.
+/// Completes a committed withdrawal that may have been interrupted after the commit. Afterwards no
+/// file of the directory has bytes of removed documents. Returns the record.
 ///
 /// # Errors
-/// Those of [`earlier_record`] and of [`Writer::purge`].
+/// The errors of [`earlier_record`] and of [`Writer::purge`].
 pub fn complete(writer: &mut Writer, id: &str, stop: &Stop) -> Result<Withdrawal> {
     if writer.withdrawals().find(id).is_some() {
         writer.purge()?;
@@ -19,13 +19,13 @@ pub fn complete(writer: &mut Writer, id: &str, stop: &Stop) -> Result<Withdrawal
     earlier_record(writer.committed()?, id, stop)
 }
 
-/// Returns the record of the withdrawal of a document that is no longer in the index, as a
-/// repetition of the withdrawal answers it: the text is gone, so a repetition cannot look for it.
+/// Returns the record of the withdrawal of a document that is no longer in the index. Repeating a
+/// withdrawal answers with this record, because without the text nothing can be searched for.
 ///
 /// # Errors
-/// [`Error::UnknownId`] if no document with this id was withdrawn; [`Error::Input`] with the reason
-/// [`Reason::Withdrawn`], which names them, when other documents than those of the record have the
-/// text or passages of it ([`check`]); [`Error::Cancelled`] soon after `stop`.
+/// [`Error::UnknownId`] if no document with this id was withdrawn. [`Error::Input`] with the reason
+/// [`Reason::Withdrawn`] if documents outside the record have the text or passages of it
+/// ([`check`]). The message lists these documents. [`Error::Cancelled`] soon after `stop`.
 pub fn earlier_record(snapshot: &Snapshot, id: &str, stop: &Stop) -> Result<Withdrawal> {
     let withdrawals = snapshot.index().withdrawals()?;
     let known = withdrawals.find(id).cloned();
@@ -44,7 +44,7 @@ pub fn earlier_record(snapshot: &Snapshot, id: &str, stop: &Stop) -> Result<With
     Err(Error::input(format!("document `{id}`"), Refusal::new(Reason::Withdrawn, what)))
 }
 
-/// Refuses a document that has the id of one that was withdrawn, and another text.
+/// Refuses a document that has the id of a withdrawn document, but a different text.
 pub(super) fn check_is_not_reused(snapshot: &Snapshot, id: &str, digest: Digest) -> Result<()> {
     let (withdrawals, digest) = (snapshot.index().withdrawals()?, hex_of(digest));
     let is_known = withdrawals.iter().any(|one| one.id == id && one.digest == digest);
@@ -61,7 +61,7 @@ pub(super) fn check_is_not_reused(snapshot: &Snapshot, id: &str, digest: Digest)
     }
 }
 
-/// Lifts the withdrawals of the document with this id, which may be added again; returns their
+/// Lifts all withdrawals of the document with this id, so that it may be added again. Returns their
 /// number.
 ///
 /// # Errors

@@ -1,8 +1,8 @@
-//! Is anything of a withdrawn document in an index? By its record, without its text.
+//! Checks by its record, without its text, whether an index still has a withdrawn document.
 //!
-//! A record has the digests of texts and the signature of the withdrawn one. So a whole text is
-//! recognised for certain, and a copy by its signature. Of a passage there is evidence only:
-//! fingerprints in common, near each other. Passages without such fingerprints are not found.
+//! A record has the digests of removed texts and the signature of the withdrawn text. So an equal
+//! text is recognized with certainty, and a copy by its signature. For a passage there is only
+//! evidence: shared fingerprints near each other. Passages without such fingerprints are not found.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,39 +16,37 @@ use cento_api::error::{Error, Result};
 use cento_text::runtime::Stop;
 use cento_text::scheme::{Fingerprint, distinct_keys};
 
-/// The places of a fingerprint in a text that are looked at, if it repeats itself.
+/// The maximum number of places of a repeated fingerprint to look at.
 const PLACES_MAX: usize = 8;
 
-/// What an index has of a withdrawn document, by its record.
+/// What an index still has of a withdrawn document, according to its record.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RecordCheck {
-    /// The contradictions of the index to the record, such as a text that is there again: each as a
-    /// sentence.
+    /// Where the index contradicts the record, for example by having the text again, as sentences.
     pub problems: Vec<String>,
-    /// The documents that quote it by the record, as far as they are in the index: each as a
-    /// sentence.
+    /// The documents in the index that quote the withdrawn document according to the record, as
+    /// sentences.
     pub quoting: Vec<String>,
-    /// The ids of the other documents that have a fingerprint of it, which is no evidence of a
-    /// passage.
+    /// The ids of further documents with a shared fingerprint, which is no evidence of a passage.
     pub single: Vec<String>,
-    /// The number of distinct fingerprints that were looked for.
+    /// The number of distinct fingerprints of the withdrawn document.
     pub fingerprints: u32,
-    /// The number of these that are evidence of a passage.
+    /// How many shared fingerprints near each other are evidence of a passage.
     pub needed: u32,
-    /// The number of tokens within which two fingerprints are near each other.
+    /// The maximum distance of two fingerprints near each other, in tokens.
     pub near_tokens: u32,
 }
 
 /// Compares an index with the record of a withdrawal.
 ///
-/// The texts of the record are looked for by their digests, copies by the signature, which is
-/// compared with those of all documents, and passages by fingerprints in common: two that are at
-/// most the length of a passage apart, in the same order, are evidence of a passage.
+/// The removed texts are searched for by their digests, and copies by comparing the signature with
+/// the signatures of all documents. Passages are searched for by shared fingerprints. Two of them
+/// are evidence if they are in the same order and at most the length of a passage apart.
 ///
 /// # Errors
-/// When the signature was made otherwise than the index makes them, the index cannot be read, or
-/// the record is invalid; [`Error::Cancelled`] soon after `stop`.
+/// When the index makes signatures differently or cannot be read, or the record is invalid.
+/// [`Error::Cancelled`] soon after `stop`.
 pub fn check(index: &Index, record: &Withdrawal, stop: &Stop) -> Result<RecordCheck> {
     let mut found = documents(&index.snapshot()?, record, stop)?;
     let known = index.withdrawals()?;
@@ -72,7 +70,8 @@ pub fn check(index: &Index, record: &Withdrawal, stop: &Stop) -> Result<RecordCh
     Ok(found)
 }
 
-/// Looks for documents that have anything of a withdrawn one; the problems are theirs alone.
+/// Searches for documents that have text of a withdrawn document. Problems are about documents
+/// only.
 pub(super) fn documents(
     snapshot: &Snapshot,
     record: &Withdrawal,
@@ -121,7 +120,7 @@ pub(super) fn documents(
             (None, None) => single.push(id),
         }
     }
-    // By id: the order of segments is chance.
+    // Sort by id, because the order of segments depends on timing.
     let sentences = |mut found: Vec<(String, String)>| {
         found.sort_unstable_by(|a, b| a.1.cmp(&b.1));
         found.into_iter().map(|(sentence, _)| sentence).collect()
@@ -137,18 +136,19 @@ pub(super) fn documents(
     })
 }
 
-/// Returns the documents that quote the withdrawn one by its record, each with its quoted tokens.
+/// Returns the documents that quote the withdrawn document according to the record, with the number
+/// of quoted tokens.
 fn quoting_of(record: &Withdrawal) -> HashMap<&str, u32> {
     let quoted = |one: &'_ QuotingDocument| one.quoted_tokens;
     record.quoting.iter().map(|one| (one.id.as_str(), quoted(one))).collect()
 }
 
-/// The fingerprints of a withdrawn document, to be found in other signatures.
+/// The fingerprints of a withdrawn document, for comparison with signatures.
 struct OwnFingerprints {
-    /// The places of each key.
+    /// The places of each key in the withdrawn text.
     places: HashMap<u64, Vec<u32>>,
     distinct: u32,
-    /// The tokens of a run; a scheme without runs says nothing about passages.
+    /// The tokens of a run. A scheme without runs gives no evidence of passages.
     run_tokens: Option<u32>,
     needed: u32,
     near: u32,
@@ -171,7 +171,8 @@ impl OwnFingerprints {
         OwnFingerprints { places, distinct, run_tokens, needed, near: min_passage }
     }
 
-    /// Returns the places of shared fingerprints: in the withdrawn text, ascending, and in another.
+    /// Returns the places of shared fingerprints in the withdrawn text, ascending, and in the given
+    /// text.
     fn shared(&self, signature: &[Fingerprint]) -> Vec<(u32, u32)> {
         let mut seen: HashMap<u64, usize> = HashMap::new();
         let mut shared = Vec::new();
@@ -188,10 +189,10 @@ impl OwnFingerprints {
         shared
     }
 
-    /// Returns what the shared fingerprints say of a passage, if they are evidence of one.
+    /// Describes the passage that shared fingerprints are evidence of, if they are.
     fn evidence(&self, shared: &[(u32, u32)]) -> Option<String> {
         let run_tokens = self.run_tokens?;
-        // The longest chain that ends at each place: its number of fingerprints, and its beginning.
+        // The longest chain up to each place, as number of fingerprints and beginning.
         let mut chains: Vec<(u32, u32)> = Vec::with_capacity(shared.len());
         for (at, &(own, other)) in shared.iter().enumerate() {
             let mut chain = (1, own);

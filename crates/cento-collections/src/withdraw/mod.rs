@@ -1,14 +1,14 @@
-//! Withdrawal of a document: with its copies, and a list of the documents that quote it.
+//! Withdraws a document with its copies, and lists the documents that quote it.
 //!
-//! All stored texts are read, so that no finding depends on fingerprints: a fingerprint in many
-//! documents hides none, and every run of the least length of a passage is found, whatever the
-//! scheme, and by all words, so that no finding depends on what the analyzer leaves out. Copies are
-//! removed. Documents that quote the withdrawn one stay as they are and are listed with their
-//! passages: runs of equal tokens, and edited passages.
+//! All stored texts are read, so no finding depends on fingerprints. A frequent fingerprint hides
+//! no document, and every run of at least the minimum length of a passage is found, whatever the
+//! scheme. All words count, even if the analyzer omits some. Copies are removed. Documents that
+//! quote the withdrawn document are not changed. They are listed with their passages: runs of equal
+//! tokens, and edited passages.
 //!
-//! [`Plan::new`] lists all that; [`Plan::apply`] removes the copies in one commit, which also makes
-//! the index refuse the document from then on ([`Withdrawals`](cento::index::Withdrawals)). Then it
-//! removes the bytes of the old texts from the directory.
+//! [`Plan::new`] finds the documents. [`Plan::apply`] removes the copies in one commit, and from
+//! this commit on the index refuses the document ([`Withdrawals`](cento::index::Withdrawals)). Then
+//! the bytes of the old texts are removed from the directory.
 
 mod again;
 mod check;
@@ -32,16 +32,16 @@ use cento_text::text::Tokens;
 pub use check::{RecordCheck, check};
 use source::Source;
 
-/// The default minimum length of a passage: that of search.
+/// The default minimum length of a passage in tokens, as in a search.
 const PASSAGE_TOKENS: u32 = 12;
 
-/// The least number of tokens of a passage of programs, where shorter runs are common.
+/// The minimum length of a passage of programs in tokens. Shorter shared runs are common there.
 const PROGRAM_PASSAGE_TOKENS: u32 = 25;
 
 /// The number of documents that a thread reads at a time.
 const BATCH: usize = 64;
 
-/// A withdrawal before it is made: what would be removed, and what quotes it.
+/// A withdrawal before it is made: the documents to remove, and the documents that quote.
 ///
 /// ```
 /// use cento_collections::withdraw::{Plan, WithdrawOptions};
@@ -71,23 +71,24 @@ pub struct Plan {
     withdrawal: Withdrawal,
 }
 
-/// A document that has something of the withdrawn one.
+/// A document that has text of the withdrawn document.
 enum RelatedDocument {
     Copy(RemovedDocument),
     Quoting(QuotingDocument),
 }
 
 impl Plan {
-    /// Finds what the withdrawal of the document with this id removes, and what quotes it.
+    /// Finds the documents that withdrawing the document with this id removes, and the documents
+    /// that quote it.
     ///
-    /// Reads all texts. The answer is the same with any number of threads.
+    /// Reads all texts. The number of threads does not change the result.
     ///
     /// # Errors
-    /// When the options are out of bounds, or name a document that is not stored; when the index
-    /// stores no texts, or cannot be read; [`Error::UnknownId`] if no document has the id;
-    /// [`Error::Input`] with the reason [`Reason::Withdrawn`] if another text was withdrawn under
-    /// the id, and the options do not say that this one is meant;
-    /// [`Error::Cancelled`] soon after `stop`.
+    /// When the options are out of bounds or refer to a document that is not stored, or the index
+    /// stores no texts or cannot be read. [`Error::UnknownId`] if no document has the id.
+    /// [`Error::Input`] with the reason [`Reason::Withdrawn`] if a different text was withdrawn
+    /// under the id, and the options do not say that the id is reused. [`Error::Cancelled`] soon
+    /// after `stop`.
     pub fn new(
         snapshot: &Snapshot,
         id: &str,
@@ -138,14 +139,13 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Returns what would be removed, and what quotes it; the same as the record of the withdrawal
-    /// when it is made.
+    /// Returns the record that making the withdrawal would store, with a provisional date.
     #[must_use]
     pub fn withdrawal(&self) -> &Withdrawal {
         &self.withdrawal
     }
 
-    /// Finds the copies and the documents that quote the one at `own`, of all others.
+    /// Finds the copies of the document at `own`, and the documents that quote it.
     fn find(&mut self, own: DocAddress, kept: &BTreeSet<DocAddress>, stop: &Stop) -> Result<()> {
         let live: Vec<DocAddress> = self.snapshot.live().filter(|at| *at != own).collect();
         let batches: Vec<&[DocAddress]> = live.chunks(BATCH).collect();
@@ -173,7 +173,7 @@ impl Plan {
         let threads = cento::available_threads();
         let count = batches.len() as u64;
         in_order(threads, 0..count, stop, &read, &mut |_, found| sink(found))?;
-        // By id: the order of segments is chance.
+        // Sort by id, because the order of segments depends on timing.
         removed.sort_unstable_by(|a: &RemovedDocument, b| a.id.cmp(&b.id));
         quoting.sort_unstable_by(|a: &QuotingDocument, b| a.id.cmp(&b.id));
         self.withdrawal.removed.extend(removed);
@@ -181,8 +181,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Returns what a document has of the withdrawn one, which was added at `since`. A copy that is
-    /// kept quotes all of it.
+    /// Compares a document with the withdrawn document, which was added at `since`. A copy that is
+    /// kept counts as quoting all of the text.
     fn related(
         &self,
         address: DocAddress,
@@ -224,14 +224,15 @@ impl Plan {
         self.snapshot.segment(address).added_micros(address.doc)
     }
 
-    /// Makes the withdrawal: removes the documents and refuses them from then on, in one commit;
-    /// then removes the bytes of the old texts from the directory. Returns the record.
+    /// Removes the documents and makes the index refuse them from now on, in one commit. Then
+    /// removes the bytes of the old texts from the directory. Returns the record.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the index has changed since the plan was made: nothing was done.
-    /// [`Error::Cancelled`] if `stop` is set before the commit: the writer is then unusable, and
-    /// the index as it was. When the index cannot be written. When the old texts cannot be removed
-    /// from the directory, after the commit: [`Writer::purge`] tries that again.
+    /// [`Error::Conflict`] when the index has changed since the plan was made. Nothing has been
+    /// done then. [`Error::Cancelled`] if `stop` is set before the commit. The index is then
+    /// unchanged and the writer unusable. Other errors when the index cannot be written or, after
+    /// the commit, the old texts cannot be removed from the directory. [`Writer::purge`] retries
+    /// the removal.
     pub fn apply(self, writer: &mut Writer, stop: &Stop) -> Result<Withdrawal> {
         writer.commit()?;
         if writer.committed()?.generation() != self.snapshot.generation() {
@@ -265,7 +266,7 @@ impl Plan {
     }
 }
 
-/// Returns the documents that are to be kept.
+/// Returns the documents that the options keep as copies.
 fn kept_of(
     snapshot: &Snapshot,
     id: &str,
@@ -278,7 +279,7 @@ fn kept_of(
             return Err(Error::argument("keep_copy", what));
         }
         let address = snapshot.find(other)?;
-        // Not that of an unknown document, which means the one to withdraw.
+        // `UnknownId` would mean that the document to withdraw is missing.
         kept.insert(address.ok_or_else(|| {
             Error::argument("keep_copy", format!("no document has the id `{other}`, to be kept"))
         })?);

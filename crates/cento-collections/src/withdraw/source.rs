@@ -1,4 +1,4 @@
-//! The text that is withdrawn, and what another text has of it.
+//! Finds text of a withdrawn document in other texts.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -14,27 +14,27 @@ use cento_text::runtime::Stop;
 use cento_text::text::ranges::joined;
 use cento_text::text::{Analyzer, Side, Tokens};
 
-/// Shorter runs of tokens in common are chance.
+/// Shared runs with fewer tokens are chance.
 const SHORT_TOKENS: usize = 5;
 
-/// The text of a withdrawn document.
+/// The text of a withdrawn document, prepared for comparison.
 pub struct Source {
     text: String,
-    /// The maker of the runs that are compared for resemblance, and those of this text.
+    /// Makes the runs for comparing resemblance, and the runs of the withdrawn text.
     maker: RunMaker,
     runs: RunSet,
     shared: Runs,
-    /// The analyzer whose tokens passages are made of, if it is another than that of the runs.
+    /// The analyzer for passages, if it differs from the analyzer for runs.
     of_passages: Option<Analyzer>,
     genre: Genre,
-    /// The tokens of passages.
+    /// The tokens of the text for passages.
     tokens: Tokens,
     least: f64,
     min_passage: u32,
-    /// All runs as long as a passage, or as the whole text if that is shorter, and all short runs.
+    /// Runs as long as a passage, or as the text if that is shorter.
     long: Runs,
     short: Runs,
-    /// Each is used by one thread at a time.
+    /// A pool of aligners, each in use by one thread at a time.
     prepared: Mutex<Vec<Prepared>>,
 }
 
@@ -45,11 +45,11 @@ impl std::fmt::Debug for Source {
 }
 
 impl Source {
-    /// Makes the source of a text: copies have the resemblance `least`, passages the given number
-    /// of tokens; `None` for the default.
+    /// Prepares a text. Copies have at least the resemblance `least`, passages at least
+    /// `min_passage` tokens, with a default by genre.
     ///
     /// # Errors
-    /// When the text is too large; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
+    /// When the text is too large. [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
     pub fn new(
         text: String,
         config: &Config,
@@ -102,10 +102,11 @@ impl Source {
         self.min_passage
     }
 
-    /// Returns whether a text may have anything of this one: a run in common.
+    /// Tells whether another text may have text of the withdrawn document, because they share a
+    /// run.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn may_be_in(&self, text: &str, tokens: &mut Tokens, stop: &Stop) -> Result<bool> {
         self.maker.analyzer().analyze(text, tokens, stop)?;
         if !self.shared.mask(&tokens.hashes).is_empty() {
@@ -117,11 +118,11 @@ impl Source {
         Ok(!self.short.mask(&tokens.hashes).is_empty())
     }
 
-    /// Returns the resemblance of a text, 0 to 1, and whether it is a copy: a program is one only
-    /// if it shares words, too.
+    /// Returns the resemblance of a text, 0 to 1, and whether the text is a copy. A program must
+    /// share words as well to be a copy.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn resemblance(&self, text: &str, stop: &Stop) -> Result<(f64, bool)> {
         let runs = self.maker.of_text(text, stop)?;
         let resemblance = self.runs.overlap(&runs).resemblance();
@@ -132,11 +133,11 @@ impl Source {
         Ok((resemblance, resemblance >= self.least && is_evident()))
     }
 
-    /// Returns the passages of a text that quote this one: those that are equal word for word, and
-    /// edited ones. The caller knows id, digest and the time of addition.
+    /// Returns the passages of a text that quote the withdrawn text, word for word or edited. The
+    /// caller fills in id, digest and the time of addition.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn quoted_in(&self, text: &str, stop: &Stop) -> Result<QuotingDocument> {
         let mut tokens = Tokens::default();
         let by = self.of_passages.as_ref().unwrap_or(self.maker.analyzer());
@@ -156,8 +157,8 @@ impl Source {
         })
     }
 
-    /// Finds passages that may have been edited, as ranges of the tokens of a text, and returns
-    /// whether these are all.
+    /// Finds passages that may have been edited, as ranges of the tokens of a text. Returns whether
+    /// the search was complete.
     fn edited_in(
         &self,
         text: &str,
@@ -167,7 +168,7 @@ impl Source {
         if self.short.mask(&tokens.hashes).is_empty() {
             return Ok((Vec::new(), true));
         }
-        // Quotations are found whole, whatever the parts they are in.
+        // Without parts, because a quotation may span several parts.
         let own = Side { text: &self.text, tokens: &self.tokens, parts: &[] };
         let lock = || self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = lock().pop();
@@ -187,12 +188,12 @@ impl Source {
     }
 }
 
-/// Returns the bytes of ranges of tokens, which do not overlap.
+/// Returns the bytes of token ranges as ranges that do not overlap.
 fn in_bytes(tokens: &Tokens, ranges: &[Range<usize>]) -> Vec<(u32, u32)> {
     let mut bytes: Vec<(u32, u32)> = Vec::new();
     for range in ranges {
         let (start, end) = passages::bytes(tokens, range);
-        // Pairs of letters without spaces between them overlap.
+        // In scripts without spaces, tokens are overlapping pairs of letters.
         let start = start.max(bytes.last().map_or(0, |last| last.1));
         bytes.push((start, end.max(start)));
     }

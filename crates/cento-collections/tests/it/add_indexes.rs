@@ -1,4 +1,4 @@
-//! AddedIndexes indexes: as if one index had been built, whatever came in between.
+//! Merged indexes answer like an index built of the same documents, whatever happens in between.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,8 @@ fn moving() -> AddIndexesOptions {
     AddIndexesOptions::default().remove(true)
 }
 
-/// An index of these documents, one commit each; then those in `removed` are removed.
+/// Fills an index with these documents, one per commit, and then removes the documents in
+/// `removed`.
 fn shard(index: Index, documents: &[(&str, u64)], removed: &[&str]) -> Index {
     let options = WriterOptions::default().merge(false);
     let mut writer = index.writer(options).unwrap();
@@ -63,7 +64,7 @@ fn merge(
     Ok(merged)
 }
 
-/// Texts that often share passages, some with many others.
+/// Texts with frequent common passages.
 fn collection() -> Vec<Document> {
     let part = |seed: u64, count| words(mix64(seed) % 17, count);
     let text = |i: u64| format!("{} {} {}", part(i, 40), words(1000 + i, 30), part(i / 3, 60));
@@ -83,8 +84,8 @@ fn built(path: &Path, documents: impl Iterator<Item = Document>) {
     writer.finish().unwrap();
 }
 
-/// Everything that an index says of its documents: to each as a query the hits with all their
-/// numbers and passages, and all pairs.
+/// The answers of an index about its documents: the hits of each document as a query, with numbers
+/// and passages, and the pairs.
 fn answers(index: &Index) -> (BTreeMap<String, serde_json::Value>, Vec<String>) {
     let searcher = Searcher::new(index.snapshot().unwrap());
     let mut hits = BTreeMap::new();
@@ -97,7 +98,7 @@ fn answers(index: &Index) -> (BTreeMap<String, serde_json::Value>, Vec<String>) 
     let all = PairOptions::default().thresholds(Thresholds::default().min_overlap(1));
     let shown = pairs(&searcher, &all).map(|pair| {
         let pair = pair.unwrap();
-        // Which side is which depends on where they are stored.
+        // The storage decides which document is `a`.
         let mut sides = [(id(pair.a), pair.overlap.in_a), (id(pair.b), pair.overlap.in_b)];
         sides.sort();
         format!("{sides:?} {}", pair.overlap.shared)
@@ -153,7 +154,7 @@ fn an_id_that_occurs_twice_is_refused_by_name() {
         assert!(error.contains(part), "{error}");
     }
     assert!(!path("all").exists());
-    // With what the index has, too.
+    // The same holds for ids that the target index has.
     Index::add_indexes(path("all"), &shards[..2], AddIndexesOptions::default()).unwrap();
     let before = fs::read(path("all/meta.json")).unwrap();
     let error =
@@ -172,7 +173,7 @@ fn later_shards_win_if_they_may_and_that_is_counted() {
     assert_eq!((merged.documents, merged.replaced, merged.segments), (3, 3, 3));
     let expected = model(&[("old", 1), ("x", 4), ("y", 7), ("a", 6)]);
     assert_holds(&index, &expected);
-    // A segment is not taken, now or later, if a later shard has every document of it.
+    // A segment is not taken, now or later, if a later shard replaces its documents.
     let again = merge(&index, &shards, later()).unwrap();
     assert_eq!((again.documents, again.segments, again.known), (0, 0, 4));
     assert_holds(&index, &expected);
@@ -183,7 +184,7 @@ fn later_shards_win_if_they_may_and_that_is_counted() {
 
 #[test]
 fn a_merge_after_adopting_deletes_replaced_documents_and_nothing_else() {
-    // The deletion of older documents is still in tantivy's queue when new segments are merged.
+    // The deletion of older documents still waits in tantivy's queue when new segments are merged.
     let ids: Vec<String> = (0..12).map(|i| format!("d{i:02}")).collect();
     let of = |from: u64| ids.iter().map(String::as_str).zip(from..).collect::<Vec<_>>();
     let index = in_memory(&of(0), &[]);
@@ -230,7 +231,7 @@ fn documents_removed_from_a_shard_after_its_merge_are_counted() {
     );
     let one = shard(one, &[("c", 3), ("d", 3)], &["d"]);
     let one = shard(one, &[("e", 4)], &[]);
-    // Two documents to a segment, so that one can go and the segment stay.
+    // Two documents in a segment, so that the segment stays when a document is removed.
     one.compact(1).unwrap();
     let error = merge(&index, std::slice::from_ref(&one), AddIndexesOptions::default())
         .unwrap_err()
@@ -258,7 +259,7 @@ fn an_index_that_signs_otherwise_is_refused() {
     check(other("winnow(k=5,w=10)", "chars", true), ["chars", "words"]);
     check(other("winnow(k=5,w=10)", "words", false), ["does not store texts", "stores them"]);
     assert_holds(&index, &model(&[("a", 1)]));
-    // Nothing is created for shards that do not fit each other.
+    // Nothing is created for shards that do not fit together.
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     on_disk(&path("one"), &[("a", 1)]);
@@ -282,7 +283,8 @@ fn a_shard_that_is_being_written_is_refused() {
 
 #[test]
 fn an_index_that_is_refused_its_shards_is_not_created() {
-    // It was created, empty, before a shard was found to be locked, damaged or in conflict.
+    // Once an empty index was created before a shard was found to be locked, damaged or in
+    // conflict.
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     let shards =
@@ -347,7 +349,7 @@ fn a_damaged_shard_is_refused_whatever_file_it_is() {
     assert_eq!(seen, 42);
     let index = Index::open(path("all")).unwrap();
     assert_holds(&index, &Model::new());
-    // The files that had been copied are gone.
+    // The copied files are gone.
     let left = fs::read_dir(path("all")).unwrap().map(|entry| entry.unwrap().file_name());
     let left: Vec<_> = left.filter(|name| !name.to_string_lossy().starts_with('.')).collect();
     assert_eq!(left, ["meta.json"]);
@@ -373,7 +375,7 @@ fn a_moved_shard_is_linked_and_removed_and_a_removal_that_was_cut_off_is_finishe
             fs::remove_file(path).unwrap();
         }
     }
-    // Without the list nothing would say that it may be removed.
+    // Without the list, nothing would say that the shard may be removed.
     let merged = Index::add_indexes(path("all"), &shards, moving()).unwrap();
     assert_eq!((merged.documents, merged.known, merged.removed, merged.linked), (1, 2, 2, 7));
     assert!(!shards[0].exists() && !shards[1].exists());
@@ -395,7 +397,7 @@ fn a_note_and_the_record_of_merges_are_separate() {
     assert_eq!(writer.add_indexes(&[one], later()).unwrap().known, 1);
 }
 
-/// The shards that the tests of faults merge: deletions, and documents that later ones replace.
+/// The shards for tests of faults, with deletions and replaced documents.
 fn shards_of_faults() -> [Index; 2] {
     [
         in_memory(&[("a", 1), ("b", 2), ("x", 3)], &["b"]),
@@ -403,7 +405,7 @@ fn shards_of_faults() -> [Index; 2] {
     ]
 }
 
-/// Every operation with `CENTO_FAULT_SEEDS`, as in `crash.rs`; that takes minutes.
+/// Fails every operation if `CENTO_FAULT_SEEDS` is set, as in `crash.rs`, which takes minutes.
 #[test]
 fn a_merge_that_was_cut_off_at_any_operation_can_be_repeated() {
     let stride = if std::env::var_os("CENTO_FAULT_SEEDS").is_some() { 1 } else { 23 };
@@ -479,7 +481,7 @@ proptest! {
         let (first, shards) = all.split_first().unwrap();
         for shards in shards.chunks(batch) {
             merge(first, shards, later()).unwrap();
-            // One by one they have nothing new.
+            // Merging the shards again in turn brings nothing new.
             for shard in shards {
                 let again = merge(first, std::slice::from_ref(shard), later()).unwrap();
                 prop_assert_eq!((again.documents, again.replaced), (0, 0));

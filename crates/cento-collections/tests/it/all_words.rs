@@ -1,4 +1,4 @@
-//! What removes a document compares all of its words, whatever the analyzer leaves out.
+//! Operations that remove documents compare all words, even words that the analyzer omits.
 
 use std::collections::HashSet;
 
@@ -14,13 +14,13 @@ use cento_collections::{Linkage, Thresholds};
 use crate::common::stream;
 use crate::common::withdrawals::{fill, options, withdraw};
 
-/// Notices of other companies, which differ in numbers alone.
+/// Notices of different companies, which differ only in numbers.
 const NOTICES: [&str; 2] = [
     "Qtly div 25 cts vs 25 cts prior Pay April 30 Record April 16 Reuter",
     "Qtly div 20 cts vs 16 cts prior Pay April 24 Record April 10 Reuter",
 ];
 
-/// Settings that make the notices alike, or equal.
+/// Settings that make the notices alike or equal.
 const SETTINGS: [(&str, &str); 5] = [
     ("pairs(n=100)", "avtor(stop=2)"),
     ("winnow(k=5,w=10)", "avtor(language=en)"),
@@ -61,7 +61,7 @@ fn resemblance(a: &HashSet<Vec<&str>>, b: &HashSet<Vec<&str>>) -> f64 {
     shared as f64 / (a.len() + b.len() - shared) as f64
 }
 
-/// The number of documents in clusters of this least resemblance that do not represent one.
+/// The number of cluster members that are no representatives, with this minimum resemblance.
 fn clustered(index: &Index, linkage: Linkage, least: f64) -> usize {
     let thresholds = Thresholds::default().min_resemblance(least);
     let options = ClusterOptions::default().thresholds(thresholds).linkage(linkage);
@@ -107,7 +107,8 @@ fn a_withdrawn_notice_takes_no_other_with_it_and_its_copies_do_not_come_back() {
         let done = withdraw(&index, "0", &WithdrawOptions::default()).unwrap();
         assert_eq!(done.removed.len(), 1, "{scheme} {analyzer} {done:?}");
         let mut writer = index.writer(options()).unwrap();
-        // The other may come again, also with another name; a copy of the withdrawn one may not.
+        // The other notice may be added again, even under a new id, but a copy of the withdrawn
+        // notice may not.
         writer.add(Document::new("again", format!("{} .", NOTICES[1]))).unwrap();
         let copy = format!("{} .", NOTICES[0].to_uppercase());
         let refused = writer.add(Document::new("copy", copy)).unwrap_err();
@@ -141,7 +142,7 @@ fn near_copies_are_duplicates_by_all_of_their_words() {
         let near = documents(&[text.clone(), near.clone()]);
         let options = DedupOptions::default().min_resemblance(0.8);
         let verdicts = stream::verdicts(&index, &options, &near);
-        // Runs of an analyzer that leaves no word out are those of the scheme.
+        // If the analyzer omits no word, its runs are the runs of the scheme.
         let Verdict::Near { resemblance, evidence, .. } = &verdicts[1].1 else {
             panic!("{scheme} {analyzer}: {verdicts:?}")
         };
@@ -162,7 +163,7 @@ fn where_words_are_left_out_and_no_texts_are_at_hand_nothing_is_decided() {
     let whole = Index::in_memory(config(true)).unwrap();
     let against = [Searcher::new(bare.snapshot().unwrap())];
     refusal(stream::refusal(&whole, &near, &against));
-    // Boilerplate whose words are unknown cannot be left out of all words.
+    // Boilerplate known only by fingerprints cannot be removed from all words.
     let mut boilerplate = Boilerplate::new(whole.config()).unwrap();
     boilerplate.add_keys([1]);
     let searcher = Searcher::new(whole.snapshot().unwrap());
@@ -171,7 +172,7 @@ fn where_words_are_left_out_and_no_texts_are_at_hand_nothing_is_decided() {
     for searcher in [&searcher, &against[0]] {
         refusal(clusters(searcher, &options).next().unwrap().unwrap_err());
     }
-    // Equal texts are equal without them.
+    // Equal texts can be recognized without the texts.
     let exact = DedupOptions::default().exact(true);
     let texts = documents(&[NOTICES[0].to_owned(), NOTICES[0].to_owned()]);
     let verdicts = stream::verdicts(&bare, &exact, &texts);

@@ -1,4 +1,4 @@
-//! Exact copies that no fingerprint brings up, against brute force.
+//! Exact copies that share only stop-fingerprints, compared with brute force.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +14,14 @@ use cento_collections::{StopCounts, Thresholds};
 use proptest::prelude::*;
 use serde_json::json;
 
-/// A document: its words, each a fingerprint, and its series, 0 if it is of none.
+/// A document: the words, which are its fingerprints, and the series, 0 without a series.
 type Doc = (BTreeSet<u8>, u8);
 
 fn text(words: &BTreeSet<u8>) -> String {
     words.iter().map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ")
 }
 
-/// An index of the documents in several segments; those in `removed` are deleted.
+/// Indexes the documents in several segments, and deletes the documents in `removed`.
 fn searcher(docs: &[Doc], removed: &BTreeSet<usize>) -> Searcher {
     let config = Config::new("kgram(k=1)", "words", false).unwrap();
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
@@ -44,19 +44,19 @@ fn searcher(docs: &[Doc], removed: &BTreeSet<usize>) -> Searcher {
     Searcher::new(index.snapshot().unwrap())
 }
 
-/// The live documents, by their numbers.
+/// The live documents by number.
 fn live(docs: &[Doc], removed: &BTreeSet<usize>) -> BTreeMap<usize, Doc> {
     let all = docs.iter().cloned().enumerate();
     all.filter(|(number, _)| !removed.contains(number)).collect()
 }
 
-/// The words of more live documents than `max_df`.
+/// The words in more than `max_df` live documents.
 fn stopped(live: &BTreeMap<usize, Doc>, max_df: u64) -> BTreeSet<u8> {
     let df = |word: &u8| live.values().filter(|doc| doc.0.contains(word)).count() as u64;
     (0..8).filter(|word| df(word) > max_df).collect()
 }
 
-/// Whether a search for the one finds the other.
+/// Whether a search for `one` finds `other`.
 fn brings_up(one: &Doc, other: &Doc, stopped: &BTreeSet<u8>) -> bool {
     one.0.intersection(&other.0).any(|word| !stopped.contains(word))
 }
@@ -65,7 +65,7 @@ fn are_hidden_copies(one: &Doc, other: &Doc, stopped: &BTreeSet<u8>) -> bool {
     one.0 == other.0 && !one.0.is_empty() && one.0.is_subset(stopped)
 }
 
-/// Whether any document is of a series; a field that none has is an error.
+/// Whether any document is in a series. A field that no document has is an error.
 fn has_series<'a>(mut live: impl Iterator<Item = &'a Doc>) -> bool {
     live.any(|doc| doc.1 != 0)
 }
@@ -83,7 +83,7 @@ fn resemblance(one: &Doc, other: &Doc) -> f64 {
     one.0.intersection(&other.0).count() as f64 / one.0.union(&other.0).count().max(1) as f64
 }
 
-/// The pairs of one of `own` and one of `others`, which are the same documents unless `is_against`.
+/// The expected pairs of `own` and `others`, which are equal unless `is_against`.
 fn expected(
     [own, others]: [&BTreeMap<usize, Doc>; 2],
     is_against: bool,
@@ -114,8 +114,8 @@ fn expected(
     pairs
 }
 
-/// Whether no two of several documents can be a pair: all are of one series and pairs are across
-/// series, or each is of another and pairs are within.
+/// Whether no pair is possible, because documents are in one series and pairs are across, or series
+/// have one document and pairs are within.
 fn are_unpaired<'a>(scope: &Scope, docs: impl Iterator<Item = &'a Doc>) -> bool {
     let series: Vec<u8> = docs.map(|doc| doc.1).collect();
     let different: BTreeSet<u8> = series.iter().copied().filter(|&one| one > 0).collect();
@@ -128,7 +128,8 @@ fn are_unpaired<'a>(scope: &Scope, docs: impl Iterator<Item = &'a Doc>) -> bool 
         }
 }
 
-/// The pairs that are found, each once; none where no two documents can be one, which is reported.
+/// The pairs found. Asserts that no pair comes twice, and that a search without possible pairs is
+/// refused.
 fn found(
     searcher: &Searcher,
     against: Option<&Searcher>,
@@ -166,7 +167,7 @@ fn any_pair(scope: &Scope) -> PairOptions {
     }
 }
 
-/// Documents of few texts, so that most have copies.
+/// Documents of few distinct texts, so that most documents have copies.
 fn docs() -> impl Strategy<Value = Vec<Doc>> {
     let text = prop::collection::btree_set(0u8..8, 0..4);
     prop::collection::vec(text, 1..5)
@@ -264,7 +265,7 @@ proptest! {
             })
             .collect();
         prop_assert_eq!(found, expected);
-        // Copies are in one cluster by single linkage too.
+        // With single linkage copies are in one cluster too.
         for found in clusters(Linkage::Single) {
             let all: BTreeSet<usize> = found
                 .members
@@ -286,7 +287,7 @@ proptest! {
 
 #[test]
 fn twenty_copies_of_a_text_whose_every_word_is_stopped_are_pairs_and_a_cluster() {
-    // A text with more copies than the limit was in no pair and no cluster.
+    // A text with more copies than the limit once was in no pair and in no cluster.
     let words: BTreeSet<u8> = [1, 2, 3].into();
     let mut docs: Vec<Doc> = vec![(words, 0); 20];
     docs.push(([4, 5].into(), 0));

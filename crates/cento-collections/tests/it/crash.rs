@@ -1,13 +1,14 @@
-//! A fault at every operation on the directory: the last acknowledged commit is there, whole.
+//! Injects a fault at every operation on the directory. The last acknowledged commit must survive
+//! whole.
 //!
-//! Power cuts, kills, full disks, failed writes and failed syncs, each at operation 0, 1, 2, ...
-//! until a run gets by without; after it the index is opened, written to and compacted, and
-//! then a second power cut comes in the middle of that. Every operation takes minutes:
+//! The faults are power cuts, kills, full disks, failed writes and failed syncs, at operation 0, 1,
+//! 2, ... until a run gets by without a fault. After each fault the index is opened, written to and
+//! compacted, with a second power cut in the middle. Trying every operation takes minutes:
 //!
 //!     CENTO_FAULT_SEEDS=10 cargo test --release --test crash -- --nocapture
 //!
-//! with ten outcomes of each power cut. Without the variable one operation in some is tried, one
-//! outcome each.
+//! with ten outcomes per power cut. Without the variable, only some operations are tried, with a
+//! single outcome.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -24,10 +25,9 @@ use cento::index::{Config, Index, Training, Writer, WriterOptions};
 use cento::scheme::frequency::FrequencyTable;
 use cento_collections::withdraw::{Plan, WithdrawOptions};
 
-/// A sequence of operations on an index of this configuration.
+/// A sequence of operations on an index with this configuration.
 type Run = fn(&SimDirectory, fn() -> Config, &mut Story) -> Result<()>;
 
-/// A run on an index, with its name.
 struct Scenario {
     name: &'static str,
     config: fn() -> Config,
@@ -38,7 +38,7 @@ struct Scenario {
 struct Story {
     /// The state after the last acknowledged step.
     acknowledged: Option<Model>,
-    /// The state after the step under way.
+    /// The state after the current step.
     under_way: Model,
 }
 
@@ -53,7 +53,7 @@ fn add(writer: &mut Writer, id: &str, text: &str) -> Result<()> {
     writer.add_signed(signed).map(|_| ())
 }
 
-/// Adds the documents that are to be there and are not, removes `removed`, and commits.
+/// Adds missing documents of the current step, removes `removed`, and commits.
 fn commit(writer: &mut Writer, story: &mut Story, removed: &str) -> Result<()> {
     for (id, text) in story.under_way.clone() {
         add(writer, &id, &text)?;
@@ -64,14 +64,14 @@ fn commit(writer: &mut Writer, story: &mut Story, removed: &str) -> Result<()> {
     Ok(())
 }
 
-/// Creates an index, commits thrice with replaced and removed documents, and compacts.
+/// Creates an index, commits three times with replaced and removed documents, and compacts.
 fn live(directory: &SimDirectory, config: fn() -> Config, story: &mut Story) -> Result<()> {
     let index = Index::create_in(directory.clone(), "sim", config())?;
     story.acknowledged = Some(Model::new());
     let mut writer = index.writer(WriterOptions::default())?;
     for round in 0..3u64 {
         for doc in 0..4 {
-            // Of four documents one is new, and three replace others from the second commit on.
+            // One of four documents is new. From the second commit on, the rest replace documents.
             let id = format!("doc{}", if doc == 0 { 100 + round } else { doc });
             story.under_way.insert(id, words(round * 10 + doc, 60));
         }
@@ -85,7 +85,7 @@ fn live(directory: &SimDirectory, config: fn() -> Config, story: &mut Story) -> 
     Ok(())
 }
 
-/// Commits often enough that segments are merged in the background.
+/// Commits often enough to trigger merges of segments in the background.
 fn merge(directory: &SimDirectory, config: fn() -> Config, story: &mut Story) -> Result<()> {
     let index = Index::create_in(directory.clone(), "sim", config())?;
     story.acknowledged = Some(Model::new());
@@ -103,7 +103,7 @@ fn merge(directory: &SimDirectory, config: fn() -> Config, story: &mut Story) ->
     Ok(())
 }
 
-/// Withdraws a document that has a copy, and that another one quotes.
+/// Withdraws a document that has a copy and is quoted by another document.
 fn withdraw(directory: &SimDirectory, config: fn() -> Config, story: &mut Story) -> Result<()> {
     let index = Index::create_in(directory.clone(), "sim", config())?;
     story.acknowledged = Some(Model::new());
@@ -125,11 +125,11 @@ fn withdraw(directory: &SimDirectory, config: fn() -> Config, story: &mut Story)
     writer.finish()
 }
 
-/// The document that one scenario withdraws, and the one that quotes it.
+/// A withdrawn document, and a document with a quotation.
 const WITHDRAWN: &str = "withdrawn";
 const QUOTING: &str = "quoting";
 
-/// Checks that a document is refused if it was withdrawn, and only then.
+/// Checks that a document is refused exactly if it was withdrawn.
 fn check_refused(index: &Index, model: &Model) -> std::result::Result<(), String> {
     let are_any = !index.withdrawals().map_err(|e| e.to_string())?.is_empty();
     let is_gone = model.contains_key(QUOTING) && !model.contains_key(WITHDRAWN);
@@ -171,17 +171,17 @@ const SCENARIOS: [Scenario; 4] = [
 /// The state of an index after a fault.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
-    /// Nothing had been acknowledged, and creating it again succeeded.
+    /// Nothing was acknowledged, and the index could be created again.
     Created,
     LastCommit,
     CommitUnderWay,
 }
 
-/// The outcome, or the fault that was found.
+/// The outcome, or a description of the damage.
 type Judgement = std::result::Result<Outcome, String>;
 
-/// Opens the index, creates it if it may not be there, adds a document and compacts. `found` gets
-/// the documents it held, and whether the document was acknowledged.
+/// Opens the index, creates it if it may be missing, adds a document and compacts. `found` gets the
+/// documents that were in the index, and whether the new document was acknowledged.
 fn reopen(
     directory: &SimDirectory,
     config: fn() -> Config,
@@ -205,7 +205,7 @@ fn reopen(
     holds(&index, &model)?;
     check_refused(&index, &model)?;
     *found = Some((model.clone(), false));
-    // It goes on from here, also when the fault left stray files.
+    // The index can be written, even if the fault left stray files.
     let written = (|| {
         let mut writer = index.writer(WriterOptions::default())?;
         add(&mut writer, "after", &words(99, 30))?;
@@ -222,7 +222,7 @@ fn reopen(
     Ok(if is_new { Outcome::Created } else { outcome })
 }
 
-/// Judges the contents of `directory`, and then those that a power cut during that recovery leaves.
+/// Judges the contents of `directory`, and then the contents after a power cut during the recovery.
 fn judge(directory: &SimDirectory, scenario: &Scenario, story: &Story, seed: u64) -> Judgement {
     let second = directory.after_kill();
     directory.inject(Fault::PowerCut(usize::MAX));
@@ -272,13 +272,13 @@ impl fmt::Display for Report {
     }
 }
 
-/// Outcomes to try of each power cut, if all operations are to be tried.
+/// The number of outcomes to try per power cut, or `None` for a short run.
 fn seeds() -> Option<u64> {
     std::env::var("CENTO_FAULT_SEEDS").ok().map(|seeds| seeds.parse().unwrap())
 }
 
-/// Runs the scenario with the fault at operation 0, 1, 2, ... until it gets by without; in a short
-/// run at one operation in `stride`.
+/// Runs the scenario with the fault at operation 0, 1, 2, ... until the run gets by without a
+/// fault. A short run tries one operation in `stride`.
 fn every_fault(
     scenario: &Scenario,
     directory: fn() -> SimDirectory,
@@ -364,7 +364,7 @@ fn a_failed_sync_at_any_operation_leaves_a_whole_commit() {
 
 #[test]
 fn a_directory_whose_syncs_do_nothing_is_found_out() {
-    // The control: if this loop could not tell, the others would prove nothing.
+    // The control: without a difference here, the tests above would prove nothing.
     let report = every_fault(&SCENARIOS[0], SimDirectory::without_syncs, Fault::PowerCut, 29);
     println!("{}, without syncs: {report}", SCENARIOS[0].name);
     assert!(report.bad.len() > report.points / 4, "{report}");
@@ -386,9 +386,8 @@ fn a_writer_whose_commit_failed_refuses_everything() {
 
 #[test]
 fn a_commit_of_a_killed_writer_is_durable_before_the_next_builds_on_it() {
-    // A merge that was killed between the rename of its list and the sync of the directory was
-    // repeated. It found everything taken and removed the shards; a power cut then brought the old
-    // list back.
+    // Once a merge was killed between renaming its list and syncing the directory. The repetition
+    // found nothing to take and removed the shards. Then a power cut brought the old list back.
     let mut committed = 0;
     for at in 0.. {
         let directory = SimDirectory::default();

@@ -1,15 +1,15 @@
-//! A search for passages that is cut short: documents that may have a passage stay, and are marked.
+//! After an incomplete search for passages, documents that may have a passage stay and are marked.
 
 use cento::hash::mix64;
 use cento::index::{Config, Document, Index, WriterOptions};
 use cento::search::{Goal, Query, Searcher};
 use cento_collections::pairs::{Pair, PairOptions, pairs};
 
-/// More than any passage that is found has, and fewer than either text.
+/// More tokens than any found passage, and fewer than either text.
 const TOKENS_MIN: u32 = 2_000;
 
-/// Returns two texts of three-word sentences over sixty words: more pairs of similar sentences than
-/// are kept.
+/// Returns two texts of three-word sentences over sixty words. They have more pairs of similar
+/// sentences than a search keeps.
 fn alike() -> [String; 2] {
     let text = |words: &mut dyn Iterator<Item = [u64; 3]>| -> String {
         words.map(|[a, b, c]| format!("w{} w{} w{}. ", a % 60, b % 60, c % 60)).collect()
@@ -33,7 +33,7 @@ fn searcher(texts: &[String]) -> Searcher {
 
 #[test]
 fn a_pair_whose_search_for_passages_was_cut_short_is_kept_and_marked() {
-    // It was left out as if it had no passage.
+    // Once the pair was dropped as if it had no passage.
     let searcher = searcher(&alike());
     let options = PairOptions::default().min_passage(TOKENS_MIN);
     let report = |pair: Pair| {
@@ -60,7 +60,7 @@ fn a_hit_whose_search_for_passages_was_cut_short_is_kept_and_marked() {
             .collect();
         assert_eq!(found, [(Some(0), Some(false))]);
     }
-    // Nor is a trace the whole answer.
+    // A trace is incomplete as well.
     let answer = searcher.search(&Query::text(&query).goal(Goal::Trace)).unwrap();
     assert!(answer.more && answer.hits.is_empty());
 }

@@ -1,4 +1,4 @@
-//! Deduplication of a stream, by the library.
+//! Deduplication of a stream with the library.
 
 use cento::hash::mix64;
 use cento::index::{Config, Document, Index};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::common::stream;
 
-/// Of few words, so that many resemble each other; ids come twice.
+/// A document of few words, so that documents often resemble each other. Ids come twice.
 fn document(seed: u64) -> Document {
     let family = seed / 3;
     let word =
@@ -17,7 +17,7 @@ fn document(seed: u64) -> Document {
     Document::new(format!("doc{}", seed % 1998), text.join(" "))
 }
 
-/// What becomes of each document, and how many the index has afterwards.
+/// The verdicts on the documents, and the number of documents in the index afterwards.
 fn verdicts(
     documents: &[Document],
     options: &DedupOptions,
@@ -49,7 +49,7 @@ proptest! {
         prop_assert!(expected.iter().any(is_renamed));
         let (found, written) = verdicts(&documents, &kept, (64 << 20, true));
         prop_assert_eq!((&found, written), (&expected, 0));
-        // After each batch there is no more room.
+        // Every batch uses up the memory.
         let (found, written) = verdicts(&documents, &kept, (1 << 16, true));
         prop_assert_eq!(&found, &expected);
         prop_assert!((1..=count).contains(&written), "{} of {}", written, count);
@@ -72,7 +72,7 @@ fn texts_of_the_same_few_runs_are_duplicates_if_they_have_them_as_often() {
     let verdicts = stream::verdicts_with(&index, &options, (64 << 20, false), &documents);
     let kept: Vec<bool> = verdicts.iter().map(|(_, verdict)| verdict.is_kept()).collect();
     assert_eq!(kept, [true, true, false], "{verdicts:?}");
-    // So are those of an index.
+    // The same holds for sheets in an index.
     let other = [("d", sheet(3)), ("e", sheet(2) + "true")];
     let other = other.map(|(id, text)| Document::new(id, text));
     let verdicts = stream::verdicts_with(&index, &options, (64 << 20, false), &other);
@@ -82,7 +82,7 @@ fn texts_of_the_same_few_runs_are_duplicates_if_they_have_them_as_often() {
 
 #[test]
 fn a_text_that_repeats_itself_is_dropped_whatever_the_order() {
-    // The one has each of its runs twice, on average, and the other a few less often.
+    // One text has its runs twice on average, the other text some runs less often.
     let words: Vec<String> = (0..200).map(|at| format!("word{at}")).collect();
     let twice = [&words[..], &words, &words[..10]].concat();
     let mut changed = twice.clone();
@@ -114,7 +114,7 @@ proptest! {
         drawn in prop::collection::vec(prop::collection::vec(0usize..6, 1..6), 2..14),
         memory in prop::sample::select(vec![1usize << 16, 64 << 20]),
     ) {
-        // Documents of the same few stretches, in any order and within each other.
+        // Documents made of the same few stretches, in any order and nested.
         let stretch = |at: usize| {
             let (first, count) = stretches[at];
             (first..first + count).map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ")
@@ -154,7 +154,7 @@ proptest! {
         let options = DedupOptions::default().min_resemblance(0.6).min_containment(contained);
         let config = Config::new("kgram(k=1)", "words", false).unwrap();
         let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
-        // After each batch of a small run there is a commit.
+        // A small run commits after every batch.
         let [once, twice] = [0, 1].map(|run| {
             let bytes = if run == small { 1 << 16 } else { 64 << 20 };
             stream::verdicts_with(&index, &options, (bytes, false), &documents)
@@ -175,7 +175,7 @@ proptest! {
     fn a_stream_with_corrections_depends_on_neither_commits_nor_batches(
         first in 0u64..1_000_000,
     ) {
-        // A third of the ids have new texts, and a third the old texts of the ids before.
+        // A third of the ids get new texts, and a third get old texts of the previous id.
         let old: Vec<Document> = (first..first + 3000).map(document).collect();
         let new: Vec<Document> = old.iter().enumerate().map(|(at, own)| {
             let text = match at % 3 {

@@ -1,4 +1,4 @@
-//! Pairs and clusters against brute force.
+//! Pairs and clusters, compared with brute force.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,8 +32,8 @@ fn words_in_another_order_are_not_alike_by_their_pairs() {
         let config = Config::new("pairs(n=40)", "words", store_text).unwrap();
         let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
         let documents = texts.map(|text| Document::new(text.clone(), text));
-        // The second document is compared with one that is not committed, and the first one of the
-        // second stream with one that is.
+        // The second document is compared with an uncommitted document, and the first document of
+        // the second stream with a committed one.
         let near = DedupOptions::default().min_resemblance(0.05);
         let is_kept = resemblance < 0.05;
         for stream in [&documents[..1], &documents[1..]] {
@@ -58,12 +58,12 @@ fn words_in_another_order_are_not_alike_by_their_pairs() {
     }
 }
 
-/// Every word is a fingerprint.
+/// The configuration makes every word a fingerprint.
 fn config() -> Config {
     Config::new("kgram(k=1)", "words", false).unwrap()
 }
 
-/// Documents of few words, some of them frequent, in versions that differ by some words.
+/// Documents of few words with some frequent words, in versions with small differences.
 fn text(seed: u64) -> String {
     let (family, version) = (seed / 4, seed % 4);
     let count = 4 + mix64(family) % 25;
@@ -78,8 +78,8 @@ fn text(seed: u64) -> String {
 
 type Keys = BTreeMap<String, (BTreeSet<u64>, u64)>;
 
-/// An index of documents with these seeds in several segments, some of them removed again, and what
-/// it holds: fingerprints and series by id.
+/// An index of documents with these seeds in several segments, some removed again, and the
+/// contents: fingerprints and series by id.
 fn world(seeds: std::ops::Range<u64>) -> (Searcher, Keys) {
     let index = Index::create_in(RamDirectory::create(), "ram", config()).unwrap();
     let options = WriterOptions::default().merge(false);
@@ -105,14 +105,14 @@ fn world(seeds: std::ops::Range<u64>) -> (Searcher, Keys) {
     (Searcher::new(index.snapshot().unwrap()), held)
 }
 
-/// A pair: the ids, and the overlap.
+/// The overlap of each pair, by ids.
 type Found = BTreeMap<(String, String), u32>;
 
 fn found(a: &Searcher, b: Option<&Searcher>, options: &PairOptions) -> Vec<PairReport> {
     found_with(2, a, b, options)
 }
 
-/// [`found`] with this number of threads.
+/// Like [`found`], with this number of threads.
 fn found_with(
     threads: usize,
     a: &Searcher,
@@ -134,7 +134,7 @@ fn options(thresholds: Thresholds, scope: Scope) -> PairOptions {
     }
 }
 
-/// The pairs found by brute force; `is_stopped` marks stop-fingerprints.
+/// The pairs by brute force. `is_stopped` marks stop-fingerprints.
 fn naive(
     a: &Keys,
     b: Option<&Keys>,
@@ -155,7 +155,7 @@ fn naive(
                 Scope::Within(_) => is_same,
                 Scope::Across(_) => !is_same,
             };
-            // A document that both indexes have is a copy, which is found whatever is stopped.
+            // A document in both indexes is a copy, which is found whatever is stopped.
             let is_copy = a_id == b_id;
             if (b.is_some() || a_id < b_id)
                 && (is_copy || shared.iter().any(|key| !is_stopped(key)))
@@ -196,7 +196,7 @@ impl Weights {
         keys.into_iter().map(weight).sum()
     }
 
-    /// How much of each is in the other, and the resemblance.
+    /// The weighted containments of `a` and `b`, and the weighted resemblance.
     fn measures(&self, a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> [f64; 3] {
         let shared = self.sum(a.intersection(b)) as f64;
         [self.sum(a), self.sum(b), self.sum(a.union(b))].map(|of| shared / of as f64)
@@ -207,7 +207,7 @@ fn measures(weighted: WeightedSimilarity) -> [f64; 3] {
     [weighted.containment_of_a, weighted.containment_of_b, weighted.resemblance]
 }
 
-/// As [`naive`] gives it; each pair once.
+/// Reports in the form of [`naive`]. Asserts that no pair comes twice.
 fn as_found(reports: &[PairReport], is_one_index: bool) -> Found {
     let mut found = Found::new();
     for PairReport { a, b, overlap, .. } in reports {
@@ -234,7 +234,7 @@ fn thresholds() -> impl Strategy<Value = Thresholds> {
     })
 }
 
-/// Some of the fingerprints' shares, and of their weights one at least.
+/// Shares of fingerprints, with at least one weighted threshold.
 fn weighted_thresholds() -> impl Strategy<Value = Thresholds> {
     let share =
         || prop_oneof![2 => Just(0.0), 3 => (1u32..10).prop_map(|tenths| f64::from(tenths) / 10.0)];
@@ -274,7 +274,7 @@ proptest! {
             prop_assert_eq!(report.similarity.containment_of_b, overlap / b.len() as f64);
             prop_assert_eq!(report.similarity.resemblance, overlap / a.union(b).count() as f64);
         }
-        // The same in the same order with another number of threads.
+        // A different number of threads gives the same pairs in the same order.
         prop_assert_eq!(found_with(threads + 1, &searcher, None, &options), reports);
     }
 
@@ -307,7 +307,7 @@ proptest! {
             let expected = weights.measures(&held[&a].0, &held[&b].0);
             prop_assert_eq!(weighted.map(measures), Some(expected), "{} {}", a, b);
         }
-        // Of two indexes fingerprints are weighed by the second one.
+        // In a join of two indexes, the second index weighs fingerprints.
         let (other, in_other) = world(first + 60..first + 130);
         let (counts, weights) = (dfs(&in_other), Weights::of(&in_other));
         let is_stopped = |key: &u64| counts.get(key).is_some_and(|&df| df > max_df);
@@ -342,7 +342,7 @@ proptest! {
                 PairRank::Weight => weights.measures(&held[&pair.a].0, &held[&pair.b].0)[2],
                 _ => 0.0,
             };
-            // Stable: equal ones stay in the order of the index.
+            // The sort is stable, so equal pairs stay in stored order.
             expected.sort_by(|one, other| {
                 score(other).total_cmp(&score(one))
                     .then(other.overlap.cmp(&one.overlap))
@@ -391,7 +391,8 @@ proptest! {
         let is_edge = |a: &String, b: &String| {
             edges.contains_key(&(a.min(b).clone(), a.max(b).clone()))
         };
-        // By definition: the longest first, each takes the free documents that are similar to it.
+        // By definition the longest document comes first, and takes the free documents similar to
+        // it.
         let length = |id: &String| text(id[3..].parse().unwrap()).split(' ').count();
         let mut ids: Vec<&String> = held.keys().collect();
         ids.sort_by_key(|id| (std::cmp::Reverse(length(id)), (*id).clone()));
@@ -422,7 +423,7 @@ proptest! {
         });
         prop_assert_eq!(as_map.collect::<BTreeMap<_, BTreeSet<_>>>(), expected);
         prop_assert!(clusters.is_sorted_by(|a, b| a.size >= b.size && a.cluster < b.cluster));
-        // By single linkage they are the components of the graph.
+        // With single linkage the clusters are the components of the graph.
         let clusters = all(&options.linkage(Linkage::Single));
         let together: BTreeMap<&str, u64> = clusters
             .iter()

@@ -59,7 +59,7 @@ fn two_parties_with_one_key_compare_without_texts() {
         &Index::create(&theirs, config(1, false)).unwrap(),
         &[("c", format!("{shared} {}", words(4, 60))), ("d", words(5, 90))],
     );
-    // Neither handle has the key, as a third party has not.
+    // Neither handle has the key, like a third party.
     let [ours, theirs] = [&ours, &theirs].map(|path| Index::open(path).unwrap());
     let searcher = |index: &Index| Searcher::new(index.snapshot().unwrap());
     let thresholds = Thresholds::default().min_containment(0.3);
@@ -70,7 +70,7 @@ fn two_parties_with_one_key_compare_without_texts() {
     let pair = found[0].clone().report(searcher(&ours).snapshot(), searcher(&theirs).snapshot());
     let pair = pair.unwrap();
     assert_eq!((pair.a.as_str(), pair.b.as_str()), ("a", "c"));
-    // Of one text alone, a signature suffices.
+    // If only one side has the text, a signature is enough.
     let signature =
         ForeignSignature::new(&config(1, false), &words(3, 90), &mut Tokens::default()).unwrap();
     let body = signature.body(&config(1, false));
@@ -95,7 +95,7 @@ fn nothing_of_a_text_is_found_with_another_key() {
     assert!(all.iter().all(|(keys, digests)| keys.len() > 2_000 && digests.len() == 40));
     for (at, (keys, digests)) in all.iter().enumerate() {
         for (other_keys, other_digests) in &all[..at] {
-            // Of 3,000 and 3,000 keys of 40 bits, 8e-6 are common by chance.
+            // Of 3,000 keys of 40 bits on either side, 8e-6 are equal by chance.
             assert_eq!(keys.intersection(other_keys).count(), 0);
             assert_eq!(digests.intersection(other_digests).count(), 0);
         }
@@ -131,13 +131,13 @@ fn another_key_is_refused_by_name_and_so_is_none() {
     assert_eq!(error.reason(), Reason::OtherKey);
     assert!(values.iter().all(|value| error.to_string().contains(value)), "{error}");
     assert!(error.to_string().contains("idx"), "{error}");
-    // A search for a stored document compares signatures.
+    // A search for a stored document compares signatures, so it needs no key.
     assert_eq!(searcher.search(&Query::id("a")).unwrap().hits.len(), 0);
     index.unlock(&key(1)).unwrap();
     assert_eq!(searcher.search(&text).unwrap().hits.len(), 1);
     assert_eq!(snapshot.document(address).unwrap().text, Some(words(1, 50)));
     assert!(index.check().unwrap().problems.is_empty());
-    // An index without a key is not one with any key.
+    // An index without a key does not accept a key.
     let plain = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", false).unwrap()).unwrap();
     assert_eq!(plain.unlock(&key(1)).unwrap_err().reason(), Reason::OtherKey);
     let signature =
@@ -177,7 +177,7 @@ fn indexes_of_different_keys_are_neither_merged_nor_compared() {
 
 #[test]
 fn what_is_made_of_a_text_has_its_keyed_digest() {
-    // The name of a watch was made of the digest of its text without a key.
+    // The name of a watch was once made of the digest of its text without the key.
     let dir = tempfile::tempdir().unwrap();
     let plain = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
     let configs = [config(1, true), config(1, true), config(2, true), plain];
@@ -229,7 +229,7 @@ proptest! {
         query in prop::collection::vec(prop::sample::select(PARTS[..3].to_vec()), 1..9),
         scheme in prop::sample::select(vec!["kgram(k=3)", "pairs(n=9)"]),
     ) {
-        // These keep all runs: which they keep depends on no key.
+        // These schemes keep all runs, so the key does not change which runs are kept.
         let answers = [None, Some(key(1))].map(|key| {
             let config = Config::new(scheme, "words", true).unwrap();
             let config = match &key {

@@ -18,8 +18,8 @@ const REWRITTEN: &str = "When a storm from open sea was near, he who is master o
     in that village said, nobody since war days remembered. For boats, for blankets, for some \
     physician too, a council that met in its school asked its province";
 
-/// Lays a text out in lines of six words, with `between` between them, and without the marks that
-/// end a line if they are `bare`.
+/// Lays a text out in lines of six words joined by `between`. A `bare` text loses the marks at line
+/// ends.
 fn in_lines(text: &str, between: &str, is_bare: bool) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let lines = words.chunks(6).map(|words| {
@@ -31,8 +31,8 @@ fn in_lines(text: &str, between: &str, is_bare: bool) -> String {
 
 #[test]
 fn a_rewritten_text_keeps_its_passages_as_subtitles_and_as_verse() {
-    // Each cue was a sentence of its own, because empty lines follow it: of this text two thirds
-    // were not found.
+    // Once each cue was a sentence of its own, because empty lines follow it. Then two thirds of
+    // this text were not found.
     let document = format!("{}. {ORIGINAL} {}.", words(7, 80), words(8, 80));
     for (layout, between, is_bare) in
         [("paragraph", " ", false), ("cues", "\n\n\n", false), ("verse", "\n", true)]

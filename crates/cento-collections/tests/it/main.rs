@@ -1,4 +1,4 @@
-//! Collections as programs use them: one binary, because each links all of tantivy.
+//! Collections as programs use them, in a single binary, because every test binary links tantivy.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Words of passages: which of them the document has, and which are excluded from the count.
+//! Words of passages: which words the document has, and which words do not count.
 
 use crate::common::words;
 use crate::passages::{compare, cut, index, passages};
@@ -8,7 +8,7 @@ use cento::{Analyzer, Boilerplate, Comparison, Passage, Stop, Tokens, Unit};
 use cento_collections::Thresholds;
 use cento_collections::pairs::{PairOptions, PairRank, pairs};
 
-/// The share of a text's tokens that its passages report as matched in the other.
+/// The share of a text's tokens that its passages report as matched.
 fn matched(found: impl Iterator<Item = u32>, text: &str) -> f64 {
     let mut tokens = Tokens::default();
     Analyzer::default().analyze(text, &mut tokens, Stop::NEVER).unwrap();
@@ -18,7 +18,7 @@ fn matched(found: impl Iterator<Item = u32>, text: &str) -> f64 {
 
 #[test]
 fn a_passage_counts_the_words_that_the_document_has() {
-    // Eight words of every twenty are those of the document; a passage spans all of them.
+    // Eight of every twenty words are from the document, and a passage spans the whole.
     let mixed = |seed: u64| {
         let (shared, own) = (words(1, 320), words(seed, 480));
         let (shared, own): (Vec<_>, Vec<_>) =
@@ -36,11 +36,11 @@ fn a_passage_counts_the_words_that_the_document_has() {
         let ranges = passage.matched_in_a();
         assert!(ranges.is_sorted_by(|a, b| a.1 < b.0));
         assert!(passage.a.0 <= ranges[0].0 && ranges[ranges.len() - 1].1 <= passage.a.1);
-        // The document has each of them here, within the passage.
+        // The document has each matched word here, within the passage.
         let hit = cut(&document, passage.b);
         assert!(ranges.iter().all(|&range| hit.contains(cut(&query, range))), "{passage:?}");
     }
-    // Of a copy everything is matched, and no ranges are listed.
+    // A copy is matched completely and needs no list of ranges.
     let whole = compare(&words(1, 60), &format!("{} {}", words(4, 40), words(1, 60))).passages;
     assert_eq!((whole[0].matched, whole[0].tokens), (60, 60));
     assert!(whole[0].matched_ranges.is_empty());
@@ -55,7 +55,7 @@ fn a_range_of_fingerprints_counts_the_tokens_that_they_cover() {
     let found = passages(&searcher, Subject::Text(copy));
     assert_eq!((found.len(), found[0].unit), (1, Unit::Tokens));
     assert_eq!((found[0].matched, found[0].matched_ranges.len()), (found[0].tokens, 0));
-    // Twenty words of every forty are others.
+    // Twenty of every forty words differ.
     let half: Vec<String> = document
         .split(' ')
         .enumerate()
@@ -67,7 +67,7 @@ fn a_range_of_fingerprints_counts_the_tokens_that_they_cover() {
     assert!((50..=105).contains(&matched) && matched < tokens, "{found:?}");
 }
 
-/// The sheet that everybody was given, and what two wrote on it.
+/// The worksheet of an assignment, and two submissions with answers.
 fn hand_ins() -> (String, [String; 2]) {
     let sheet = words(1, 130);
     let parts: Vec<&str> = sheet.split(' ').collect();
@@ -88,7 +88,7 @@ fn boilerplate_makes_no_passage_and_no_matched_word() {
     for analyzer in ["words", "avtor(language=en)"] {
         let (sheet, [honest, other]) = hand_ins();
         let config = Config::new("winnow(k=3,w=4)", analyzer, true).unwrap();
-        // This submission has the other's answers, and two words of its own.
+        // This submission has the answers of another submission, and two words of its own.
         let copied = other.replace(&words(20, 60), &format!("{} again twice", words(20, 60)));
         let searcher = index(config, &[("other", &other), ("copied", &copied)]);
         let searcher = without(searcher, &sheet);
@@ -110,7 +110,7 @@ fn boilerplate_makes_no_passage_and_no_matched_word() {
             assert!(answers.iter().any(|answer| first.starts_with(&answer[..20])), "{first}");
             assert!(answers.iter().any(|answer| last.ends_with(&answer[answer.len() - 20..])));
         }
-        // The answer says where the sheet is.
+        // The answer tells where the worksheet is.
         let query = Query::text(copied.as_str()).passages(true);
         let boilerplate = searcher.search(&query).unwrap().query.boilerplate;
         let shown: Vec<&str> = boilerplate.iter().map(|&range| cut(&copied, range)).collect();
@@ -120,7 +120,7 @@ fn boilerplate_makes_no_passage_and_no_matched_word() {
 
 #[test]
 fn a_search_for_passages_is_exact_without_boilerplate_and_whatever_tokens_passages_have() {
-    // The text had been split for passages alone, and the numbers were then those of sketches.
+    // Once the text was split for passages only, and then the numbers were numbers of sketches.
     for (scheme, analyzer) in [
         ("winnow(k=3,w=4)", "words"),
         ("winnow(k=3,w=4)", "avtor(language=en)"),
@@ -160,7 +160,7 @@ fn pairs_have_no_passage_in_boilerplate() {
     let passages = found[0].passages.clone().unwrap().found;
     assert_eq!(passages.len(), 1);
     assert_eq!(cut(&shared, passages[0].a), words(30, 50));
-    // Ranked pairs, too: where passages do not decide, they are found for the best pairs alone.
+    // Ranked pairs too: unless passages decide, they are searched for in the best pairs only.
     for rank in [PairRank::Overlap, PairRank::Passages] {
         let best = pairs(&searcher, &options.clone().rank(rank).limit(5usize)).next();
         assert_eq!(best.unwrap().unwrap().passages.unwrap().found, passages, "{rank:?}");
@@ -215,7 +215,7 @@ fn a_passage_of_programs_is_a_run_of_equal_tokens() {
     let config = Config::new("winnow(k=5,w=4)", "code(language=java)", true).unwrap();
     let compare =
         |a: &str, b: &str| cento::compare(&config.scheme, &config.analyzer, a, b).unwrap();
-    // Independent programs have no passage over what differs.
+    // Independent programs have no passage across differing parts.
     let independent = compare(SUM, WORDS);
     assert!(independent.passages.iter().all(|passage| is_run(passage, [SUM, WORDS])));
     let mut tokens = Tokens::default();
@@ -225,7 +225,7 @@ fn a_passage_of_programs_is_a_run_of_equal_tokens() {
         f64::from(matched) / tokens.hashes.len() as f64
     };
     assert!(share(&independent) < 0.25, "{independent:?}");
-    // Other names, another comment: all of it is a copy, but for the statement that was added.
+    // With different names and another comment, everything is a copy except the added statement.
     let renamed = SUM.replace("total", "result").replace("values", "numbers");
     let renamed = renamed.replace("Adds even elements", "Mine");
     let copy = renamed.replace("return result", "assert result > 0; return result");
@@ -234,7 +234,7 @@ fn a_passage_of_programs_is_a_run_of_equal_tokens() {
     assert!(found.passages.iter().all(|passage| is_run(passage, [&copy, SUM])));
     let whole = compare(&renamed, SUM);
     assert_eq!((whole.passages.len(), share(&whole)), (1, 1.0));
-    // A comment within is no matched text.
+    // A comment inside a passage is no matched text.
     let matched = whole.passages[0].matched_in_a();
     assert!(
         matched.len() == 2 && matched.iter().all(|&range| !cut(&renamed, range).contains("Mine"))

@@ -1,4 +1,4 @@
-//! A merge that moves its shards is repeated, wherever it was cut off.
+//! An interrupted merge that moves its shards can be repeated, wherever it stopped.
 
 use std::fs;
 use std::io;
@@ -16,8 +16,7 @@ fn moving() -> AddIndexesOptions {
     AddIndexesOptions::default().remove(true)
 }
 
-/// A shard of a document with this id. It has a frequency table, which is a file more to be
-/// removed.
+/// A shard of a document. The frequency table is a further file to remove.
 fn shard(path: &Path, id: &str, seed: u64) {
     let index = Index::create(path, config_with_table()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
@@ -25,7 +24,7 @@ fn shard(path: &Path, id: &str, seed: u64) {
     writer.finish().unwrap();
 }
 
-/// Two shards and the index that they are moved into, in `dir`.
+/// Two shards in `dir`, and the index that takes the shards.
 fn shards(dir: &Path) -> [PathBuf; 2] {
     let paths = [dir.join("a"), dir.join("b")];
     shard(&paths[0], "a", 1);
@@ -38,7 +37,7 @@ fn expected() -> Model {
     [("a", 1), ("b", 2)].into_iter().map(|(id, seed)| (id.to_owned(), words(seed, 60))).collect()
 }
 
-/// Merges and fails at the step with this number; returns whether there was such a step.
+/// Merges and fails at the step with this number. Returns whether the step exists.
 fn cut_off(dir: &Path, shards: &[PathBuf], step: u64) -> bool {
     let index = Index::open(dir.join("all")).unwrap();
     let steps = AtomicU64::new(0);
@@ -51,7 +50,8 @@ fn cut_off(dir: &Path, shards: &[PathBuf], step: u64) -> bool {
     writer.add_indexes(&opened, moving()).is_err()
 }
 
-/// It failed with "there is no index" when the list of the first shard was gone, or its directory.
+/// Once this failed with "there is no index" if the list or the directory of the first shard was
+/// gone.
 #[test]
 fn a_move_that_was_cut_off_at_any_step_is_finished_by_a_repetition() {
     let (mut step, mut gone) = (0, 0);
@@ -69,7 +69,7 @@ fn a_move_that_was_cut_off_at_any_step_is_finished_by_a_repetition() {
         let index = Index::open(dir.path().join("all")).unwrap();
         assert_holds(&index, &expected());
         assert!(!dir.path().join("all/.moving.json").exists(), "step {step}");
-        // What the note named is forgotten: a shard that never was is refused.
+        // Without the note, a shard that never existed is refused.
         assert!(Index::add_indexes(dir.path().join("all"), &shards, moving()).is_err());
         step += 1;
     }
@@ -103,7 +103,7 @@ fn a_shard_that_never_was_is_refused_and_nothing_is_removed() {
     assert!(first.join("meta.json").exists() && second.join("meta.json").exists());
 }
 
-/// The shards may be repeated one by one, and beside others.
+/// The shards may be given again in turn, or beside further shards.
 #[test]
 fn an_interrupted_merge_is_finished_in_parts() {
     let dir = tempfile::tempdir().unwrap();

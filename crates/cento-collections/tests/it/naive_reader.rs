@@ -1,4 +1,4 @@
-//! The second reader must find the same terms, postings and signatures in a real index.
+//! A second reader, written from the document, must find the same contents in a real index.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ fn the_document_is_enough_to_read_a_real_index() {
     let index = Index::create(dir.path(), config()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     for doc in 0..600 {
-        // A passage that all share, one that every fifth shares, one of its own.
+        // A passage in every document, a passage in every fifth document, and unique text.
         let text =
             format!("{} {} {}", words(1, 40), words(100 + doc % 5, 40), words(1000 + doc, 60));
         let text = if doc == 17 { String::new() } else { text };
@@ -30,7 +30,7 @@ fn the_document_is_enough_to_read_a_real_index() {
     compare(&index);
 }
 
-/// Both readers on every segment.
+/// Compares the readers on every segment.
 fn compare(index: &Index) {
     let snapshot = index.snapshot().unwrap();
     for (view, segment) in snapshot.segments().iter().zip(snapshot.tantivy().segment_readers()) {
@@ -57,7 +57,7 @@ fn compare(index: &Index) {
             let with: Vec<u32> = with.map(|(doc, _)| doc).collect();
             let all = |_| true;
             assert_eq!(real.documents_with(Digest { low, high }, all).unwrap(), with);
-            // Of the same half, which is what documents are found by.
+            // The low half of a digest finds candidates, but only the whole digest counts.
             assert!(real.documents_with(Digest { low, high: !high }, all).unwrap().is_empty());
         }
         for (doc, (tokens, distinct, signature)) in (0..).zip(&naive.documents) {
@@ -70,7 +70,7 @@ fn compare(index: &Index) {
     }
 }
 
-/// Of the parameters of `signature`, in the order of their names (section 4).
+/// A hash of the parameters of `signature`, in the order of their names (section 4).
 fn config_number(params: &BTreeMap<String, serde_json::Value>) -> u64 {
     let mut bytes = Vec::new();
     for (name, value) in

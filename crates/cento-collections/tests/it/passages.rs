@@ -1,4 +1,4 @@
-//! Passages: the exact ranges that query and hit have in common.
+//! Passages: the exact ranges that query and hit share.
 
 use crate::common::words;
 use cento::Stop;
@@ -25,7 +25,7 @@ pub fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
     Searcher::new(index.snapshot().unwrap())
 }
 
-/// The passages of the best hit.
+/// Compares two texts with the common configuration.
 pub fn compare(a: &str, b: &str) -> Comparison {
     let config = crate::common::config();
     cento::compare(&config.scheme, &config.analyzer, a, b).unwrap()
@@ -56,8 +56,8 @@ fn spans_are_bytes_of_both_original_texts() {
 #[test]
 fn small_edits_do_not_cut_a_passage() {
     let original = words(1, 200);
-    // Every ninth word is another, every twentieth is gone, and after every thirtieth there is
-    // a new one.
+    // Every ninth word is replaced, every twentieth is removed, and a new word follows every
+    // thirtieth.
     let edited: Vec<String> = original
         .split(' ')
         .enumerate()
@@ -74,7 +74,7 @@ fn small_edits_do_not_cut_a_passage() {
     let found = passages(&searcher, Subject::Text(query.clone()));
     assert_eq!(found.len(), 1, "{found:?}");
     let (text, hit) = (cut(&query, found[0].a), cut(&original, found[0].b));
-    // A word or two at the ends may have been edited away.
+    // Edits may have removed a word or two at the ends.
     assert!(text.len() + 20 > edited.len() && edited.contains(text));
     assert!(hit.len() + 20 > original.len());
     assert!((0.8..0.95).contains(&found[0].similarity), "{}", found[0].similarity);
@@ -91,7 +91,7 @@ fn unrelated_neighbours_are_not_merged() {
     assert_eq!(texts, [&one, &other]);
     let texts: Vec<&str> = found.iter().map(|passage| cut(&document, passage.b)).collect();
     assert_eq!(texts, [&one, &other]);
-    // Nor where the order is the other way round.
+    // The opposite order makes no difference.
     let query = format!("{other} {one}");
     assert_eq!(passages(&searcher, Subject::Text(query)).len(), 2);
 }
@@ -99,7 +99,8 @@ fn unrelated_neighbours_are_not_merged() {
 #[test]
 fn copied_passages_remain_two_if_the_rewritten_one_around_them_is_refused() {
     // One, two and three together are a rewritten passage that is mostly `long`, copied from
-    // elsewhere: so that one is refused. One and two adjoin on both sides, in different orders.
+    // elsewhere, and so this passage is refused. One and two are adjacent on both sides, in
+    // different orders.
     let [one, two, three] = [11, 12, 13].map(|seed| words(seed, 16));
     let long = words(14, 55);
     let query = format!("{}. {one}. {two}. {long}. {three}. {}.", words(15, 50), words(16, 50));
@@ -159,7 +160,7 @@ fn without_stored_text_a_passage_is_a_range_of_tokens() {
     assert_eq!(by_text, by_signature);
     let [passage] = &by_text[..] else { panic!("one passage: {by_text:?}") };
     assert_eq!(passage.unit, Unit::Tokens);
-    // A fingerprint is taken of every ten runs of five tokens.
+    // One fingerprint is taken from every ten runs of five tokens.
     let near = |(start, end): (u32, u32), from: u32| {
         (from..from + 15).contains(&start) && (from + 105..=from + 120).contains(&end)
     };
@@ -169,7 +170,7 @@ fn without_stored_text_a_passage_is_a_range_of_tokens() {
     assert_eq!(json["unit"], "tokens");
 }
 
-/// A phrase of `count` words between others, in a document and in a query.
+/// A phrase of `count` words among other words, in a document and in a query.
 fn phrase_in_both(count: usize) -> (String, String, String) {
     let phrase = words(1, count);
     let document = format!("{} {phrase} {}", words(2, 100), words(3, 100));
@@ -194,7 +195,7 @@ fn a_chance_phrase_is_shown_only_on_request() {
             assert_eq!((cut(&query, found.a), cut(&document, found.b)), (&*phrase, &*phrase));
         }
     }
-    // Without texts the index knows no more than this.
+    // Without texts the index knows no more than fingerprints.
     let bare = index(config().with_text(false).unwrap(), &[("d", &document)]);
     assert_eq!(bare.search(&all).unwrap().hits[0].passages.as_ref().map(Vec::len), Some(1));
     let long = |tokens| all.clone().min_passage(tokens);
@@ -214,7 +215,8 @@ fn all_of_a_short_text_is_no_chance() {
 
 #[test]
 fn a_token_in_two_passages_counts_once_for_the_rank() {
-    // Two passages of `stitched` share ten of thirty tokens: it has no more than the copy.
+    // Two passages of `stitched` share ten of thirty tokens, so `stitched` has no more than the
+    // copy.
     let text = words(1, 30);
     let tokens: Vec<&str> = text.split(' ').collect();
     let stitched =
@@ -227,7 +229,7 @@ fn a_token_in_two_passages_counts_once_for_the_rank() {
     assert_eq!(found, [("copy", 30), ("stitched", 30)]);
     let lengths = |passages: &[Passage]| passages.iter().map(|p| p.tokens).collect::<Vec<_>>();
     assert_eq!(lengths(hits[1].passages.as_ref().unwrap()), [20, 20]);
-    // Those that are too short to be shown do not count.
+    // Passages that are too short to be shown do not count.
     let long = query.min_passage(21);
     assert_eq!(searcher.search(&long).unwrap().hits.len(), 1);
     let options = any_pair().passages(true).rank(PairRank::Passages).limit(1usize);
@@ -238,7 +240,7 @@ fn a_token_in_two_passages_counts_once_for_the_rank() {
 
 #[test]
 fn the_passages_of_the_best_pairs_are_those_of_all() {
-    // They are found in the pairs that are shown, not in all that there are.
+    // Passages are searched for only in the pairs that are shown.
     let [one, two] = [words(1, 60), words(2, 60)];
     let documents = [
         ("a", format!("{one} {two}")),
@@ -268,7 +270,7 @@ fn any_pair() -> PairOptions {
     PairOptions::default().thresholds(Thresholds::default().min_overlap(1))
 }
 
-/// The passages of two texts by a search for the first, by their comparison, and as a pair: each
+/// The passages of two texts by a search for the first text, by comparison, and as a pair, each
 /// with its tokens and similarity.
 pub fn found_by_all(scheme: &str, [a, b]: [&str; 2], min: Option<u32>) -> [Vec<(u32, f64)>; 3] {
     let config = || Config::new(scheme, "words", true).unwrap();
@@ -302,21 +304,21 @@ fn all_of_a_short_text_is_a_passage_for_search_comparison_and_pairs() {
         }
         assert_eq!(found(Some(9)), [const { Vec::new() }; 3]);
     }
-    // In a longer text, whichever is the query.
+    // The title is inside a longer text, as the query or as the document.
     for texts in [[&*title, &*long], [&*long, &*title]] {
         for min in [None, Some(8)] {
             let expected = [whole.clone(), whole.clone(), whole.clone()];
             assert_eq!(found_by_all("kgram(k=5)", texts, min), expected, "{min:?}");
         }
     }
-    // Less than all of it is chance.
+    // A part of the title is chance.
     let other = format!("{} other words", words(1, 6));
     assert_eq!(found_by_all("kgram(k=5)", [&title, &other], None), [const { Vec::new() }; 3]);
 }
 
 #[test]
 fn a_text_is_short_if_all_of_its_words_are_few() {
-    // Seven and fourteen words; six and eleven of them are signed.
+    // Seven and fourteen words. Six and eleven words are signed.
     let config = || Config::new("kgram(k=2)", "avtor(language=en)", true).unwrap();
     let found = |query: &str, document: &str| {
         let searcher = index(config(), &[("d", document)]);
@@ -325,7 +327,7 @@ fn a_text_is_short_if_all_of_its_words_are_few() {
     let query = "Captains sailed the green harbour boats north";
     let document = "They said: captain sails some green harbour boat north, and were glad";
     assert_eq!(config().sign(query).unwrap().0, 6);
-    // All of it, as it was signed.
+    // The passage is the whole text, as it was signed.
     let whole = found(query, document);
     assert_eq!(whole.len(), 1);
     assert_eq!((cut(query, whole[0].a), whole[0].tokens), (query, 7));
@@ -339,7 +341,7 @@ fn a_text_is_short_if_all_of_its_words_are_few() {
 
 #[test]
 fn hits_without_a_long_passage_make_room_for_others() {
-    // Documents that have many phrases of the query, and one that has fewer fingerprints and a
+    // Several documents have many phrases of the query, and one has fewer fingerprints but a
     // passage.
     let query = words(1, 600);
     let kept: Vec<&str> = query.split(' ').collect();
@@ -371,7 +373,7 @@ fn hits_without_a_long_passage_make_room_for_others() {
 
 #[test]
 fn passages_are_looked_for_in_the_candidates_alone() {
-    // Those that passed verification were gone through until enough of them had a passage.
+    // Once the verified documents were tried in turn until enough of them had a passage.
     let query = words(1, 600);
     let kept: Vec<&str> = query.split(' ').collect();
     let phrases = |part: usize| {
@@ -401,7 +403,7 @@ fn passages_are_looked_for_in_the_candidates_alone() {
     }
 }
 
-/// Documents that have 12 runs of five words each of `query`, too short for passages.
+/// Documents with 12 runs of five words of `query` each, which are too short for passages.
 fn with_chance_runs(query: &str, count: u64) -> Vec<(String, String)> {
     let kept: Vec<&str> = query.split(' ').collect();
     let document = |number: u64| {
@@ -424,7 +426,7 @@ fn ids_of(documents: &[(String, String)], query: &Query) -> Vec<String> {
 
 #[test]
 fn without_a_limit_all_sources_are_found() {
-    // Ten were, of however many the text was made of, and the answer looked complete.
+    // Once only ten sources were found, whatever their number, and the answer looked complete.
     let sources: Vec<(String, String)> = (0..25)
         .map(|n| {
             (format!("source{n:02}"), format!("{} {}", words(100 + n, 40), words(500 + n, 300)))
@@ -441,7 +443,7 @@ fn without_a_limit_all_sources_are_found() {
         (25, plain.clone().rank(Rank::Passages)),
         (25, plain.clone().min_passage(20)),
         (25, plain.clone().goal(Goal::Trace)),
-        // A limit that is set is obeyed.
+        // A given limit is obeyed.
         (3, passages.clone().limit(3)),
         (3, plain.clone().limit(3).rank(Rank::Passages)),
         (3, plain.clone().limit(3).goal(Goal::Trace)),
@@ -467,7 +469,7 @@ fn passages_are_looked_for_until_thirty_documents_in_a_row_have_none() {
         }
         let all = passages.clone().limit(100);
         assert_eq!(ids_of(&documents, &all).last().unwrap(), "source", "it ranks last");
-        // Of those without a passage the best ten are shown if there is nothing after them.
+        // If nothing follows, the best ten documents without a passage are shown.
         let few = ids_of(&documents, &passages).len();
         assert_eq!(few, if is_found { 30 } else { 10 });
     }
@@ -476,7 +478,7 @@ fn passages_are_looked_for_until_thirty_documents_in_a_row_have_none() {
 #[test]
 fn a_summary_is_one_passage_of_the_whole() {
     let sentences: Vec<String> = (0..40).map(|at| words(100 + at, 14)).collect();
-    // Every sixth sentence without its last words, three words at a time in the other order.
+    // Every sixth sentence without its last words, three words at a time in reverse order.
     let shortened = |sentence: &String| {
         let words: Vec<&str> = sentence.split(' ').take(11).collect();
         words.chunks(3).rev().flatten().copied().collect::<Vec<&str>>().join(" ")
@@ -505,8 +507,8 @@ fn a_text_shorter_than_a_fingerprint_has_no_more_tokens_than_it_has() {
 
 #[test]
 fn hits_that_fail_verification_make_room_for_others() {
-    // One document has every run of five words that is a fingerprint, and little else of the
-    // query; the other four fifths of it.
+    // One document has every run of five words that is a fingerprint, and little else of the query.
+    // The other document has four fifths of the query.
     let query = words(1, 300);
     let sampled = Config::new("mod(k=5,p=20)", "words", true).unwrap();
     let signature = sampled.sign(&query).unwrap().1;
@@ -553,7 +555,7 @@ fn verification_measures_all_of_both_texts() {
         searcher.search(&query).unwrap().hits
     };
     let similarity = |measure| search(measure, 0.0, 0.0)[0].verified.clone().unwrap().similarity;
-    // 96 of the query's 196 runs of five words, of 296 of the document.
+    // 96 of the 196 runs of five words in the query, and of the 296 runs in the document.
     assert_eq!(similarity("containment"), 96.0 / 196.0);
     assert_eq!(similarity("resemblance"), 96.0 / 396.0);
     assert_eq!(similarity("overlap"), 100.0 / 200.0);

@@ -1,4 +1,5 @@
-//! An index has the settings of its preset, keeps it, and uses its defaults in later calls.
+//! An index has the settings of its preset, keeps the preset, and applies the defaults in later
+//! calls.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use cento_collections::pairs::{PairOptions, pairs};
 
 use crate::common::words;
 
-/// Returns the configuration of a preset; programs have a language.
+/// Returns the configuration of a preset, with a language for programs.
 fn config(preset: Preset) -> Config {
     if preset == Preset::Code {
         let config = Config::new(preset.scheme(), "code(language=java)", true).unwrap();
@@ -43,7 +44,7 @@ fn an_index_keeps_its_preset_and_stats_show_it() {
         let made = config(preset);
         let (scheme, analyzer) = (made.scheme.to_string(), made.analyzer.to_string());
         assert_eq!(scheme, cento::scheme::parse(preset.scheme()).unwrap().to_string(), "{preset}");
-        // That of programs needs a language.
+        // The preset for programs needs a language.
         let named = preset.analyzer().parse::<Analyzer>();
         let named = named.map_or_else(|_| preset.analyzer().to_owned(), |named| named.to_string());
         assert!(analyzer.starts_with(&named), "{preset}: {analyzer}");
@@ -81,7 +82,7 @@ fn a_search_uses_the_rank_of_the_preset_and_says_so() {
     assert_eq!(by_weight.defaults, None);
     let by_overlap = searcher.search(&query().rank(Rank::Overlap)).unwrap();
     assert!(by_overlap.hits[0].weighted.is_none());
-    // A preset ranks hits, and a trace is not ranked.
+    // A preset ranks hits, but a trace is not ranked.
     let trace = searcher.search(&query().goal(Goal::Trace)).unwrap();
     assert_eq!(trace.defaults, None);
 }
@@ -116,7 +117,7 @@ fn a_merge_keeps_the_preset_of_the_target() {
         let index = merged(&path("target"), &path("shard"));
         assert_eq!(index.config().preset, kept);
         assert_eq!(index.snapshot().unwrap().documents(), 6);
-        // A new index is created as the first shard was.
+        // A new index is created like the first shard.
         let new = merged(&path("new"), &path("target"));
         assert_eq!(new.config().preset, kept);
     }
@@ -141,7 +142,7 @@ fn indexes_searched_as_one_have_a_preset_if_all_have_the_same() {
 
 #[test]
 fn joins_use_the_defaults_of_the_preset_without_being_told_and_say_so() {
-    // Two documents that share a quarter of their words: similar, but no near-duplicates.
+    // Two documents that share a quarter of their words are similar, but no near-duplicates.
     let text = |first: u64| words(1, 100) + " " + &words(first, 300);
     let of = |preset: Option<Preset>| {
         let index = Index::in_memory(config(Preset::Web).with_preset(preset)).unwrap();
@@ -157,7 +158,7 @@ fn joins_use_the_defaults_of_the_preset_without_being_told_and_say_so() {
     let found = |searcher| pairs(searcher, &options);
     assert_eq!((found(&plain).count(), found(&plain).defaults()), (1, None));
     assert_eq!((found(&web).count(), least(found(&web).defaults())), (0, Some(0.8)));
-    // Two indexes have the defaults of a preset if both are of it.
+    // Two indexes get the defaults of a preset if both have the preset.
     assert_eq!(found(&web).against(&plain).defaults(), None);
     assert_eq!(least(found(&web).against(&web).defaults()), Some(0.8));
     let best = found(&web).most_similar().unwrap();

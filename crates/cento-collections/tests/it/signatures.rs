@@ -1,4 +1,4 @@
-//! An index that stores no signatures answers as one that does.
+//! An index without stored signatures answers like one with signatures.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ const SCHEMES: [(&str, &str); 4] = [
     ("winnow(k=3,w=4)", "words"),
     ("kgram(k=2)", "words"),
     ("minhash(k=3,b=8,r=4)", "words"),
-    // Passages are found by other tokens than those that are signed.
+    // Passages use other tokens than signatures.
     ("reuse", "words"),
 ];
 
-/// Texts that often share passages, repeat words, or are empty.
+/// Texts with frequent common passages, repeated words, or no words.
 fn documents() -> Vec<Document> {
     let text = |i: u64| match i % 10 {
         9 => words(i, i as usize % 3),
@@ -44,7 +44,7 @@ fn add_all(writer: &mut Writer, documents: impl IntoIterator<Item = Document>) {
     }
 }
 
-/// An index of some documents, in one segment.
+/// An index of these documents, in a single segment.
 fn of(config: Config, documents: impl IntoIterator<Item = Document>) -> Index {
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
@@ -53,7 +53,7 @@ fn of(config: Config, documents: impl IntoIterator<Item = Document>) -> Index {
     index
 }
 
-/// An index of all documents, some of them removed again.
+/// An index of the whole collection with removed documents.
 fn filled(config: Config) -> Index {
     let index = of(config, documents());
     let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
@@ -70,7 +70,7 @@ fn both((scheme, analyzer): (&str, &str)) -> [Config; 2] {
     [config(), config().without_signatures().unwrap()]
 }
 
-/// The answers of an index to everything that reads a signature.
+/// The answers of an index to operations that read a signature.
 fn answers(index: &Index) -> Vec<String> {
     let snapshot = index.snapshot().unwrap();
     let searcher = Searcher::new(snapshot.clone());
@@ -103,7 +103,7 @@ fn answers(index: &Index) -> Vec<String> {
         }
         if !matches!(query.subject, Subject::Signature { .. }) {
             let best = query.goal(Goal::Passage);
-            // Some schemes cannot say.
+            // Some schemes cannot estimate the best hits.
             let answer = searcher.search(&best).map(|answer| json!(answer.hits));
             say("best", &answer.map_err(|e| e.to_string()));
         }
@@ -129,7 +129,7 @@ fn answers(index: &Index) -> Vec<String> {
     said
 }
 
-/// Asserts that two indexes say the same to everything that reads a signature.
+/// Asserts that two indexes give the same answers to operations that read a signature.
 #[track_caller]
 fn assert_same(found: &Index, expected: &Index) {
     let [found, expected] = [found, expected].map(answers);
@@ -182,7 +182,7 @@ fn a_union_without_signatures_answers_as_one_with_them() {
 #[test]
 fn a_stream_is_deduplicated_with_stored_signatures_and_without() {
     let options = DedupOptions::default().min_resemblance(0.3).min_containment(0.5);
-    // The first half has been committed when the second is decided.
+    // The first half has been committed when the second half is decided on.
     let [with, without] = both(SCHEMES[0]).map(|config| {
         let index = of(config, documents().into_iter().step_by(2));
         let documents: Vec<Document> = documents().into_iter().skip(1).step_by(2).collect();
@@ -201,7 +201,8 @@ fn an_index_stores_texts_or_signatures() {
     let [_, without] = both(SCHEMES[0]);
     assert!(!without.with_text(true).unwrap().store_signatures);
     assert!(without.with_text(false).unwrap().store_signatures);
-    // An index of neither was created, found nothing by id, and could not be opened again.
+    // Once an index without texts and signatures could be created, found nothing by id, and could
+    // not be opened again.
     let neither = Config { store_text: false, ..without };
     let error = Index::in_memory(neither).unwrap_err().to_string();
     assert!(error.contains("an index stores texts or signatures"), "{error}");
@@ -209,7 +210,7 @@ fn an_index_stores_texts_or_signatures() {
 
 #[test]
 fn signing_a_stored_text_again_stops() {
-    // Joins and weighed searches signed whole texts without looking whether they should.
+    // Joins and weighted searches once signed whole texts without checking for a stop.
     let [_, config] = both(SCHEMES[0]);
     let index = of(config, [Document::new("only", words(1, 50))]);
     let searcher = Searcher::new(index.snapshot().unwrap());

@@ -1,5 +1,4 @@
-//! Thresholds are those of the texts: every conclusion is compared with the runs of words that the
-//! texts have.
+//! Thresholds apply to texts: every conclusion is compared with the runs of words in the texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +25,7 @@ const SCHEMES: [(&str, usize); 5] = [
     ("minhash(k=3,b=16,r=2)", 3),
 ];
 
-/// In families of six versions, each with other edits; a few words to several hundred.
+/// Texts of a few to several hundred words, in families of six versions with different edits.
 fn texts() -> Vec<(String, String)> {
     let text = |seed: u64| {
         let (family, version) = (seed / 6, seed % 6);
@@ -41,7 +40,7 @@ fn texts() -> Vec<(String, String)> {
     (0..90).map(|seed| (format!("doc{seed:02}"), text(seed))).collect()
 }
 
-/// Notices of a few words that share a stock phrase, and are about different things.
+/// Notices of a few words that share a stock phrase and are about different things.
 fn notices() -> Vec<(String, String)> {
     let notice = |seed: u64| {
         let word = |i: u64| format!("n{}", mix64(seed << 8 ^ i) % 900);
@@ -92,8 +91,8 @@ fn all_pairs(searcher: &Searcher, against: Option<&Searcher>, least: f64) -> Vec
     found.map(|pair| pair.unwrap().report(searcher.snapshot(), other).unwrap()).collect()
 }
 
-/// A search for each text judged by the texts: whatever is clearly above the threshold is found,
-/// and nothing clearly below it.
+/// Searches for each text with a threshold on texts. Documents clearly above the threshold must be
+/// found, and documents clearly below it must not.
 fn assert_hits(
     searcher: &Searcher,
     texts: &[(String, String)],
@@ -166,7 +165,7 @@ fn pairs_are_those_whose_texts_are_alike() {
                     true => assert!(found.is_subset(&expected), "{scheme} {least}"),
                     false => assert_eq!(found, expected, "{scheme} {least}"),
                 }
-                // Of two indexes each pair is found from both sides, and each document with itself.
+                // A join of two indexes finds a pair from both sides, and a document with itself.
                 let both = all_pairs(&searcher, Some(&searcher), least);
                 let ids: BTreeSet<(String, String)> =
                     both.iter().map(|pair| (pair.a.clone(), pair.b.clone())).collect();
@@ -199,7 +198,7 @@ fn members_of_a_cluster_are_like_its_representative() {
             if scheme.starts_with("minhash") {
                 continue;
             }
-            // The oldest represents; each free document that is similar to it joins its cluster.
+            // The oldest document represents a cluster, and similar free documents join.
             let (mut taken, mut stars) = (BTreeSet::new(), BTreeSet::new());
             for (a, text) in &texts {
                 if !taken.insert(a) {
@@ -304,7 +303,7 @@ fn the_most_similar_pairs_are_those_whose_texts_are_alike() {
     }
 }
 
-/// The verdict on each text; the index is committed after this number of them.
+/// The verdict on each text. The index is committed after this number of texts.
 fn verdicts(
     scheme: &str,
     store_text: bool,
@@ -314,7 +313,7 @@ fn verdicts(
     verdicts_with(scheme, store_text, options, (64 << 20, false), by)
 }
 
-/// [`verdicts`] with this memory, and perhaps with an index that is removed afterwards.
+/// Like [`verdicts`], with this memory, and with a temporary index if requested.
 fn verdicts_with(
     scheme: &str,
     store_text: bool,
@@ -355,7 +354,7 @@ fn duplicates_are_those_whose_texts_are_alike_wherever_they_are() {
                     assert!(exact);
                 }
             }
-            // Neither commits nor where texts are kept change a verdict.
+            // Neither commits nor the storage of texts change a verdict.
             assert_eq!(verdicts(scheme, true, &near, (&texts, 7)), stored);
             for memory_bytes in [64 << 20, 1 << 16] {
                 let (how, by) = ((memory_bytes, true), (&texts[..], usize::MAX));
@@ -394,7 +393,8 @@ fn without_texts_nothing_is_dropped_on_thin_evidence() {
 
 #[test]
 fn notices_that_share_a_stock_phrase_are_no_duplicates() {
-    // The second was dropped: the phrase had the one fingerprint of either.
+    // Once the second notice was dropped, because the phrase had the only fingerprint of the
+    // notices.
     let texts = [
         ("a", "Qtly div 25 cts vs 25 cts prior Pay April 30 Record April 16 Reuter"),
         ("b", "Semi-annual 30 cts vs 25 cts prior Pay June 30 Record June 15 Reuter"),
@@ -410,8 +410,8 @@ fn notices_that_share_a_stock_phrase_are_no_duplicates() {
 
 #[test]
 fn a_story_with_a_corrected_word_is_a_duplicate_however_many_fingerprints_differ() {
-    // Of 60 words two are corrected: 50 runs of 66 are the same, and fewer fingerprints than 8 in
-    // 10.
+    // Two of 60 words are corrected, so 50 of 66 runs are equal, and fewer than 8 in 10
+    // fingerprints.
     let word = |i: u64| format!("w{}", mix64(i) % 5000);
     for seed in 0..30u64 {
         let story: Vec<String> = (0..120).map(|i| word(seed << 20 ^ i)).collect();
@@ -427,7 +427,7 @@ fn a_story_with_a_corrected_word_is_a_duplicate_however_many_fingerprints_differ
 
 #[test]
 fn a_text_without_a_token_is_not_compared() {
-    // It had nothing in common with any other, without a reason.
+    // Once a text without words shared nothing with any text, without a reason.
     for (spec, empty, why) in [
         ("words", "\u{ad} \n", "it has no words"),
         ("code(language=java)", "// a comment\n", "without comments and layout nothing is left"),
@@ -455,7 +455,7 @@ fn a_comparison_of_two_texts_is_exact_unless_it_is_of_sketches() {
         assert!(found.exact && (found.resemblance - truth.0).abs() < 1e-9, "{scheme}");
         assert_eq!(found.standard_error, Some(0.0));
     }
-    // Texts whose fingerprints are segments are compared by their runs, however long they are.
+    // Texts whose fingerprints are segments are compared by runs, whatever their length.
     let long = |family: usize| {
         let texts = texts.iter().skip(family).step_by(6).take(5);
         texts.map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" ")
@@ -524,7 +524,8 @@ fn every_hit_says_how_well_its_similarity_is_known() {
 
 #[test]
 fn texts_that_cannot_be_alike_are_not_read() {
-    // Of every candidate the signature was read, however little it shares: a damaged page shows it.
+    // A damaged page shows that once the signature of every candidate was read, however little it
+    // shared.
     let dir = tempfile::tempdir().unwrap();
     let query: String = (0..60).map(|word| format!("q{word} ")).collect();
     let rest: String = (0..20_000).map(|word| format!("r{word} ")).collect();
@@ -556,8 +557,8 @@ fn texts_that_cannot_be_alike_are_not_read() {
 
 #[test]
 fn nearly_no_hit_whose_edits_are_closer_than_windows_is_lost_by_its_estimate() {
-    // A word changed in every nine: the estimate was up to fifteen standard errors below the texts,
-    // and the search did not read them. One pair of ten was lost.
+    // One in every nine words is changed. Once the estimate was up to fifteen standard errors too
+    // low, the search did not read the texts, and one pair in ten was lost.
     let mut pairs = Vec::new();
     for every in 6..13 {
         for (at, len) in [100, 200, 400].iter().cycle().take(36).enumerate() {

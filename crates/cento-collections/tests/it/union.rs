@@ -1,4 +1,4 @@
-//! Several indexes searched as if they were one.
+//! Searches several indexes like a single index.
 
 use cento::hash::hash_bytes;
 use cento::index::{Config, Document, Index, MaxDf, Snapshot, WriterOptions};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::common::words;
 
-/// Texts that often share passages; one passage is in all of them.
+/// Texts with frequent common passages, and a passage that the whole collection shares.
 fn collection() -> Vec<Document> {
     let document = |i: u64| {
         let text = format!("{} {} {}", words(i % 7, 40), words(1000 + i, 30), words(77, 30));
@@ -38,7 +38,7 @@ fn filled(index: Index, documents: impl Iterator<Item = Document>) -> Index {
     index
 }
 
-/// Three indexes of the collection, one of one more without a document, and which one has an id.
+/// Indexes that divide the collection, and an empty index. [`part_of`] tells where an id is.
 fn parts() -> Vec<(String, Index)> {
     let own = |number: u64| {
         collection().into_iter().filter(move |document| part_of(&document.id) == number)
@@ -59,7 +59,7 @@ fn union(parts: &[(String, Index)]) -> cento::Result<Searcher> {
     Snapshot::union(named.collect()).map(Searcher::new)
 }
 
-/// The answers to all documents as queries; the names of indexes are taken out and returned.
+/// The answers to the documents as queries, and separately the names of indexes in the answers.
 fn answers(searcher: &Searcher) -> (Vec<Value>, Vec<(String, Option<String>)>) {
     let (mut answers, mut names) = (Vec::new(), Vec::new());
     for (number, document) in collection().into_iter().enumerate() {
@@ -78,7 +78,7 @@ fn answers(searcher: &Searcher) -> (Vec<Value>, Vec<(String, Option<String>)>) {
     (answers, names)
 }
 
-/// All pairs with their numbers, in an order of their own.
+/// The pairs with their numbers, in sorted order.
 fn all_pairs(searcher: &Searcher) -> Vec<Value> {
     let mut found = Vec::new();
     let thresholds = Thresholds::default().min_overlap(1);
@@ -91,7 +91,7 @@ fn all_pairs(searcher: &Searcher) -> Vec<Value> {
             let expected = snapshot.is_union().then(|| format!("part {}", part_of(id)));
             assert_eq!(index, expected, "{id}");
         }
-        // Which side is which depends on where they are stored.
+        // The storage decides which document is `a`.
         if a > b {
             std::mem::swap(&mut a, &mut b);
         }
@@ -116,14 +116,14 @@ fn several_indexes_answer_as_one_that_has_all_their_documents() {
     let pairs = all_pairs(&whole);
     assert!(pairs.len() > 50, "{} pairs", pairs.len());
     assert_eq!(all_pairs(&together), pairs);
-    // A part by itself stops other fingerprints: the sums are what makes the answers equal.
+    // A single part stops different fingerprints, so the summed frequencies make the answers equal.
     let stopped = |searcher: &Searcher| {
         let query = Query::text(collection()[0].text.clone()).max_df(MaxDf::Documents(20));
         searcher.search(&query).unwrap().query.stopped
     };
     let alone = Searcher::new(parts[0].1.snapshot().unwrap());
     assert!(stopped(&together) > stopped(&alone), "{}", stopped(&alone));
-    // And it is what merging them gives.
+    // Merging the indexes gives the same answers.
     let merged = index(std::iter::empty());
     let mut writer = merged.writer(WriterOptions::default()).unwrap();
     let shards: Vec<Index> = parts.into_iter().map(|(_, part)| part).collect();

@@ -2,8 +2,8 @@
 
 use crate::passages::found_by_all;
 
-/// Two texts that have a name in common, and the name, in Thai, Japanese and Chinese: a university,
-/// a provider, a committee. Each name has more than 12 pairs of letters, and fewer words.
+/// Two texts that share a name, and the name, in Thai, Japanese and Chinese: a university, a
+/// provider, a committee. Each name has more than 12 pairs of letters, but fewer words.
 fn texts() -> impl Iterator<Item = [&'static str; 3]> {
     let lines = include_str!("../data/unspaced.txt").lines();
     lines.map(|line| {
@@ -37,7 +37,7 @@ fn a_passage_in_a_script_without_spaces_has_words_enough() {
 
 #[test]
 fn a_short_text_in_a_script_without_spaces_is_found_in_another() {
-    // It has fewer words than a passage, but it is all of a text.
+    // The name has fewer words than a passage, but it is a whole text.
     for [text, _, name] in texts() {
         let found = found_by_all(SCHEME, [name, text], None);
         assert!(found.iter().all(|of| of.len() == 1), "{name}: {found:?}");

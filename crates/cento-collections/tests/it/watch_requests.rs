@@ -1,4 +1,4 @@
-//! Requests of watches: their searches, their names, and their refusals.
+//! Requests of watches: searches, names, and refusals.
 
 use cento::index::{Config, Document, Index, WriterOptions};
 use cento::{Query, Reason, Searcher, Stop};
@@ -10,8 +10,8 @@ use crate::watches::{counted, parts, text, watched};
 
 #[test]
 fn events_name_the_part_of_the_watch_and_that_of_the_document() {
-    // The document has the end of one part of the watch and the beginning of the next, one after
-    // the other: two passages, as a search finds them.
+    // The document has the end of one part of the watch directly before the beginning of the next
+    // part. These are two passages, as in a search.
     for store_text in [true, false] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("it");
@@ -28,7 +28,7 @@ fn events_name_the_part_of_the_watch_and_that_of_the_document() {
         assert_eq!(watches.add(request.clone()).unwrap(), watch, "an equal one changes nothing");
         let other = WatchRequest { parts: Some(parts(&[watched[1], watched[0]])), ..request };
         assert_ne!(watches.add(other).unwrap().name, watch.name);
-        // It is read again from the disk.
+        // The watch is read again from the disk.
         drop(watches);
         let mut watches = Watches::open(&index).unwrap();
         let copied = [("x", counted(500..540)), ("y", counted(30..90))];
@@ -51,7 +51,8 @@ fn events_name_the_part_of_the_watch_and_that_of_the_document() {
 
 #[test]
 fn watches_that_differ_in_the_secret_of_their_receiver_are_one() {
-    // Names are seen by all who list watches: one made of the secret would let them try secrets.
+    // Everybody who lists watches sees names, and could try secrets if a name were made of the
+    // secret.
     let dir = tempfile::tempdir().unwrap();
     let (_index, _writer, mut watches) = watched(&dir.path().join("it"));
     let of = |url: &str, secret: &str| WatchRequest {
@@ -64,7 +65,7 @@ fn watches_that_differ_in_the_secret_of_their_receiver_are_one() {
     let error = watches.add(of("https://a.example/", "one more secret of it")).unwrap_err();
     assert_eq!(error.reason(), Reason::IdTaken, "{error}");
     assert!(error.to_string().contains("another secret of its webhook"), "{error}");
-    // The secret that was given first counts until the watch is removed.
+    // The first secret counts until the watch is removed.
     let secret = |watches: &Watches, name: &str| watches.reader().webhook(name).unwrap().secret;
     assert_eq!(secret(&watches, &one.name), "a secret of many bytes");
     assert_ne!(
@@ -106,7 +107,7 @@ fn a_watch_that_cannot_match_or_be_named_is_refused_with_the_reason() {
     check(WatchRequest { options: filter, ..of(&long) }, "filter");
     let thresholds = Thresholds::default().min_containment(1.5);
     check(WatchRequest { thresholds, ..of(&long) }, "from 0 to 1");
-    // Another process has them.
+    // Another process has the watches open.
     let error = Watches::open(&index).unwrap_err();
     assert_eq!(error.reason(), Reason::Locked, "{error}");
 }

@@ -1,4 +1,4 @@
-//! Watches against a naive matcher: after each commit, a search of each watch among its documents.
+//! Watches compared with a naive matcher, which searches the documents of a commit for each watch.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use cento_collections::watch::Watches;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// A text of `length` words; texts of one family share most of them.
+/// A text of `length` words. Texts of a family share most words.
 pub fn text(family: u64, seed: u64, length: u64) -> String {
     let word = |i: u64| {
         let changed = mix64(seed ^ i << 20).is_multiple_of(9);
@@ -28,7 +28,7 @@ fn document(id: u64, seed: u64) -> Document {
     Document::new(format!("d{id}"), text(seed % 3, seed, 20 + seed % 30)).with_meta(meta)
 }
 
-/// A watch of a kind.
+/// A watch request of this kind.
 fn request(kind: u64, seed: u64) -> WatchRequest {
     let name = Some(format!("watch {seed} of {kind}"));
     let text = Some(text(seed % 3, seed, 30));
@@ -47,7 +47,7 @@ fn request(kind: u64, seed: u64) -> WatchRequest {
     }
 }
 
-/// The search of a watch, as the guide describes it.
+/// The search for a watch, as the guide describes it.
 fn query(request: &WatchRequest, stores_text: bool) -> Query {
     let subject = match (&request.text, &request.id) {
         (Some(text), _) => Subject::Text(text.clone()),
@@ -64,7 +64,7 @@ fn query(request: &WatchRequest, stores_text: bool) -> Query {
     query.passages(stores_text)
 }
 
-/// The naive matcher.
+/// The events of a commit by definition.
 fn naive(index: &Index, watches: &[WatchRequest], ids: &[String]) -> BTreeMap<String, Vec<Hit>> {
     let snapshot = index.snapshot().unwrap();
     let searcher = Searcher::new(snapshot);
@@ -110,8 +110,8 @@ fn last_file(path: &Path) -> std::path::PathBuf {
     files.pop().unwrap()
 }
 
-/// Cuts the log in a copy of the index off at some places of the last batch, as a crash would, and
-/// checks that the events are the same again.
+/// Cuts the log off within the last batch, as a crash would, in copies of the index. Checks that
+/// the events are then matched again.
 fn check_crashes(path: &Path, before: u64, expected: &[WatchEvent]) {
     let after = fs::metadata(last_file(path)).unwrap().len();
     for at in [before, before + 1, (before + after) / 2, after - 1] {
@@ -124,7 +124,7 @@ fn check_crashes(path: &Path, before: u64, expected: &[WatchEvent]) {
         watches.match_commits(Stop::NEVER).unwrap();
         let mut found = watches.reader().events(0, None, usize::MAX).unwrap().events;
         assert!(found.is_sorted_by(|one, next| one.cursor < next.cursor));
-        // The events of a batch that was cut off have the time of the next one.
+        // The events of a cut-off batch get the time of the next matching.
         for (event, expected) in found.iter_mut().zip(expected) {
             (event.time, event.cursor) = (expected.time, expected.cursor);
         }
@@ -132,7 +132,7 @@ fn check_crashes(path: &Path, before: u64, expected: &[WatchEvent]) {
     }
 }
 
-/// What happens to an index.
+/// An operation on an index.
 #[derive(Debug, Clone)]
 enum Step {
     Add(u64, u64),
@@ -207,7 +207,7 @@ impl Trial {
                 self.index.compact(1).unwrap();
             }
             Step::Watch(kind, seed) => {
-                // Documents that are not committed yet are matched.
+                // The watch is added while documents are uncommitted, and must match them.
                 let request = request(kind, seed);
                 if self.requests.iter().any(|other| other.name == request.name) {
                     return;
@@ -254,7 +254,7 @@ impl Trial {
         if is_new && !self.merges && self.events.len().is_multiple_of(3) {
             check_crashes(self.index.path(), before, &self.events);
         }
-        // Again, nothing is new.
+        // Matching again finds nothing new.
         assert_eq!(self.watches().match_commits(Stop::NEVER).unwrap(), 0);
     }
 }
@@ -307,7 +307,7 @@ fn documents_of_a_commit_that_was_not_made_are_not_matched() {
     writer.add(Document::new("a", text(0, 0, 40))).unwrap();
     writer.commit().unwrap();
     watches.match_commits(Stop::NEVER).unwrap();
-    // A crash between the log of changes and the commit: the list of segments stays.
+    // A crash between the log of changes and the commit leaves the old list of segments.
     let list = fs::read(path.join("meta.json")).unwrap();
     writer.add(Document::new("b", text(0, 0, 41))).unwrap();
     writer.commit().unwrap();
@@ -387,7 +387,7 @@ fn watches_and_commits_that_wait_for_them_survive_retraining() {
     watches.add(WatchRequest { name, parts: of_watch, ..WatchRequest::default() }).unwrap();
     writer.add(Document::new("before", text(0, 0, 45))).unwrap();
     writer.finish().unwrap();
-    // Another process has them.
+    // Another process has the watches open.
     assert_eq!(index.retrain().unwrap_err().reason(), Reason::Io);
     drop(watches);
     let index = index.retrain().unwrap();
@@ -422,7 +422,7 @@ fn commits_that_wait_are_matched_together_and_a_document_has_the_event_of_its_la
     assert_eq!(found, [("b0", 1), ("a", 3), ("b2", 3)]);
 }
 
-/// The words from one number up to another.
+/// Words with the numbers of this range.
 pub fn counted(words: std::ops::Range<u32>) -> String {
     words.map(|word| format!("c{word} ")).collect()
 }
@@ -468,7 +468,7 @@ fn watches_without_their_log_of_changes_go_on_when_another_begins() {
     drop((writer, watches));
     assert_eq!(added(&index, "a", 40), ["a"]);
     assert_eq!(added(&index, "b", 41), ["a", "b"]);
-    // As a copy by names that leaves some out.
+    // A copy by file names may omit the log of changes.
     fs::remove_dir_all(path.join(".changes")).unwrap();
     assert_eq!(Watches::open(&index).unwrap_err().reason(), Reason::Unsuitable);
     drop(Watches::begin(&index).unwrap());

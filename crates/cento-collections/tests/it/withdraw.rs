@@ -1,5 +1,5 @@
-//! Withdrawn documents: they go with their copies, what quotes them is listed, nothing else is
-//! touched, and they are refused.
+//! Withdrawn documents are removed with their copies and refused from then on. Quotations are
+//! listed, and nothing else is touched.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -50,7 +50,7 @@ fn copies_are_removed_and_quotations_listed_and_all_else_is_untouched() {
         ("wrapped", RemovalReason::Near),
     ];
     assert_eq!(removed, expected);
-    // Runs that are shorter than a passage are chance.
+    // Runs shorter than a passage are chance.
     let [found] = &done.quoting[..] else { panic!("{:?}", done.quoting) };
     assert_eq!((found.id.as_str(), found.tokens, found.quoted_tokens), ("quoting", 110, 30));
     let start = words(2, 40).len() as u32 + 1;
@@ -61,7 +61,7 @@ fn copies_are_removed_and_quotations_listed_and_all_else_is_untouched() {
 
 #[test]
 fn a_withdrawal_waits_for_merges_in_the_background() {
-    // The files of a merge that had not ended were taken for files that could not be removed.
+    // Once the files of an unfinished merge were taken for files that could not be removed.
     for round in 0..6 {
         let dir = tempfile::tempdir().unwrap();
         let index = Index::create(dir.path(), config()).unwrap();
@@ -78,7 +78,7 @@ fn a_withdrawal_waits_for_merges_in_the_background() {
         let plan = Plan::new(writer.committed().unwrap(), "own", &options, Stop::NEVER).unwrap();
         match plan.apply(&mut writer, Stop::NEVER) {
             Ok(done) => assert_eq!((done.removed.len(), done.quoting.len()), (1, 1)),
-            // A merge ended between the plan and its execution.
+            // A merge has ended between the plan and its execution.
             Err(error) => assert!(matches!(error.reason(), Reason::Conflict(_)), "{error}"),
         }
     }
@@ -127,7 +127,7 @@ fn a_document_that_was_added_earlier_quotes_nothing_that_is_certainly_the_withdr
     assert_eq!(found, [("earlier", true), ("later", false)]);
     assert_eq!(done.quoting[1].quoted_tokens, 60);
     assert!(!done.is_complete());
-    // The passages may be those of the earlier document.
+    // The passages may come from the earlier document.
     assert!(of(&[("earlier", &earlier), ("own", &own)]).is_complete());
 }
 
@@ -152,7 +152,7 @@ fn a_document_that_was_added_at_the_same_time_was_not_added_earlier() {
 
 #[test]
 fn a_copy_that_was_added_earlier_is_removed_and_said_to_be_earlier() {
-    // The original was called a copy of the later document, like any other.
+    // Once the original was called a copy of the later document.
     let text = words(1, 100);
     let near = format!("{} {}", words(1, 95), words(7, 5));
     let index =
@@ -236,7 +236,7 @@ fn a_document_that_contains_the_withdrawn_text_stays_and_is_not_refused() {
     assert_refused(&mut writer, "new", &anthology(12), "its text contains that of");
     writer.finish().unwrap();
     drop(first);
-    // Both indexes have withdrawn it, and each has a document that contains it.
+    // Both indexes have withdrawn the text, and have a document that contains the text.
     let (second, other) = create("second", 14);
     drop(second);
     Index::add_indexes(&path, &[other], AddIndexesOptions::default()).unwrap();
@@ -257,7 +257,7 @@ fn a_short_text_that_was_withdrawn_does_not_forbid_it_within_others() {
     writer.add(Document::new("new", format!("Thank you very much. {}", words(2, 30)))).unwrap();
 }
 
-/// Returns the names of the files in the directory that the list of segments names.
+/// Returns the file names in the list of segments.
 fn listed(path: &Path) -> BTreeSet<String> {
     let list = std::fs::read(path.join("meta.json")).unwrap();
     let list: serde_json::Value = serde_json::from_slice(&list).unwrap();
@@ -292,8 +292,8 @@ fn no_file_of_the_directory_has_a_passage_of_a_withdrawn_document() {
     let done = withdraw(&index, "doc100", &WithdrawOptions::default()).unwrap();
     assert_eq!((done.removed.len(), done.quoting.len()), (30, 0));
     drop(index);
-    // All files belong to the commit, and no document of their segments is deleted, so that all
-    // texts that they have are those of live documents.
+    // The files belong to the commit, and no document of their segments is deleted. So the texts in
+    // the files are texts of live documents.
     assert_eq!(components(&path), listed(&path));
     let index = Index::open(&path).unwrap();
     assert!(!index.has_removed_documents().unwrap());
@@ -306,7 +306,7 @@ fn no_file_of_the_directory_has_a_passage_of_a_withdrawn_document() {
     for passage in &passages {
         assert!(texts.values().all(|text| !text.contains(passage.as_str())), "{passage}");
     }
-    // Those whose bytes are not compressed, such as the file that has the refused documents.
+    // Files without compression can be searched directly, such as the file of refused documents.
     for name in components(&path) {
         let bytes = std::fs::read(path.join(&name)).unwrap();
         let bytes = String::from_utf8_lossy(&bytes);
@@ -333,7 +333,7 @@ fn withdrawals_go_with_the_index_into_others() {
         assert_refused(&mut index.writer(options()).unwrap(), "x", &own, "withdrawn on");
         assert!(index.check().unwrap().problems.is_empty());
     };
-    // Into a new index, and into one that has documents.
+    // Merge into a new index, and into an index with documents.
     let merge = |into: &str, shards: &[&str]| {
         let shards: Vec<_> = shards.iter().map(|name| path(name)).collect();
         Index::add_indexes(path(into), &shards, AddIndexesOptions::default())
@@ -343,7 +343,7 @@ fn withdrawals_go_with_the_index_into_others() {
     drop(create("has", &[("b", &words(3, 100))]));
     merge("has", &["shard"]).unwrap();
     refuses("has");
-    // An index with the document merges neither with nor into one that refuses it.
+    // An index with the document can neither take nor join an index that refuses the document.
     drop(create("holder", &[("c", &own)]));
     for (into, shards) in [("holder", ["shard"]), ("has", ["holder"])] {
         let error = merge(into, &shards).unwrap_err();
@@ -353,7 +353,7 @@ fn withdrawals_go_with_the_index_into_others() {
     let error = merge("none", &["shard", "holder"]).unwrap_err();
     assert_eq!(error.reason(), Reason::Withdrawn, "{error}");
     assert!(!Index::exists(path("none")));
-    // A document that was only removed still has its bytes in the files, which a merge would take.
+    // A removed document still has its bytes in files, which a merge would take over.
     let holder = create("kept", &[]);
     let mut writer = holder.writer(options().merge(false)).unwrap();
     writer.add(Document::new("c", own.as_str())).unwrap();
@@ -369,7 +369,7 @@ fn withdrawals_go_with_the_index_into_others() {
     drop(holder);
     merge("has", &["kept"]).unwrap();
     refuses("has");
-    // Recovered with its list and without.
+    // Recover with the list of segments and without.
     Index::recover(path("shard"), path("recovered"), None, &[]).unwrap();
     refuses("recovered");
     std::fs::write(path("shard").join("meta.json"), "{").unwrap();
@@ -409,7 +409,7 @@ fn an_index_that_changed_since_the_plan_is_not_changed_by_it() {
     writer.add(Document::new("b", words(1, 100))).unwrap();
     assert_eq!(early.apply(&mut writer, &stop).unwrap_err().reason().code(), "conflict");
     assert_eq!(index.snapshot().unwrap().documents(), 3);
-    // A stop before the commit leaves the index as it was.
+    // A stop before the commit leaves the index unchanged.
     stop.set();
     let mut again = index.clone().writer(options());
     assert!(again.is_err(), "one writer at a time");
@@ -426,8 +426,8 @@ fn an_index_that_changed_since_the_plan_is_not_changed_by_it() {
     assert!(index.withdrawals().unwrap().is_empty());
 }
 
-/// What the definition says of a document: none if it is a copy, and else its tokens in runs of
-/// `min` that the withdrawn text has, or in the whole of that.
+/// The definition: `None` for a copy, otherwise the tokens of a document in runs of `min` tokens
+/// that the withdrawn text has. A shorter withdrawn text counts as a whole.
 fn naive(own: &str, text: &str, min: usize) -> Option<Vec<usize>> {
     let analyze = |text: &str| {
         let mut tokens = Tokens::default();
@@ -494,7 +494,7 @@ proptest! {
                 continue;
             };
             model.insert(id(at), document.clone());
-            // Words have two bytes and a space, so bytes tell which are quoted.
+            // Words have two bytes and a space, so bytes tell which words are quoted.
             let passages = found.map(|one| &one.passages[..]).unwrap_or_default();
             let is_quoted = |word: &usize| {
                 passages.iter().any(|(start, end)| (*start..*end).contains(&(3 * *word as u32)))

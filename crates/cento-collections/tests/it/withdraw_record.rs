@@ -1,4 +1,4 @@
-//! After a withdrawal: what its record tells, and what a repetition does.
+//! What the record of a withdrawal tells, and what a repetition does.
 
 use cento::index::{Document, Index};
 use cento::{Reason, Stop};
@@ -18,7 +18,7 @@ const ILSE: &str = "The cartographer Ilse Brandt spent eleven winters on the isl
 
 #[test]
 fn a_check_names_documents_that_were_added_later_with_a_sentence_of_it() {
-    // The fingerprints of such a passage span fewer tokens than the least passage has.
+    // The fingerprints of a sentence span fewer tokens than the shortest passage has.
     let index = in_memory(&[("ilse", ILSE)]);
     let record = withdraw(&index, "ilse", &WithdrawOptions::default()).unwrap();
     assert_eq!(checked(&index, &record).problems, Vec::<String>::new());
@@ -47,7 +47,7 @@ fn a_single_fingerprint_is_named_and_is_no_evidence() {
     let own = words(1, 200);
     let index = in_memory(&[("own", &own)]);
     let record = withdraw(&index, "own", &WithdrawOptions::default()).unwrap();
-    // Each run of five tokens that has a fingerprint, in documents of their own.
+    // Each run of five tokens with a fingerprint becomes a document.
     let tokens: Vec<&str> = own.split(' ').collect();
     for (_, position) in record.signature.fingerprints.iter().take(3) {
         let run = tokens[*position as usize..][..5].join(" ");
@@ -69,7 +69,7 @@ fn a_check_names_the_documents_that_quote_it_by_the_record() {
     let [copy, of_earlier] = &found.quoting[..] else { panic!("{found:?}") };
     assert_eq!(copy, "the document `copy` quotes 100 tokens of it");
     assert_eq!(of_earlier, "the document `earlier` quotes 30 tokens of it");
-    // One that is gone by now quotes nothing.
+    // A document that is gone by now quotes nothing.
     let mut writer = index.writer(options()).unwrap();
     writer.remove("copy").unwrap();
     writer.finish().unwrap();
@@ -93,7 +93,7 @@ fn a_document_with_a_whole_short_text_quotes_it() {
 fn a_correction_of_metadata_makes_no_document_later_than_its_quotations() {
     let (own, quote) = (words(1, 60), format!("{} {}", words(2, 40), words(1, 20)));
     let meta = |year: u32| serde_json::json!({"year": year}).as_object().unwrap().clone();
-    // In a later commit, and in that of the document itself.
+    // The metadata changes in a later commit, and in the commit of the document itself.
     for commits in [true, false] {
         let index = Index::in_memory(config()).unwrap();
         let mut writer = index.writer(options()).unwrap();
@@ -138,7 +138,7 @@ fn a_repetition_names_the_quotations_that_were_added_since() {
     let error = again().unwrap_err();
     assert_eq!(error.reason(), Reason::Withdrawn, "{error}");
     assert!(error.to_string().contains("the document `quote` has a passage"), "{error}");
-    // What the message says to do.
+    // Do what the message says.
     let mut writer = index.writer(options()).unwrap();
     assert_eq!(cento_collections::withdraw::forget(&mut writer, "own").unwrap(), 1);
     writer.finish().unwrap();

@@ -1,4 +1,4 @@
-//! A manifest that is damaged is named, and stops nothing that does not need it.
+//! A damaged manifest is reported, and stops only operations that need it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -26,7 +26,6 @@ fn manifest(dirs: &Dirs, number: u64) -> PathBuf {
     dirs.path("store").join(format!("manifests/{number:020}.json"))
 }
 
-/// The ways to damage a manifest.
 const DAMAGES: [fn(&mut Vec<u8>); 5] = [
     |bytes| bytes.clear(),
     |bytes| bytes.truncate(bytes.len() / 2),
@@ -41,7 +40,7 @@ fn damage(dirs: &Dirs, number: u64, how: &dyn Fn(&mut Vec<u8>)) {
     let mut bytes = fs::read(&path).unwrap();
     how(&mut bytes);
     fs::write(&path, bytes).unwrap();
-    // Of its age depends what a retention removes.
+    // A retention removes by age.
     fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
 }
 
@@ -58,7 +57,7 @@ fn a_damaged_newest_manifest_is_listed_and_an_older_one_is_pulled_and_restored()
         assert!(damaged.contains("manifests/00000000000000000003.json"), "{damaged}");
         assert!(listed[2].is_current);
 
-        // Nothing damaged is taken without a word.
+        // Nothing damaged is taken without an error.
         let error = pull(&remote, &dirs.path("copy")).unwrap_err();
         assert!(matches!(&error, Error::Corrupt(_)), "{error}");
         assert!(!dirs.path("copy").exists());
@@ -79,7 +78,7 @@ fn the_index_that_a_damaged_manifest_was_made_of_puts_the_next_one_without_trust
         let dirs = Dirs::new();
         let remote = store(&dirs);
         damage(&dirs, 3, &how);
-        // Also one that has not changed since.
+        // Even a push of an unchanged index.
         let index = cento::Index::open(dirs.path("idx")).unwrap();
         let pushed = push(&remote, &index).unwrap();
         assert!(pushed.is_new && pushed.manifest == 4 && pushed.found == 0, "{pushed:?}");
@@ -104,7 +103,7 @@ fn an_index_of_another_manifest_does_not_replace_a_damaged_one() {
     assert_eq!(remote.current().unwrap(), 3);
 }
 
-/// A newer cento wrote it: it is whole, and an older cento would lose a part of it.
+/// A newer cento wrote the manifest. It is valid, and an older cento would lose a part of it.
 #[test]
 fn a_manifest_of_another_version_is_no_damaged_one() {
     let dirs = Dirs::new();
@@ -133,7 +132,7 @@ fn a_retention_removes_no_part_while_a_damaged_manifest_stays() {
     let retained = remote.retain(&keep(2)).unwrap();
     assert_eq!((retained.removed_manifests, retained.removed_parts), (1, 0));
     assert_eq!((retained.manifests, &retained.damaged[..]), (2, &[2][..]));
-    // It goes like any other.
+    // The manifest is removed like any other.
     let retained = remote.retain(&keep(1)).unwrap();
     assert_eq!((retained.removed_manifests, &retained.damaged[..]), (1, &[][..]));
     pull(&remote, &dirs.path("copy")).unwrap();
@@ -168,7 +167,7 @@ fn a_store_may_lie_in_a_directory_of_any_name() {
         let (idx, copy) = (format!("idx{number}"), format!("copy{number}"));
         push(&remote, &add(&dirs.path(&idx), 0..2)).unwrap();
         assert!(dirs.path(name).join("cento.json").exists(), "{name}");
-        // The same store, written otherwise.
+        // The same store, with a different spelling.
         let remote = Remote::open(dirs.path(name).to_str().unwrap(), []).unwrap();
         assert_eq!(push(&remote, &add(&dirs.path(&idx), 2..3)).unwrap().manifest, 2, "{name}");
         pull(&remote, &dirs.path(&copy)).unwrap();

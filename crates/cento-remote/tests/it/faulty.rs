@@ -15,36 +15,34 @@ use object_store::{
     ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// The fault of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It does not arrive, and neither does any later one: the machine has no network any more.
+    /// The request and all later requests do not arrive: the machine has lost its network.
     Cut,
-    /// It is carried out, and the answer does not come, and neither does any later one.
+    /// The request is carried out, but its answer and all later answers do not arrive.
     CutAfter,
-    /// It alone does not arrive.
+    /// Only this request does not arrive.
     Lost,
-    /// It alone is carried out without an answer.
+    /// Only this request is carried out without an answer.
     Unanswered,
     /// Half of the requested bytes come back.
     Truncated,
-    /// One bit of it differs.
+    /// One bit of the answer differs.
     Flipped,
-    /// Others come before it.
+    /// Other requests come before this request.
     Delayed,
 }
 
-/// A store over another one, which carries out requests until one fails.
+/// A store over another store, which carries out requests until a request fails.
 #[derive(Debug)]
 pub struct Faulty {
     inner: Arc<dyn ObjectStore>,
     fault: Fault,
-    /// The request that fails, counted from 0.
     at: usize,
     requests: AtomicUsize,
-    /// Whether `PutMode::Create` means nothing.
+    /// Whether `PutMode::Create` is ignored.
     unconditional: bool,
-    /// Happens before the first manifest is put; until then only the manifest 1 is listed.
+    /// Happens before the first manifest is put. Until then only manifest 1 is listed.
     meanwhile: Mutex<Option<Meanwhile>>,
 }
 
@@ -79,22 +77,18 @@ impl Faulty {
         Faulty { meanwhile, ..Faulty::new(inner, Fault::Lost, usize::MAX) }
     }
 
-    /// The store beneath.
     pub fn inner(&self) -> Arc<dyn ObjectStore> {
         self.inner.clone()
     }
 
-    /// A store that knows no conditions.
     pub fn unconditional(inner: Arc<dyn ObjectStore>) -> Faulty {
         Faulty { unconditional: true, ..Faulty::new(inner, Fault::Lost, usize::MAX) }
     }
 
-    /// The number of requests so far.
     pub fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
 
-    /// The fault of the next request.
     fn next(&self) -> Option<Fault> {
         let number = self.requests.fetch_add(1, Ordering::SeqCst);
         match self.fault {
@@ -121,7 +115,7 @@ impl fmt::Display for Faulty {
     }
 }
 
-/// Carries a request out as the fault has it.
+/// Carries a request out, or fails as the fault requires.
 macro_rules! carried {
     ($self:ident, $request:expr) => {
         match $self.next() {
@@ -150,7 +144,7 @@ impl ObjectStore for Faulty {
         if location.as_ref().starts_with("manifests/")
             && let Some(Meanwhile(happen)) = self.meanwhile.lock().unwrap().take()
         {
-            // With threads of its own to wait in.
+            // On a separate thread, which may wait.
             std::thread::scope(|scope| drop(scope.spawn(|| happen(&self.inner))));
         }
         if self.unconditional {

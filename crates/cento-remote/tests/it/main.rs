@@ -25,7 +25,6 @@ fn unwatched() -> Watch<'static> {
     Watch { progress: &|_| {}, stop: Stop::NEVER }
 }
 
-/// A store in memory.
 fn memory() -> Arc<dyn ObjectStore> {
     Arc::new(InMemory::new())
 }
@@ -53,7 +52,7 @@ fn add(path: &Path, numbers: std::ops::Range<usize>) -> Index {
     index
 }
 
-/// Small parts, so that a file has several.
+/// Pushes in small parts, so that a file has several parts.
 fn push(remote: &Remote, index: &Index) -> Result<Pushed> {
     let options = PushOptions { part_bytes: 1000, ..PushOptions::default() };
     remote.push(index, &options, unwatched())
@@ -63,7 +62,7 @@ fn pull(remote: &Remote, dir: &Path) -> Result<Pulled> {
     remote.pull(dir, &PullOptions::default(), unwatched())
 }
 
-/// Checks that the index is whole and has these documents.
+/// Checks that the index is sound and contains exactly these documents.
 #[track_caller]
 fn assert_has(path: &Path, numbers: impl IntoIterator<Item = usize>) {
     let index = Index::open(path).unwrap();
@@ -80,7 +79,7 @@ fn assert_has(path: &Path, numbers: impl IntoIterator<Item = usize>) {
     assert_eq!(index.snapshot().unwrap().documents(), count);
 }
 
-/// The names in a directory, without those of locks.
+/// The names in a directory, without locks.
 fn names(dir: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -89,7 +88,6 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// A temporary directory.
 struct Dirs(tempfile::TempDir);
 
 impl Dirs {

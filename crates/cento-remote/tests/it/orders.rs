@@ -1,5 +1,5 @@
-//! Withdrawn texts are gone from every byte, or the file that has them is named, after random
-//! steps of two indexes and a store.
+//! After random steps of two indexes and a store, withdrawn texts are gone from every byte, or the
+//! file that contains them is reported.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use cento_testing::raw::files_with;
 use super::withdrawn::{age, stop_after};
 use super::{Dirs, add, text};
 
-/// The number of orders that are tried, and of steps of each.
+/// The number of random orders, and of steps in each order.
 const SEEDS: u64 = 6;
 const STEPS: usize = 24;
 
@@ -22,11 +22,11 @@ struct World {
     dirs: Dirs,
     remote: Remote,
     random: fastrand::Rng,
-    /// The number of the next document; each has a text of its own.
+    /// The number of the next document. Every document has a different text.
     next: usize,
     /// Everything that was withdrawn anywhere, once, with the number of its document.
     withdrawn: Vec<(usize, Withdrawal)>,
-    /// The number of times that a check named a file with a withdrawn text.
+    /// How often a check reported a file with a withdrawn text.
     named: usize,
     steps: Vec<String>,
 }
@@ -57,7 +57,7 @@ impl World {
         Index::open(self.dirs.path(place)).unwrap()
     }
 
-    /// Pushes; with a number of parts it is cut off after these.
+    /// Pushes. A given number of parts cuts the push off afterwards.
     fn push(&self, place: &str, parts: Option<usize>) -> Result<()> {
         let (stop, progress) = stop_after(parts);
         let watch = Watch { progress: &progress, stop: &stop };
@@ -65,7 +65,7 @@ impl World {
         self.remote.push(&self.index(place), &options, watch).map(drop)
     }
 
-    /// Pulls; with a number of parts it is cut off after these.
+    /// Pulls. A given number of parts cuts the pull off afterwards.
     fn pull(
         &self,
         place: &str,
@@ -79,8 +79,8 @@ impl World {
         self.remote.pull(&self.dirs.path(place), &options, watch).map(drop)
     }
 
-    /// Replaces the directory of a place by its copy at a moment: as if all processes were killed
-    /// then.
+    /// Replaces the directory of a place by an earlier copy, as if all processes had been killed at
+    /// that moment.
     fn kill(&self, place: &str, at_the_moment: &Path) {
         fs::remove_dir_all(self.dirs.path(place)).unwrap();
         fs::rename(at_the_moment, self.dirs.path(place)).unwrap();
@@ -142,7 +142,7 @@ impl World {
         }
     }
 
-    /// Adds, removes and merges, and is killed before it ends.
+    /// Adds, removes and merges, and is killed before the end.
     fn cut_off_writer(&mut self, place: &str, image: &Path) {
         let index = self.index(place);
         let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
@@ -153,7 +153,7 @@ impl World {
         }
         if self.random.bool() {
             writer.commit().unwrap();
-            // Its files are there, and the list does not name them yet.
+            // The merged files exist, but the list does not name them yet.
             let _running = writer.begin_compaction(1, 0).unwrap();
             copy(&self.dirs.path(place), image);
         } else {
@@ -163,15 +163,16 @@ impl World {
         self.kill(place, image);
     }
 
-    /// The names of the files of a place that have the text of a document, from any part of it.
+    /// The names of the files of a place that contain the text of a document, from any part of the
+    /// file.
     fn files_with(&self, place: &str, number: usize) -> Vec<String> {
         let needle = &text(number)[..40];
         let found = files_with(&self.dirs.path(place), needle);
         found.iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
     }
 
-    /// What an index refuses, its files do not have, or a check of the record names that; the next
-    /// writer and a compaction leave nothing.
+    /// The files of an index do not contain the texts that the index refuses, or a check of the
+    /// record reports the files. The next writer and a compaction leave nothing.
     fn check_index(&mut self, place: &str) {
         let index = self.index(place);
         let report = index.check().unwrap();
@@ -197,8 +198,8 @@ impl World {
         }
     }
 
-    /// After a writer and a compaction no file has a withdrawn text, unless a document has it. Only
-    /// a pull by force brings such a document.
+    /// After a writer and a compaction, a file contains a withdrawn text only if a document does.
+    /// Only a pull by force brings such a document.
     fn check_cleaned(&self, place: &str) {
         let index = self.index(place);
         index.compact(1).unwrap();
@@ -212,8 +213,8 @@ impl World {
         }
     }
 
-    /// Once a push of an index has counted no earlier commits, the store has nothing that the index
-    /// refuses.
+    /// Once a push of an index has counted no earlier commits, the store contains nothing that the
+    /// index refuses.
     fn check_store(&self) {
         match self.push("a", None) {
             Ok(()) => {}
@@ -234,7 +235,7 @@ impl World {
         self.check_store_is_clean(|_| true);
     }
 
-    /// Looks in all objects for texts that the pushed index refuses, if they should be clean.
+    /// Searches all objects for texts that the pushed index refuses, if the store should be clean.
     fn check_store_is_clean(&self, should_be: impl Fn(&World) -> bool) {
         if !should_be(self) {
             return;
@@ -253,7 +254,7 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
-        // A merge may have removed it since.
+        // A merge may have removed the file since.
         let copied = fs::copy(entry.path(), to.join(entry.file_name()));
         assert!(copied.is_ok() || !entry.path().exists());
     }
@@ -273,6 +274,6 @@ fn a_withdrawn_text_is_gone_or_named_after_any_order_of_steps() {
         PLACES.iter().for_each(|place| world.check_cleaned(place));
         world.check_store();
     }
-    // Otherwise nothing was left anywhere, and nothing shown.
+    // Otherwise no step left anything, and the test shows nothing.
     assert!(named > 0);
 }

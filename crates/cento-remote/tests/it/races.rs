@@ -12,8 +12,8 @@ use crate::{Dirs, add, assert_has, memory, pull, push, remote, unwatched};
 
 const WRITERS: usize = 8;
 
-/// Each writer adds documents of its own, one a push, and starts again from the newest manifest
-/// when it was outrun. Returns how often that was.
+/// Every writer adds its own documents, one per push, and starts again from the newest manifest
+/// after it was outrun. Returns how often that happened.
 fn race(dirs: &Dirs, open: &(dyn Fn() -> Remote + Sync), each: usize) -> usize {
     push(&open(), &add(&dirs.path("first"), 1000..1001)).unwrap();
     let outrun = Mutex::new(0);
@@ -26,7 +26,7 @@ fn race(dirs: &Dirs, open: &(dyn Fn() -> Remote + Sync), each: usize) -> usize {
                 for number in writer * each..(writer + 1) * each {
                     loop {
                         let options = PullOptions { force: true, ..PullOptions::default() };
-                        // A directory whose history is another one begins anew.
+                        // A directory with a different history begins anew.
                         if remote.pull(&dir, &options, unwatched()).is_err() {
                             std::fs::remove_dir_all(&dir).unwrap();
                             continue;
@@ -75,7 +75,7 @@ fn a_store_that_ignores_conditions_is_refused() {
     let index = add(&dirs.path("a"), 0..2);
     let error = push(&remote(&ignores), &index).unwrap_err().to_string();
     assert!(error.contains("If-None-Match") && error.contains("would be lost"), "{error}");
-    // Also if it has been used over a store that knew them.
+    // Also after a push over a store that knew conditions.
     push(&remote(&inner), &index).unwrap();
     let index = add(&dirs.path("a"), 2..4);
     assert!(push(&remote(&ignores), &index).is_err());
@@ -85,7 +85,7 @@ fn a_store_that_ignores_conditions_is_refused() {
 
 #[test]
 fn a_writer_whose_number_was_freed_by_retention_gets_an_error() {
-    // It read the manifest 1 and stopped; 2 came and went, and 3 is there.
+    // The writer read manifest 1 and stopped. Manifest 2 came and went, and manifest 3 exists.
     let dirs = Dirs::new();
     let store = memory();
     push(&remote(&store), &add(&dirs.path("a"), 0..2)).unwrap();
@@ -93,7 +93,8 @@ fn a_writer_whose_number_was_freed_by_retention_gets_an_error() {
     push(&remote(&store), &add(&dirs.path("a"), 2..4)).unwrap();
     push(&remote(&store), &add(&dirs.path("a"), 4..6)).unwrap();
     let late = add(&dirs.path("slow"), 10..11);
-    // The slow one sees a store with only manifest 1 in its list, until it has put its own.
+    // The slow writer sees a store with only manifest 1 in its list, until it has put its own
+    // manifest.
     let now = cento_remote::Retention {
         keep: 1,
         keep_for: std::time::Duration::ZERO,

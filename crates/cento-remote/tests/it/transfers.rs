@@ -12,7 +12,6 @@ use object_store::{ObjectStore, ObjectStoreExt};
 use crate::faulty::{Fault, Faulty};
 use crate::{Dirs, add, assert_has, memory, names, pull, push, remote, unwatched};
 
-/// The names of all objects.
 pub fn objects(store: &Arc<dyn ObjectStore>, prefix: &str) -> Vec<ObjectPath> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let prefix = ObjectPath::from(prefix);
@@ -91,10 +90,10 @@ fn the_first_push_needs_an_empty_store() {
         refused(&index, foreign);
         remove(&ObjectPath::from(foreign));
     }
-    // What directories have in passing.
+    // Names that directories have in passing.
     put(".directory");
     push(&remote(&store), &index).unwrap();
-    // The manifests are lost: their parts would be mixed with those of another index.
+    // Without manifests, the parts would be mixed with the parts of another index.
     for manifest in objects(&store, "manifests") {
         remove(&manifest);
     }
@@ -112,7 +111,7 @@ fn a_first_push_that_was_cut_off_is_repeated_by_its_index_alone() {
     let index = add(&dirs.path("a"), 0..5);
     let other = add(&dirs.path("b"), 5..9);
     let inner = memory();
-    // Of its requests the last but one puts the manifest.
+    // The last request but one puts the manifest.
     let counted = Arc::new(Faulty::new(memory(), Fault::Cut, usize::MAX));
     let objects_of = |faulty: &Arc<Faulty>| -> Arc<dyn ObjectStore> { faulty.clone() };
     push(&remote(&objects_of(&counted)), &add(&dirs.path("c"), 0..5)).unwrap();
@@ -121,7 +120,7 @@ fn a_first_push_that_was_cut_off_is_repeated_by_its_index_alone() {
     assert!(!objects(&inner, "data").is_empty() && objects(&inner, "manifests").is_empty());
     let error = push(&remote(&inner), &other).unwrap_err();
     assert_eq!(error.reason(), cento::Reason::NotEmpty, "{error}");
-    // Also if it has changed meanwhile.
+    // Also if the index has changed meanwhile.
     let index = add(&dirs.path("a"), 9..12);
     assert_eq!(push(&remote(&inner), &index).unwrap().manifest, 1);
 }
@@ -141,13 +140,13 @@ fn a_store_that_was_moved_takes_the_next_push_and_each_copy_has_its_own_history(
     std::fs::write(record(".remote.json"), before).unwrap();
     std::fs::rename(dirs.path("moved"), dirs.path("store")).unwrap();
     assert_eq!(push(&at("store"), &add(&dirs.path("a"), 7..9)).unwrap().manifest, 3);
-    // A copy has the same last manifest, and a history of its own from then on.
+    // A copy has the same last manifest, and then a separate history.
     copy(&dirs.path("store"), &dirs.path("copy"));
     let index = add(&dirs.path("a"), 9..12);
     assert_eq!(push(&at("copy"), &index).unwrap().manifest, 4);
     let error = push(&at("store"), &index).unwrap_err();
     assert!(matches!(error, Error::Conflict { .. }), "{error}");
-    // Of a moved store it is known, too, how far it has got.
+    // The progress of a moved store is also known.
     pull(&at("copy"), &dirs.path("b")).unwrap();
     std::fs::rename(dirs.path("copy"), dirs.path("far")).unwrap();
     assert_eq!(push(&at("far"), &add(&dirs.path("b"), 12..13)).unwrap().manifest, 5);
@@ -203,8 +202,8 @@ fn a_frequency_table_and_deletions_travel_too() {
 /// An operation on a store that fails.
 pub type Work<'a> = dyn FnMut(Fault, usize, &Arc<Faulty>) -> Result<(), Error> + 'a;
 
-/// Runs `work` over stores that fail at one request after the other, until one request more than it
-/// makes; it gives what happened without faults.
+/// Runs `work` over stores that fail at the first request, the second, and so on, until the run
+/// without faults. Returns the result of that run.
 pub fn at_every_request(faults: &[Fault], work: &mut Work<'_>) {
     for &fault in faults {
         let mut failures = 0;
@@ -232,7 +231,7 @@ fn a_push_that_fails_anywhere_is_repeated_and_sends_nothing_twice() {
         let _ = std::fs::remove_file(dirs.path("a").join(".remote.json"));
         let store: Arc<dyn ObjectStore> = faulty.clone();
         let first = push(&remote(&store), &index);
-        // What lies under the faults.
+        // The store below the faults.
         let whole_store = faulty.inner();
         let before = objects(&whole_store, "data").len() as u64;
         let again = push(&remote(&whole_store), &index).unwrap();
@@ -405,7 +404,7 @@ fn an_old_manifest_is_pulled_restored_and_kept_for_the_requested_time() {
     assert_eq!(remote.history().unwrap()[5].commit().unwrap().restored, Some(3));
     pull(&remote, &dirs.path("c")).unwrap();
     assert_has(&dirs.path("c"), 0..3);
-    // The index that was at 5 does not come before the restored one unnoticed.
+    // An index at manifest 5 cannot be pushed over the restored manifest unnoticed.
     let error = push(&remote, &add(&dirs.path("a"), 5..6)).unwrap_err();
     assert!(matches!(&error, Error::Conflict { .. }), "{error}");
     assert!(error.to_string().contains("was 5 and is 6"), "{error}");
@@ -417,7 +416,7 @@ fn an_old_manifest_is_pulled_restored_and_kept_for_the_requested_time() {
     let now = Retention { keep: 2, keep_for: Duration::ZERO, keep_min_age: Duration::ZERO };
     let kept = remote.retain(&now).unwrap();
     assert_eq!((kept.manifests, kept.removed_manifests), (2, 4));
-    // 5 has all files.
+    // Manifest 5 has all files.
     assert_eq!(kept.removed_parts, 0);
     let kept = remote.retain(&Retention { keep: 1, ..now.clone() }).unwrap();
     assert_eq!((kept.manifests, kept.removed_manifests), (1, 1));
@@ -435,7 +434,7 @@ fn parts_of_a_push_that_may_still_succeed_are_not_collected() {
     let store = memory();
     push(&remote(&store), &add(&dirs.path("a"), 0..4)).unwrap();
     let index = add(&dirs.path("a"), 4..8);
-    // Everything is there but the manifest.
+    // Everything is in the store but the manifest.
     let requests = {
         let inner = memory();
         push(&remote(&inner), &add(&dirs.path("x"), 0..4)).unwrap();
@@ -450,7 +449,7 @@ fn parts_of_a_push_that_may_still_succeed_are_not_collected() {
     let before = objects(&store, "data").len();
     assert_eq!(remote(&store).retain(&now).unwrap().removed_parts, 0);
     assert_eq!(objects(&store, "data").len(), before);
-    // Once another push has come first, no manifest names them.
+    // Once another push has come first, no manifest will list these parts.
     pull(&remote(&store), &dirs.path("b")).unwrap();
     push(&remote(&store), &add(&dirs.path("b"), 20..21)).unwrap();
     assert!(remote(&store).retain(&now).unwrap().removed_parts > 0);

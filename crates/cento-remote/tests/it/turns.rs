@@ -1,4 +1,4 @@
-//! Several processes on one directory, and the state after one of them was cut off.
+//! Several processes on one directory, and the state after a process was cut off.
 
 use std::fs::{self, File};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::{Dirs, add, assert_has, memory, names, pull, push, remote, unwatched}
 
 #[test]
 fn a_push_that_was_cut_off_is_settled_though_the_index_has_changed_since() {
-    // Its manifest was in the store, and the directory did not know: every later push failed
+    // The manifest was in the store, and the directory did not know: every later push failed
     // because of a newer manifest, its own.
     let all = [Fault::Cut, Fault::CutAfter, Fault::Lost, Fault::Unanswered];
     let mut put = 0;
@@ -60,7 +60,8 @@ fn a_push_that_was_cut_off_is_forgotten_by_a_pull_of_something_else() {
     let cut: Arc<dyn ObjectStore> = Arc::new(Faulty::new(store.clone(), Fault::Cut, requests - 1));
     assert!(push(&remote(&cut), &index).is_err());
     assert_eq!(objects(&store, "manifests").len(), 3);
-    // The directory becomes the manifest before: additions to it must not undo the last push.
+    // The directory returns to the previous manifest, so additions to it must not undo the last
+    // push.
     let older = PullOptions { manifest: Some(2), force: true, ..PullOptions::default() };
     remote(&store).pull(&dirs.path("b"), &older, unwatched()).unwrap();
     let told = push(&remote(&store), &add(&dirs.path("b"), 6..8)).unwrap_err();
@@ -69,7 +70,7 @@ fn a_push_that_was_cut_off_is_forgotten_by_a_pull_of_something_else() {
 
 #[test]
 fn pushes_of_one_index_take_turns() {
-    // One that wrote down its manifest after a later one had done so was outrun by that for good.
+    // A push that recorded its manifest after a later push had done so was outrun forever.
     let dirs = Dirs::new();
     let store = memory();
     let index = add(&dirs.path("a"), 0..1);
@@ -122,8 +123,8 @@ fn with_table(dirs: &Dirs, name: &str, from: usize) -> Index {
 
 #[test]
 fn an_index_keeps_its_frequency_table_while_a_later_manifest_is_pulled() {
-    // The table was moved aside and compared first: meanwhile an index that was opened had no
-    // table, and a failed pull left it without.
+    // The table was moved aside and compared first. Meanwhile an opened index had no table, and a
+    // failed pull left the index without a table.
     let dirs = Dirs::new();
     let source = memory();
     with_table(&dirs, "a", 0);
@@ -137,12 +138,12 @@ fn an_index_keeps_its_frequency_table_while_a_later_manifest_is_pulled() {
     assert_eq!((pulled.kept, pulled.files), (8, 7));
     assert_has(&dirs.path("b"), 0..8);
 
-    // One that is damaged is fetched again.
+    // A damaged table is fetched again.
     fs::write(&table, vec![b'x'; before.len()]).unwrap();
     assert_eq!(pull(&remote(&source), &dirs.path("b")).unwrap().files, 1);
     assert_eq!(fs::read(&table).unwrap(), before);
 
-    // Another one is the table of another index.
+    // A different table belongs to another index.
     let other = memory();
     push(&remote(&other), &with_table(&dirs, "c", 5)).unwrap();
     let force = PullOptions { force: true, ..PullOptions::default() };
@@ -160,7 +161,7 @@ fn a_manifest_that_is_removed_while_it_is_pulled_is_not_called_damaged() {
     let remove = |path: &ObjectPath| block(store.delete(path)).unwrap();
     let progress = |progress: Progress| {
         if progress.done < progress.total {
-            // The thread that calls this runs requests, and cannot wait for others.
+            // The calling thread runs requests, and cannot wait for other requests.
             std::thread::scope(|scope| scope.spawn(|| all.iter().for_each(remove)).join().unwrap());
         }
     };

@@ -21,7 +21,7 @@ fn withdraw(index: &Index, id: &str) -> Withdrawal {
     withdrawal
 }
 
-/// Returns a stop, and what sets it after this number of parts, if there is one.
+/// Returns a stop, and a progress callback that sets it after this number of parts, if given.
 pub fn stop_after(parts: Option<usize>) -> (Stop, impl Fn(Progress) + Sync) {
     let (stop, arrived) = (Stop::new(), AtomicUsize::new(0));
     let set = stop.clone();
@@ -48,7 +48,7 @@ fn cut_off(remote: &Remote, manifest: u64, dir: &Path, parts: usize) {
 
 #[test]
 fn a_refused_pull_has_fetched_nothing() {
-    // All files were there before the withdrawals were compared, and stayed.
+    // All files had arrived before the withdrawals were compared, and stayed.
     let dirs = Dirs::new();
     let remote = remote(&memory());
     let index = add(&dirs.path("a"), 0..4);
@@ -75,7 +75,7 @@ fn what_a_cut_off_pull_has_left_is_named_and_the_next_writer_removes_it() {
     let record = withdraw(&index, "1");
     push(&remote, &index).unwrap();
     let mut whole_texts = 0;
-    // It has seven files, of a part each.
+    // The index has seven files, of a part each.
     for parts in 1..=6 {
         let dir = dirs.path(&parts.to_string());
         pull(&remote, &dir).unwrap();
@@ -91,7 +91,7 @@ fn what_a_cut_off_pull_has_left_is_named_and_the_next_writer_removes_it() {
         let problems = withdraw::check(&copy, &record, Stop::NEVER).unwrap().problems;
         let is_named = |name: &String| problems.iter().any(|problem| problem.contains(name));
         assert!(left.iter().all(is_named), "{left:?}: {problems:?}");
-        // Whatever it does.
+        // Whatever the writer does.
         drop(copy.writer(WriterOptions::default()).unwrap());
         assert_eq!(names(&dir), before);
         assert_eq!(copy.check().unwrap().unlisted, [""; 0]);
@@ -121,7 +121,7 @@ fn the_files_of_a_running_writer_are_not_taken_for_left_ones() {
 
 #[test]
 fn an_index_that_is_recovered_after_a_cut_off_pull_refuses_all_that_was_withdrawn() {
-    // The newest file with withdrawals was taken: that of the older commit.
+    // The newest file with withdrawals was taken, which belonged to the older commit.
     let dirs = Dirs::new();
     let remote = remote(&memory());
     let index = add(&dirs.path("a"), 0..30);
@@ -159,7 +159,7 @@ pub fn age(dir: &Path, by: Duration) {
 
 #[test]
 fn the_commit_before_a_withdrawal_is_removed_from_a_store_without_another_push() {
-    // "Now" was the time of the last push: the commit before it was never old.
+    // "Now" was the time of the last push, so the commit before was never old.
     let dirs = Dirs::new();
     let store = dirs.path("store");
     let remote = Remote::open(store.to_str().unwrap(), []).unwrap();
@@ -185,7 +185,8 @@ fn the_commit_before_a_withdrawal_is_removed_from_a_store_without_another_push()
 
 #[test]
 fn what_a_cut_off_push_has_left_in_a_store_is_counted_until_it_is_removed() {
-    // No manifest names it, and an answer that counts older manifests alone called the store clean.
+    // No manifest lists the parts, and an answer that counts only older manifests called the store
+    // clean.
     let dirs = Dirs::new();
     let store = dirs.path("store");
     let remote = Remote::open(store.to_str().unwrap(), []).unwrap();

@@ -118,7 +118,7 @@ fn benchmarks(report: &DecontaminationReport) -> Markup {
     }
 }
 
-/// Shows a question beside the place where it occurs.
+/// Shows a question beside the place where the question occurs.
 fn card(entry: &QuestionEntry) -> Markup {
     let QuestionEntry { counts, text, answer } = entry;
     let Some(evidence) = &counts.evidence else { return html! {} };
@@ -168,8 +168,7 @@ fn card(entry: &QuestionEntry) -> Markup {
     }
 }
 
-/// Writes a part of a text with some ranges of it marked; a range that is not within the text is
-/// cut.
+/// Writes a part of a text with some ranges marked. A range beyond the text is cut.
 fn marked(text: &str, part: &Range<usize>, marks: &[Range<usize>]) -> Markup {
     let within = |mark: &Range<usize>| {
         let end = text.floor_char_boundary(mark.end.min(text.len()));

@@ -109,10 +109,10 @@ fn section(
     }
 }
 
-/// Shows the share that each source adds, as a bar in the colours of the sources.
+/// Shows the share that each source adds, as a bar in the colors of the sources.
 fn bar(document: &DocumentReport) -> Markup {
     let label = format!("{} reused", percent(document.reused.thousandths()));
-    // Places are rounded, not widths: so the bar ends where the reused share does.
+    // Rounds places, not widths, so that the bar ends where the reused share does.
     let mut before = 0;
     let mut place = |more: u64| {
         before += more;
@@ -206,16 +206,16 @@ fn sources(id: &str, document: &DocumentReport, names: &ShortNames<'_>) -> Marku
     }
 }
 
-/// Shows the text in the colours of its sources, with a heading above each part. Words that the
+/// Shows the text in the colors of its sources, with a heading above each part. Words that the
 /// source of a stretch lacks are marked.
 fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup {
     let mut out = String::with_capacity(document.text.len() * 2);
-    // For each passage that colours a stretch, the places in the text where it differs.
+    // For each passage that colors a stretch, the places in the text where its source differs.
     let mut differences: HashMap<(u32, u32), Vec<Range<usize>>> = HashMap::new();
     let page = document.text.contains('\u{c}').then_some(1);
     let line = excerpts.is_code().then_some(1);
     let mut writer = Writer::new(&mut out, page, line);
-    // The source of the stretch before, if that was coloured.
+    // The source of the previous stretch, if colored.
     let mut last = None;
     let mut parts = document.text.parts.iter().peekable();
     for (number, stretch) in document.stretches.iter().enumerate() {
@@ -224,7 +224,7 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
             writer.part(&part.name, page, line);
             last = None;
         }
-        // The line feed between two parts belongs to neither.
+        // The line feed between two parts belongs to no part.
         let is_before_part = parts.peek().is_some_and(|part| part.start == stretch.range.end);
         let range = range.start..range.end - usize::from(is_before_part);
         if range.is_empty() {
@@ -248,7 +248,7 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
         let names: Vec<String> =
             stretch.sources.iter().map(|found| (found.0 + 1).to_string()).collect();
         let source = owner.0 as usize + 1;
-        // The indentation before a passage of a program is not coloured.
+        // The indentation before a passage of a program is not colored.
         let mut range = range;
         if excerpts.is_code() && last != Some(source) {
             let bare = document.text[range.clone()].trim_start();
@@ -256,7 +256,7 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
             writer.text(&document.text[range.start..start]);
             range.start = start;
         }
-        // A stretch that continues in the same colour has no number of its own.
+        // A stretch that continues in the same color hides its number.
         let hidden = if last == Some(source) { " hidden" } else { "" };
         let _ = write!(
             writer.out,
@@ -372,11 +372,11 @@ mod tests {
         );
         let said = notes(&document).into_string();
         assert!(said.contains("50.0\u{a0}% of the document. It counts"), "{said}");
-        // Beside its source too, and there without marks.
+        // The boilerplate is also grey beside its source, without marks.
         let card = card("d1", &document, &document.sources[0], &mut Excerpts::new(false));
         let card = card.into_string();
         assert!(card.contains(r#"<span class="excluded boilerplate">sheet</span>"#), "{card}");
-        // A report without boilerplate does not mention it.
+        // A report without boilerplate does not mention boilerplate.
         let document = report("sheet mine! x", Vec::new(), &[]);
         assert!(!notes(&document).into_string().contains("oilerplate"));
     }
@@ -431,7 +431,7 @@ mod tests {
         let wheres = ["This document</bdi>, <bdi>b.c</bdi>", "Source</bdi>, <bdi>a.c</bdi>"];
         assert!(wheres.iter().all(|place| card.contains(place)), "{card}");
         assert!(card.contains(", line 2<") && card.contains(", line 1<"), "{card}");
-        // The lines around a passage are those of its part.
+        // The lines around a passage come from its part.
         let sides: Vec<&str> = card.split("class=\"side\"").skip(1).collect();
         assert!(!sides[0].contains("one") && sides[0].contains("data-n=\"1\""), "{card}");
         assert_eq!(sides[1].matches("class=\"l\"").count(), 1, "{card}");
@@ -443,7 +443,7 @@ mod tests {
         let shown = text("d1", &document, &mut Excerpts::new(true)).into_string();
         assert_eq!(shown.matches("class=\"l\"").count(), 3, "{shown}");
         assert!(shown.contains("class=\"text code\""), "{shown}");
-        // The number of a line is at its beginning, also within a mark.
+        // The number of a line is at its beginning, even within a mark.
         let expected =
             r##"<a class="n" href="#d1s1">1</a><span class="l" data-n="3"></span><u>int b</u>"##;
         assert!(shown.contains(expected), "{shown}");

@@ -12,13 +12,13 @@ use crate::number::rounded;
 use crate::pairs::{Member, PairEntry, PairsReport};
 use cento_collections::most_similar::Histogram;
 
-/// Maximum number of documents in a graph: a larger one would be unreadable.
+/// Maximum number of documents in a graph. A larger graph would be unreadable.
 pub const GRAPH_DOCUMENTS_MAX: usize = 200;
 
-/// Maximum number of documents in a matrix: a larger one would be wider than any screen.
+/// Maximum number of documents in a matrix. A larger matrix would be wider than any screen.
 pub const MATRIX_DOCUMENTS_MAX: usize = 60;
 
-/// Bars of all pairs by similarity. Pairs that do not meet the thresholds are pale.
+/// Draws all pairs by similarity as bars. Pairs below the thresholds are pale.
 pub fn histogram(histogram: &Histogram) -> Markup {
     let has_below = histogram.below.iter().any(|&pairs| pairs > 0);
     let most = histogram.pairs.iter().copied().max().unwrap_or(0).max(1);
@@ -51,21 +51,19 @@ pub fn histogram(histogram: &Histogram) -> Markup {
     }
 }
 
-/// Returns the radius of the circle of this number of documents.
 fn radius(documents: usize) -> f64 {
     (documents as f64 * 46.0 / TAU).max(40.0)
 }
 
 /// Maximum width of the drawing, unless a single cluster is wider.
 const WIDTH_MAX: f64 = 1000.0;
-/// The margin around each cluster.
 const MARGIN: f64 = 34.0;
 
 /// The places of the documents in a drawing, by their numbers.
 type Places = HashMap<usize, (f64, f64)>;
 
-/// Returns the places of the documents, and the width and height of the drawing: clusters in rows,
-/// each on a circle, where those of a group are neighbours.
+/// Returns the places of the documents, and the width and height of the drawing. Clusters are in
+/// rows, each on a circle where documents of the same group are neighbors.
 fn layout(report: &PairsReport) -> (Places, (f64, f64)) {
     let mut places = HashMap::new();
     let (mut x, mut y, mut row_height, mut width) = (0.0, 0.0, 0.0f64, 0.0f64);
@@ -108,7 +106,7 @@ pub fn graph(report: &PairsReport) -> Markup {
                     line.edge x1=(at(x1)) y1=(at(y1)) x2=(at(x2)) y2=(at(y2)) stroke-width=(at(1.0 + 6.0 * pair.similarity)) {}
                 }
             }
-            // Documents that no edge joins to others are in no cluster, and have no place.
+            // Documents without an edge are in no cluster, and have no place.
             @for document in report.documents.iter().filter(|document| document.cluster > 0) {
                 @let (x, y) = places[&document.number];
                 g.node aria-hidden="true" {
@@ -130,12 +128,12 @@ fn label(report: &PairsReport, number: usize, pair: &PairEntry) -> String {
     format!("Pair {number}: {a} and {b}, {}", percent(thousandths(pair.similarity)))
 }
 
-/// Returns a similarity in thousandths, rounded as all others are.
+/// Returns a similarity in thousandths, rounded like all similarities.
 pub fn thousandths(similarity: f64) -> u64 {
     rounded(similarity, 1000)
 }
 
-/// Shows the similarities of all documents in pairs, or of the first of them, as a table.
+/// Shows the similarities of the documents in pairs, or of the first documents, as a table.
 pub fn matrix(report: &PairsReport) -> Markup {
     let mut shown: Vec<usize> = (1..=report.documents.len().min(MATRIX_DOCUMENTS_MAX)).collect();
     shown.sort_by_key(|&number| (report.member(number).cluster, number));

@@ -1,4 +1,4 @@
-//! Passages beside those that they resemble.
+//! Passages beside the passages that they resemble.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use crate::number::rounded;
 use crate::parted_text::PartedText;
 use crate::reuse::Place;
 
-/// Maximum shown size of a passage, in bytes; of a longer passage the beginning is shown.
+/// Maximum shown size of a passage, in bytes. Longer passages are cut at the end.
 const PASSAGE_BYTES_MAX: usize = 20_000;
 
-/// Maximum size of all passages of a report that are shown side by side, in bytes of texts.
+/// Maximum total size of the passages that a report shows side by side, in bytes of texts.
 const REPORT_BYTES_MAX: usize = 8 << 20;
 
 /// Size of the text shown before and after a passage, in bytes.
@@ -24,7 +24,7 @@ const CONTEXT_BYTES: usize = 160;
 /// Maximum size of the lines before and after a passage of a program, in bytes.
 const CONTEXT_LINES_BYTES_MAX: usize = 500;
 
-/// Shows passages, as many as a file should hold.
+/// Shows passages until the report is large enough.
 #[derive(Debug)]
 pub struct Excerpts {
     bytes: usize,
@@ -44,13 +44,13 @@ pub struct ExcerptSide<'a> {
 }
 
 impl ExcerptSide<'_> {
-    /// Writes a range of the text with marks; boilerplate in it is grey, and unmarked.
+    /// Writes a range of the text with marks. Boilerplate is grey and unmarked.
     fn write(&self, writer: &mut Writer<'_>, part: Range<usize>, (marks, tag): Marks<'_>) {
         let mut at = part.start;
         for &place in self.boilerplate {
             let grey = bytes(place);
             let (start, end) = (grey.start.max(at), grey.end.min(part.end));
-            // A place may come from elsewhere, and be within a character.
+            // A place from outside may be within a character.
             if start >= end || self.text.get(start..end).is_none() {
                 continue;
             }
@@ -64,7 +64,7 @@ impl ExcerptSide<'_> {
     }
 }
 
-/// Places that are marked, and the element that marks them.
+/// Marked places, and the element that marks them.
 type Marks<'a> = (&'a [Range<usize>], &'a str);
 
 /// Returns the bytes of a place.
@@ -73,7 +73,7 @@ pub fn bytes((start, end): (u32, u32)) -> Range<usize> {
 }
 
 impl Excerpts {
-    /// Shows passages of texts, or of programs, which have lines.
+    /// Creates an empty report. Passages of programs have lines.
     pub fn new(is_code: bool) -> Excerpts {
         Excerpts { bytes: REPORT_BYTES_MAX, comparer: Comparer::default(), is_code }
     }
@@ -88,7 +88,7 @@ impl Excerpts {
         self.comparer.compare(one, other)
     }
 
-    /// Shows a passage; `to` is the link to its place in the text, if that is shown.
+    /// Shows a passage. `to` is the link to its place in the text, if shown.
     pub fn passage(
         &mut self,
         place: &Place,
@@ -140,10 +140,9 @@ impl Excerpts {
         }
     }
 
-    /// Writes one side: `range` of the text is the passage, which begins on this page and line,
-    /// `shown` is the shown beginning of it, and `marks` are the places that differ, counted from
-    /// there. No more is shown before and
-    /// after it than the part has.
+    /// Writes one side. The passage is `range` of the text and begins on this page and line,
+    /// `shown` is its shown beginning, and `marks` are the places that differ, counted from the
+    /// start of `shown`. The context does not extend beyond the part.
     fn side(
         &self,
         shown_side: ExcerptSide<'_>,

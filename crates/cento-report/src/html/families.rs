@@ -11,16 +11,16 @@ use crate::number::{count, counted, similarity};
 use cento_collections::TimeOrder;
 use cento_collections::families::{Carrier, DateRelation, DirectionBy, Family};
 
-/// Of longer passages the beginning is shown.
+/// The maximum length of a shown passage, in characters.
 const TEXT_CHARACTERS: usize = 1500;
 
-/// Of more changes the first are shown.
+/// The maximum number of changes shown per carrier.
 const CHANGES: usize = 12;
 
-/// A table of carriers has at most this many rows.
+/// The maximum number of rows of a table of carriers.
 const CARRIERS: usize = 100;
 
-/// A drawing has at most this many carriers: more would cover each other.
+/// The maximum number of carriers in a drawing, so that points do not cover each other.
 const POINTS: usize = 300;
 
 pub fn body(report: &FamiliesReport) -> Markup {
@@ -51,7 +51,6 @@ pub fn body(report: &FamiliesReport) -> Markup {
     }
 }
 
-/// Lists the families.
 fn overview(report: &FamiliesReport, names: &ShortNames<'_>) -> Markup {
     html! {
         section {
@@ -132,8 +131,8 @@ fn sources(strip: &Strip, names: &ShortNames<'_>) -> Markup {
     }
 }
 
-/// Returns the class of a source by its number from 1. A part that only later documents carry too
-/// has no source: it is the document's own.
+/// Returns the class of a source by its number from 1. A part that only later documents also carry
+/// has no source, because it is the document's own.
 fn source_colour(number: usize, relation: DateRelation) -> String {
     match relation {
         DateRelation::Later => "own".to_owned(),
@@ -241,8 +240,8 @@ fn changes(carrier: &Carrier) -> Markup {
     }
 }
 
-/// Returns the places of the carriers that are drawn: all, or at equal distances from the first to
-/// the last.
+/// Returns the indexes of the carriers to draw: all, or a sample at equal distances from the first
+/// to the last.
 fn drawn(carriers: usize) -> Vec<usize> {
     match carriers <= POINTS {
         true => (0..carriers).collect(),
@@ -271,7 +270,7 @@ fn points(carriers: &[Carrier]) -> Vec<Point> {
     drawn.iter().map(point).collect()
 }
 
-/// Returns the beginning of a text.
+/// Returns the beginning of a text, with an ellipsis if the text is longer.
 fn beginning(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         None => text.to_owned(),

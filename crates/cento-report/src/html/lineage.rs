@@ -11,7 +11,7 @@ use crate::lineage::LineageReport;
 use crate::number::{count, counted, similarity};
 use cento_collections::lineage::{Descent, DirectionBy};
 
-/// A drawing of more documents is unreadable.
+/// The maximum number of documents in a drawing, for readability.
 const DRAWN_MAX: usize = 500;
 
 pub fn body(report: &LineageReport) -> Markup {
@@ -73,10 +73,11 @@ fn card(tree: &[Descent], names: &ShortNames<'_>) -> Markup {
     }
 }
 
-/// The most points that are drawn with their numbers.
+/// The maximum number of points that are drawn with their numbers.
 const NUMBERED_MAX: usize = 60;
 
-/// Places the first version of a document on its lane, and others on lanes below.
+/// Places the first version of a document on the document's lane, and further versions on lanes
+/// below.
 fn points(tree: &[Descent]) -> Vec<Point> {
     let mut at_of: HashMap<&str, usize> = HashMap::new();
     let (mut points, mut lanes): (Vec<Point>, usize) = (Vec::new(), 0);
@@ -113,10 +114,10 @@ fn points(tree: &[Descent]) -> Vec<Point> {
     points
 }
 
-/// Gives each point without a time that is between points with one a time between theirs, so that
-/// no line leads back.
+/// Gives each point without a time a time between its ancestor and its versions, if some version
+/// has a time, so that no line leads back.
 fn place_undated(points: &mut [Point]) {
-    // The time of the earliest version of each, and the number of links to it.
+    // For each point, the time of its earliest version, and the number of links to that version.
     let mut next: Vec<Option<(f64, f64)>> = vec![None; points.len()];
     for at in (0..points.len()).rev() {
         let own = points[at].time.map(|time| (time, 0.0)).or(next[at]);
@@ -125,7 +126,7 @@ fn place_undated(points: &mut [Point]) {
             next[from] = Some((time, links + 1.0));
         }
     }
-    // An ancestor has its time before its versions.
+    // An ancestor gets its time before its versions do.
     for at in 0..points.len() {
         let before = points[at].from.and_then(|from| points[from].time);
         if let (None, Some((time, links))) = (points[at].time, next[at]) {

@@ -1,9 +1,8 @@
 //! Reports as self-contained HTML files.
 //!
 //! A file loads nothing from elsewhere. Texts, ids and names are untrusted: maud escapes them,
-//! [`text`] shows controls, and a policy in the file allows its one style sheet and its one script,
-//! by their hashes, and nothing else. The script contains no data; it reads numbers from
-//! attributes.
+//! [`text`] shows controls, and a policy in the file allows only its style sheet and its script, by
+//! their hashes. The script contains no data, and reads numbers from attributes.
 
 mod decontamination;
 mod document;
@@ -34,11 +33,10 @@ use text::{VisibleText, plain};
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
-/// Hashes of the style sheet and the script; a test compares them with the files.
+/// Hashes of the style sheet and the script. A test compares them with the files.
 const STYLE_SHA256: &str = "7NAoVbLI5X4NF4BqYTpwEHuIW01hJqMFG/NSVRkrctg=";
 const SCRIPT_SHA256: &str = "MaUTt3ubhOTwDR3WoAnOmbNsaZxUC8RJzZxKREPpom8=";
 
-/// The number of colours in the style sheet.
 const COLOURS: usize = 12;
 
 impl ReuseReport {
@@ -119,7 +117,6 @@ fn page(run: &Run, title: &str, body: Markup) -> String {
     page.into_string()
 }
 
-/// Lists the inputs that were not compared, each with its reason.
 fn not_compared(list: &[NotCompared]) -> Markup {
     html! {
         @if !list.is_empty() {
@@ -146,7 +143,6 @@ fn warnings(list: &[NotCompared]) -> Markup {
     }
 }
 
-/// Links to the list of inputs that were not compared.
 fn not_compared_note(list: &[NotCompared]) -> Markup {
     html! {
         @if !list.is_empty() {
@@ -181,12 +177,12 @@ fn percent(thousandths: u64) -> String {
     format!("{}.{}\u{a0}%", thousandths / 10, thousandths % 10)
 }
 
-/// Returns the class of a source, or of a cluster, by its number from 1.
+/// Returns the class of a source or a cluster by its number from 1.
 fn colour(number: usize) -> String {
     format!("c{}", number % COLOURS)
 }
 
-/// Shows an id, as a link if it is an address.
+/// Shows an id, as a link if the id is an address.
 fn linked(id: &str, link: Option<&str>) -> Markup {
     html! {
         @match link {

@@ -9,18 +9,18 @@ use super::text::{VisibleText, plain};
 /// The separators of the parts of a path.
 const SEPARATORS: [char; 2] = ['/', '\\'];
 
-/// The longest path that is shown whole, in characters.
+/// The maximum length of a path that is shown whole, in characters.
 const PATH_CHARACTERS_MAX: usize = 40;
 
-/// The longest name that is shown whole, in characters.
+/// The maximum length of a name that is shown whole, in characters.
 const NAME_CHARACTERS_MAX: usize = 60;
 
-/// Short forms of the names of a list: without the directory that all of them are in, and of a long
-/// path the first and the last part. The web page shortens names in the same way.
+/// Short forms of the names in a list: without the common directory, and long paths with only the
+/// first and the last part. The web page shortens names in the same way.
 pub struct ShortNames<'a>(HashMap<&'a str, String>);
 
 impl<'a> ShortNames<'a> {
-    /// Shortens names so that different ones stay different.
+    /// Shortens names so that different names stay different.
     pub fn new(names: impl Iterator<Item = &'a str>) -> ShortNames<'a> {
         let names: BTreeSet<&str> = names.collect();
         let common = common_directory(&names);
@@ -39,7 +39,7 @@ impl<'a> ShortNames<'a> {
         ShortNames(short)
     }
 
-    /// Shows a name in its short form, as a link if it is an address; the whole name is its title.
+    /// Shows a name in its short form, as a link if `link` is given. The title is the whole name.
     pub fn show(&self, name: &str, link: Option<&str>) -> Markup {
         let short = self.0.get(name).map_or(name, String::as_str);
         let title = (short != name).then(|| plain(name));
@@ -53,8 +53,8 @@ impl<'a> ShortNames<'a> {
     }
 }
 
-/// Returns the directory that all names are in, with the separator at its end. An address is not in
-/// a directory.
+/// Returns the common directory of all names, with the separator at its end. Addresses have no
+/// common directory.
 fn common_directory<'a>(names: &BTreeSet<&'a str>) -> &'a str {
     let Some(first) = names.first().filter(|_| !names.iter().any(|name| name.contains("://")))
     else {
@@ -64,12 +64,12 @@ fn common_directory<'a>(names: &BTreeSet<&'a str>) -> &'a str {
     ends.find(|directory| names.iter().all(|name| name.starts_with(directory))).unwrap_or_default()
 }
 
-/// Returns a name without its directory; all of it if it is that directory.
+/// Returns a name without its directory, or the whole name if nothing would remain.
 fn rest<'a>(name: &'a str, directory: &str) -> &'a str {
     name.strip_prefix(directory).filter(|rest| !rest.is_empty()).unwrap_or(name)
 }
 
-/// Returns a path without the parts between the first and the last, if it is too long.
+/// Shortens a long path to its first and last parts.
 fn path(path: &str) -> String {
     let ends = path.find(SEPARATORS).zip(path.rfind(SEPARATORS));
     let shown = match ends {
@@ -81,7 +81,7 @@ fn path(path: &str) -> String {
     shortened(&shown, NAME_CHARACTERS_MAX)
 }
 
-/// Returns a name without its middle if it is too long: both ends tell files apart.
+/// Removes the middle of a long name, because the ends distinguish files.
 fn shortened(name: &str, max: usize) -> String {
     let characters: Vec<char> = name.chars().collect();
     if characters.len() <= max {
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn names_are_shortened_and_stay_different() {
-        // The directory of all of them says nothing; the next may be the name of a person.
+        // The common directory says nothing, but the next directory may be the name of a person.
         let class = ["class/ada/essay.txt", "class/ben/essay.txt", "class/ben/notes.txt", "class/"];
         check(&class, &["ada/essay.txt", "ben/essay.txt", "ben/notes.txt", "class/"]);
         check(&["in/one.txt"], &["one.txt"]);
@@ -116,7 +116,7 @@ mod tests {
         let long = "y".repeat(40);
         let (one, other) = (format!("a/{long}/1.txt"), format!("b/{long}/1.txt"));
         check(&[&one, &other], &["a/\u{2026}/1.txt", "b/\u{2026}/1.txt"]);
-        // Shortened they would be equal.
+        // The short forms would be equal.
         let (one, other) = (format!("a/{long}/1/x"), format!("a/{long}/2/x"));
         check(&[&one, &other, "b"], &[&one, &other, "b"]);
         let long = "z".repeat(100);

@@ -92,7 +92,7 @@ const TOO_SHORT: &str = "Programs that are too short to tell";
 fn table(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     let has_scores = report.pairs.iter().any(|pair| pair.score.is_some());
     let columns = 6 + usize::from(has_scores);
-    // The list may be in the order of a rank that is no column.
+    // The list may be sorted by a rank that has no column.
     let measures: [fn(&PairEntry) -> f64; 2] =
         [|pair| pair.similarity, |pair| pair.score.unwrap_or_default()];
     let sorted_by = measures.iter().position(|of| {
@@ -136,14 +136,14 @@ fn table(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     }
 }
 
-/// Shows what each new document has from where.
+/// Shows where the text of each new document came from.
 fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     let share = |one: &Sources, tokens: u32| {
         percent(Share { part: tokens.into(), of: one.tokens.into() }.thousandths())
     };
     let has_boilerplate = report.sources.iter().any(|one| one.boilerplate > 0);
     let member = |one: &Sources| report.documents.iter().find(|document| document.name == one.name);
-    // The first pair of each document, with the other one.
+    // The first pair of each document, with the other document of the pair.
     let first_pair = |one: &Sources| {
         let document = member(one)?;
         let pair =
@@ -202,8 +202,8 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     }
 }
 
-/// Returns the share of a document that is boilerplate, in thousandths: of its tokens, as the new
-/// documents have it, or of its characters.
+/// Returns the share of a document that is boilerplate, in thousandths: of the tokens of a new
+/// document, otherwise of the characters.
 fn boilerplate(report: &PairsReport, document: &Member) -> u64 {
     if let Some(one) = report.sources.iter().find(|one| one.name == document.name) {
         return Share { part: one.boilerplate.into(), of: one.tokens.into() }.thousandths();
@@ -220,7 +220,7 @@ fn words(report: &PairsReport) -> &'static str {
     if report.run.is_code { "Tokens" } else { "Words" }
 }
 
-/// Shows a document with its number in the colour of its cluster.
+/// Shows a document with its number in the color of its cluster.
 fn named(document: &Member) -> Markup {
     html! {
         span class={ "badge " (colour(document.cluster)) } { (document.number) } " "
@@ -228,7 +228,6 @@ fn named(document: &Member) -> Markup {
     }
 }
 
-/// Shows a document with its number and its short name.
 fn short(document: &Member, names: &ShortNames<'_>) -> Markup {
     html! {
         span class={ "badge " (colour(document.cluster)) } { (document.number) } " "
@@ -270,7 +269,7 @@ fn of_cluster(report: &PairsReport, cluster: usize) -> Vec<Vec<&Member>> {
     members
 }
 
-/// Shows a group with the numbers of its documents; a document that is in none.
+/// Shows a group with the numbers of its documents, or a document without a group.
 fn grouped(documents: &[&Member], names: &ShortNames<'_>) -> Markup {
     let Some(group) = &documents[0].group else { return short(documents[0], names) };
     html! {

@@ -1,10 +1,10 @@
-//! Plots of settings: the recall of each and its size, and what one finds by similarity.
+//! Plots of settings: recall by size, and the recall of one setting by similarity.
 
 use maud::{Markup, html};
 
 use cento_collections::tune::{CurveBin, SettingReport, Share};
 
-/// The size of a plot, and of the area within its axes.
+/// The size of a plot, and the margins of its area.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 320.0;
 const LEFT: f64 = 52.0;
@@ -12,15 +12,14 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 44.0;
 
-/// The number of lines of a scale.
+/// The number of grid lines between shares.
 const LINES: u32 = 5;
 
-/// Returns the place of a share of the width of the area.
+/// Returns the horizontal place of a share, 0 to 1, of the width of the area.
 fn x(share: f64) -> f64 {
     LEFT + share * (WIDTH - LEFT - RIGHT)
 }
 
-/// Returns the place of a share, 0 to 1, on the upward axis.
 fn y(share: f64) -> f64 {
     HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 }
@@ -48,7 +47,7 @@ fn frame(label: &str, below: &str, ticks: &[(f64, String)], content: Markup) -> 
     }
 }
 
-/// Draws the recall of each setting by its number of fingerprints, which is on a scale of powers.
+/// Draws the recall of each setting by its number of fingerprints, on a logarithmic scale.
 pub fn sizes(settings: &[SettingReport], best: Option<usize>) -> Markup {
     let ratio = |setting: &SettingReport| setting.fingerprints_ratio.max(1e-6).log2();
     let least = settings.iter().map(ratio).fold(0.0, f64::min).floor();
@@ -61,7 +60,7 @@ pub fn sizes(settings: &[SettingReport], best: Option<usize>) -> Markup {
         (place(log), format!("{}", log.exp2()))
     });
     let ticks: Vec<_> = ticks.collect();
-    // The best one is drawn last, above the others.
+    // Draws the best setting last, above the others.
     let mut order: Vec<usize> = (0..settings.len()).collect();
     order.sort_by_key(|&number| Some(number) == best);
     frame(
@@ -82,7 +81,7 @@ pub fn sizes(settings: &[SettingReport], best: Option<usize>) -> Markup {
     )
 }
 
-/// Draws the share of originals that are found, and that meet the threshold too, by similarity.
+/// Draws the share of originals that are found, and that also meet the threshold, by similarity.
 pub fn curve(setting: &SettingReport) -> Markup {
     let bins = &setting.curve;
     let width = 1.0 / bins.len().max(1) as f64;

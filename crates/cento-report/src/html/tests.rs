@@ -18,12 +18,12 @@ fn hash(text: &str) -> String {
 fn the_policy_allows_the_style_and_the_script_of_the_page() {
     assert_eq!(hash(STYLE), STYLE_SHA256, "put the left one into html/mod.rs");
     assert_eq!(hash(SCRIPT), SCRIPT_SHA256, "put the left one into html/mod.rs");
-    // Of either, nothing may end its element.
+    // Neither file may contain the end of its element.
     assert!(!STYLE.contains("</") && !SCRIPT.contains("</"));
     assert!(SCRIPT.contains(&format!("const colours = {COLOURS};")));
 }
 
-/// A page as a browser reads it: its elements with their attributes, and the text between them.
+/// A page as a browser reads it: its elements with their attributes, and the text.
 struct Read {
     elements: Vec<(String, Vec<(String, String)>)>,
     /// The text of the element with the class `text`, without the numbers of sources.
@@ -36,10 +36,10 @@ fn text_of(bytes: &[u8]) -> String {
 
 fn read(page: &str) -> Read {
     let mut read = Read { elements: Vec::new(), text: String::new() };
-    // How deep in the text, and whether within a link.
+    // The depth in the text, and whether within a link.
     let (mut depth, mut is_link) = (0, false);
     let mut emitter = DefaultEmitter::default();
-    // As a browser does: a script has no elements.
+    // In a browser, too, a script has no elements.
     emitter.naively_switch_states(true);
     for token in Tokenizer::new_with_emitter(page, emitter) {
         let token = token.unwrap();
@@ -123,7 +123,6 @@ fn expected(text: &str) -> String {
     shown
 }
 
-/// Pieces of hostile texts.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("<script>alert(1)</script>".to_owned()),
@@ -208,7 +207,7 @@ proptest! {
         let missing = NotCompared::new(documents[0].name.clone(), documents[0].text.text.clone());
         let report = ReuseReport { run, documents, not_compared: vec![missing], warnings: Vec::new() };
         let read = check(&report.html())?;
-        // All of the text is there, as it is.
+        // The page contains the whole text, unchanged.
         prop_assert_eq!(read.text, expected(&text).repeat(2));
     }
 

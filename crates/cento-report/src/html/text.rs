@@ -1,14 +1,14 @@
 //! Untrusted texts as inert parts of a page.
 //!
-//! Markup is escaped by maud. Controls, above all those of direction, which would show a text in
-//! another order than the compared one, are shown by their numbers.
+//! maud escapes markup. Controls are shown by their numbers, above all controls of direction, which
+//! would show a text in a different order than the compared order.
 
 use std::fmt::Write;
 use std::ops::Range;
 
 use maud::{Escaper, Render};
 
-/// A text as it is shown.
+/// A text with visible controls.
 pub struct VisibleText<'a>(pub &'a str);
 
 impl Render for VisibleText<'_> {
@@ -17,29 +17,29 @@ impl Render for VisibleText<'_> {
     }
 }
 
-/// Writes texts, and counts pages and lines if it is to show their beginnings.
+/// Writes texts, and shows where pages and lines begin.
 pub struct Writer<'a> {
     /// The output.
     pub out: &'a mut String,
-    /// The page of the text, if pages are shown; form feeds separate pages.
+    /// The current page, if pages are shown. Form feeds separate pages.
     page: Option<u32>,
     /// The number of the next line, if lines are numbered.
     line: Option<u64>,
     /// Whether the next character begins a line with a number.
     is_line_start: bool,
-    /// Whether the last character was a carriage return, which may end a line together with a line
-    /// feed.
+    /// Whether the last character was a carriage return, because a line feed would then end the
+    /// same line.
     is_after_return: bool,
 }
 
 impl<'a> Writer<'a> {
-    /// Writes to `out`; `page` is where the text begins, if pages are to be shown, and `line` if
-    /// lines are.
+    /// Writes to `out`. `page` and `line` are where the text begins, or `None` to show no pages or
+    /// no lines.
     pub fn new(out: &'a mut String, page: Option<u32>, line: Option<u64>) -> Writer<'a> {
         Writer { out, page, line, is_line_start: line.is_some(), is_after_return: false }
     }
 
-    /// Writes a text, or a part of it that follows the last one.
+    /// Writes a text, or a part that follows the previous part.
     pub fn text(&mut self, text: &str) {
         let mut plain = 0;
         for (at, c) in text.char_indices() {
@@ -71,7 +71,7 @@ impl<'a> Writer<'a> {
         self.escaped(&text[plain..]);
     }
 
-    /// Writes the heading of a part, whose text follows; it begins on this page and line.
+    /// Writes the heading of a part, whose text follows and begins on this page and line.
     pub fn part(&mut self, name: &str, page: Option<u32>, line: Option<u64>) {
         self.out.push_str("<span class=\"part\">");
         Writer::new(self.out, None, None).text(name);
@@ -80,8 +80,8 @@ impl<'a> Writer<'a> {
         (self.is_line_start, self.is_after_return) = (line.is_some(), false);
     }
 
-    /// Writes the number of the line if one begins: an empty element, so that copied text contains
-    /// no numbers.
+    /// Writes the number of the line if a line begins: an empty element, so that copied text
+    /// contains no numbers.
     fn begin_line(&mut self) {
         if let (true, Some(line)) = (std::mem::take(&mut self.is_line_start), &mut self.line) {
             let _ = write!(self.out, "<span class=\"l\" data-n=\"{line}\"></span>");
@@ -97,7 +97,7 @@ impl<'a> Writer<'a> {
         let _ = Escaper::new(self.out).write_str(text);
     }
 
-    /// Writes a part of a text, with some ranges of it in this element, such as `ins`.
+    /// Writes a part of a text, with some ranges in this element, such as `ins`.
     pub fn marked(&mut self, text: &str, part: Range<usize>, marks: &[Range<usize>], tag: &str) {
         let mut at = part.start;
         let first = marks.partition_point(|mark| mark.end <= part.start);
@@ -110,8 +110,8 @@ impl<'a> Writer<'a> {
         self.text(&text[at..part.end]);
     }
 
-    /// Writes a text in an element. In a program, each line has its own element, without its
-    /// indentation, which would be underlined.
+    /// Writes a text in an element. In a program every line has a separate element without its
+    /// indentation, which would otherwise be underlined.
     fn mark(&mut self, text: &str, tag: &str) {
         if self.line.is_none() {
             return self.element(text, tag);
@@ -135,8 +135,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Returns a text for an attribute or a title, where there can be no elements: controls become
-/// their numbers.
+/// Returns a text for an attribute or a title, where elements are impossible: controls become their
+/// numbers.
 pub fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -150,7 +150,8 @@ pub fn plain(text: &str) -> String {
 }
 
 /// Returns whether a character is invisible and moves visible text: a control other than white
-/// space, a separator of lines or paragraphs, or one of direction that does not end by itself.
+/// space, a separator of lines or paragraphs, or a control of direction that does not end by
+/// itself.
 fn is_hidden(c: char) -> bool {
     let is_space = matches!(c, '\n' | '\t');
     (c.is_control() && !is_space) || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -165,23 +166,23 @@ pub fn line_at(text: &str, at: usize) -> u64 {
     1 + before.iter().enumerate().filter(|&end| is_end(end)).count() as u64
 }
 
-/// The number of lines shown before and after those of a passage of a program.
+/// The number of lines shown before and after a passage of a program.
 const CONTEXT_LINES: usize = 2;
 
-/// Returns the lines of `text` that contain a range, with some before and after; `None` if they are
-/// longer than lines of programs are.
+/// Returns the lines of `text` that contain a range, with some before and after. `None` if the
+/// lines are too long for a program.
 pub fn with_lines(text: &str, range: &Range<usize>, context_max: usize) -> Option<Range<usize>> {
     let start = text[..range.start].rmatch_indices('\n').nth(CONTEXT_LINES);
     let start = start.map_or(0, |(at, _)| at + 1);
-    // A range that ends with its line includes the end of that line.
+    // A range that ends with its line includes the end of the line.
     let last = range.end - usize::from(text[range.clone()].ends_with('\n'));
     let end = text[last..].match_indices('\n').nth(CONTEXT_LINES);
     let end = end.map_or(text.len(), |(at, _)| last + at).max(range.end);
     (range.start - start <= context_max && end - range.end <= context_max).then_some(start..end)
 }
 
-/// Returns the range of `text` that is at least `range` and has up to `context` more bytes on both
-/// sides, to the ends of words where there are any.
+/// Returns `range` with up to `context` more bytes of `text` on both sides, to the ends of words if
+/// possible.
 pub fn with_context(text: &str, range: &Range<usize>, context: usize) -> Range<usize> {
     let mut start = range.start.saturating_sub(context);
     while !text.is_char_boundary(start) {
@@ -204,7 +205,7 @@ pub fn with_context(text: &str, range: &Range<usize>, context: usize) -> Range<u
     start.min(range.start)..end.max(range.end)
 }
 
-/// Returns as much of a range as may be shown, to the end of a character.
+/// Returns the beginning of a range that may be shown, to the end of a character.
 pub fn at_most(text: &str, range: &Range<usize>, bytes_max: usize) -> Range<usize> {
     let mut end = range.end.min(range.start.saturating_add(bytes_max));
     while !text.is_char_boundary(end) {

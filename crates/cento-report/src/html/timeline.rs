@@ -5,48 +5,47 @@ use maud::{Markup, html};
 use super::colour;
 use super::text::plain;
 
-/// The size of a drawing, and the margins of the area with points.
+/// The size of a drawing, and the margins of its area.
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 70.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 34.0;
 
-/// The distance of lanes, where a few are enough; many are as close as their number demands.
+/// The usual distance between lanes, and the minimum distance between many lanes.
 const LANE: f64 = 30.0;
 const LANE_MIN: f64 = 7.0;
 
-/// The height of the lanes, where they are that close.
 const HEIGHT: f64 = 24.0 * LANE;
 
-/// Points beyond these lanes share the last one.
+/// The maximum number of lanes. Points beyond share the last lane.
 const LANES_MAX: usize = (HEIGHT / LANE_MIN) as usize;
 
 /// The width of the area of points without a time.
 const UNDATED: f64 = 110.0;
 
-/// A point of a drawing.
+/// A document in a drawing.
 pub struct Point {
-    /// Its time; none for a document without a date.
+    /// The time, or `None` for a document without a date.
     pub time: Option<f64>,
-    /// Its number in the table, which is shown if there is room.
+    /// The number in the table, shown if there is room.
     pub number: Option<usize>,
-    /// Its lane, from 0 on.
+    /// The lane, from 0 on.
     pub lane: usize,
-    /// The number of its colour.
+    /// The number of the color.
     pub colour: usize,
-    /// Its name, for readers that point at it.
+    /// The name, shown when a reader points at the point.
     pub title: String,
-    /// Its date, which is shown below the line of time for the first and the last point.
+    /// The date, shown below the time axis for the first and the last point.
     pub date: String,
     /// The earlier point that a line leads from.
     pub from: Option<usize>,
-    /// Whether that line is certain.
+    /// Whether the direction of the line is certain.
     pub is_certain: bool,
 }
 
-/// Draws points by time, from left to right. Without any time they are in their order, at equal
-/// distances; points without a time are at the right end.
+/// Draws points by time, from left to right. Points without a time are at the right end. If no
+/// point has a time, all points are at equal distances in their order.
 pub fn timeline(label: &str, points: &[Point]) -> Markup {
     let times = || points.iter().filter_map(|point| point.time);
     let (first, last) =

@@ -111,7 +111,7 @@ fn a_copy_without_the_signs_at_its_ends_is_reused_as_a_whole() {
 
 #[test]
 fn shares_are_of_characters_however_many_bytes_each_has() {
-    // A Chinese line and an English one: the shares were of bytes, .5 here.
+    // A Chinese line and an English line: the shares were computed from bytes, 0.5 here.
     let text = "\u{4eba}\u{4eba}\u{751f}\u{800c}\n twelve bytes";
     let report = report(text, vec![found("one", &[(0, 12)])], &[]);
     assert_eq!((report.size, report.reused.part), (15, 4));
@@ -168,7 +168,7 @@ proptest! {
         }
         let mut sources: Vec<ReuseSource> =
             (0..5).map(|n| found(&n.to_string(), &passages[n])).collect();
-        // Of a passage the source has the first character, and all from the third on.
+        // The source has the first character of a passage, and everything from the third on.
         let parts = |&(start, end): &(u32, u32)| -> Vec<(u32, u32)> {
             let first = starts.iter().position(|&at| at as u32 == start).unwrap();
             let [second, third] = [1, 2].map(|n| at(first + n).min(end));
@@ -219,7 +219,7 @@ proptest! {
         let total = characters().filter(|&byte| counts[byte]).count() as u64;
         let reused = owned.iter().filter(|&&owned| owned).count() as u64;
         prop_assert_eq!(report.reused, Share { part: reused, of: total });
-        // The stretches are the text, and each names the sources that have it.
+        // The stretches make up the text, and each lists its sources.
         let mut end = 0;
         for part in &report.stretches {
             prop_assert_eq!(part.range.start, end);

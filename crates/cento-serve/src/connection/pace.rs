@@ -1,9 +1,9 @@
 //! Time limits for idle connections.
 //!
-//! A connection is for a request whose head arrives within [`Pace::head_max`], counted from the
-//! first byte, or from the beginning of the connection: a client that connects and sends nothing is
-//! cut off soon. After an answer the connection may be idle for longer, so that a balancer which
-//! keeps connections never finds one that has just been closed. The time of answering a request is
+//! The head of a request must arrive within [`Pace::head_max`], counted from its first byte or, for
+//! the first request, from the beginning of the connection. So a client that connects and sends
+//! nothing is cut off soon. After an answer the connection may be idle for longer. Otherwise a load
+//! balancer could pick an idle connection that has just been closed. The time for answering is
 //! limited elsewhere.
 
 use std::io;
@@ -17,18 +17,18 @@ use hyper::body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The next event expected of the client.
+/// What the client should send next.
 #[derive(Debug, Clone, Copy)]
 enum Awaited {
-    /// The rest of the head of a request, until this time.
+    /// The remaining head of a request, until this time.
     Head(Instant),
-    /// A request, until this time.
+    /// The first byte of a request, until this time.
     Request(Instant),
-    /// Nothing: a request is being answered.
+    /// Nothing, because a request is being answered.
     Nothing,
 }
 
-/// The expected event on a connection, and the time limits.
+/// The time limits of a connection, and the next expected event.
 #[derive(Debug)]
 pub struct Pace {
     head_max: Duration,
@@ -51,24 +51,24 @@ impl Pace {
         *self.awaited.lock().unwrap_or_else(PoisonError::into_inner) = awaited;
     }
 
-    /// Records that the head of a request has arrived.
+    /// Records the arrival of a request's head.
     pub fn begin(&self) {
         self.set(Awaited::Nothing);
     }
 
-    /// Returns the body of an answer, and expects the next request after its end.
+    /// Wraps the body of an answer. The wait for the next request starts after the body.
     pub fn until_the_end_of<B>(self: &Arc<Self>, body: B) -> Answering<B> {
         Answering { body, pace: self.clone() }
     }
 }
 
-/// Returns the instant `time` from now; a year from now if there is no such instant.
+/// Returns the instant after `time`, or a year from now if the sum is out of range.
 fn after(time: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(time).unwrap_or_else(|| now + Duration::from_secs(365 * 86_400))
 }
 
-/// The body of an answer.
+/// The body of an answer. Dropping it starts the wait for the next request.
 pub struct Answering<B> {
     body: B,
     pace: Arc<Pace>,
@@ -100,7 +100,7 @@ impl<B: HttpBody + Unpin> HttpBody for Answering<B> {
     }
 }
 
-/// A stream that ends with an error when the client keeps it waiting.
+/// A stream with an error when the client is too slow.
 pub struct Paced<S> {
     stream: S,
     pace: Arc<Pace>,
@@ -108,7 +108,7 @@ pub struct Paced<S> {
 }
 
 impl<S> Paced<S> {
-    /// Returns the stream, limited to this pace.
+    /// Returns the stream with the limits of this pace.
     pub fn new(stream: S, pace: Arc<Pace>) -> Paced<S> {
         Paced { stream, pace, alarm: Box::pin(sleep_until(Instant::now())) }
     }
@@ -133,7 +133,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
             }
             return this.alarm.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()));
         }
-        // A byte now and then is not enough.
+        // Sending a byte now and then does not extend the time.
         if Instant::now() >= until {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
@@ -183,7 +183,7 @@ mod tests {
     const HEAD: Duration = Duration::from_secs(20);
     const IDLE: Duration = Duration::from_secs(75);
 
-    /// Returns both ends of a connection with a clock that advances by itself.
+    /// Returns the two ends of a connection with a clock that tokio advances.
     fn connected() -> (DuplexStream, Paced<DuplexStream>, Arc<Pace>) {
         let (client, server) = duplex(64);
         let pace = Pace::new(HEAD, IDLE);
@@ -205,7 +205,7 @@ mod tests {
 
     #[track_caller]
     fn assert_about(found: Duration, expected: Duration) {
-        // Timers count milliseconds.
+        // Timers count in milliseconds.
         assert!(found.abs_diff(expected) <= Duration::from_millis(5), "{found:?}, {expected:?}");
     }
 

@@ -59,7 +59,7 @@ pub async fn compare(
         let by: Vec<Measure> = by.into_iter().map(|by| by.within(STEPS_MAX)).collect();
         let ((a, a_text), (b, b_text)) = (text_of(snapshot, a)?, text_of(snapshot, b)?);
         for (id, text) in [(&a, &a_text), (&b, &b_text)] {
-            // The text would seem to have nothing in common with the other.
+            // An empty text has nothing in common with any text, so an answer would mislead.
             if text.chars().all(is_white_space) {
                 let what = match id {
                     Some(id) => format!("the text of the document `{id}` is empty; name another"),
@@ -87,14 +87,14 @@ pub async fn compare(
     Ok(Json(response.await?))
 }
 
-/// Returns the request made from files, each with one text, and the other findings in the files.
+/// Returns a request made from files with one text each, and the other findings in the files.
 async fn files(
     app: &Arc<App>,
     body: Body,
 ) -> std::result::Result<(CompareRequest, [InFile; 2], Permit), Failure> {
     const PARTS: [&str; 2] = ["a", "b"];
     let mut files = Files::read(app, body, &PARTS).await?;
-    // Clients with types have a text for each side, which is empty beside a file.
+    // Typed clients send a text for each side, which is empty for a side with a file.
     let none = json!({"text": ""});
     for part in PARTS {
         let given = files.field(part);
@@ -118,7 +118,7 @@ async fn files(
     if let Some(FileReason { path, reason }) =
         files.not_read.unread_files.iter().chain(&files.not_read.left_out).next()
     {
-        // An incomplete text would seem to have less in common with the other.
+        // An incompletely read text would have too little in common with the text compared.
         return Err(Failure::bad_request(format!("{path}: {reason}")));
     }
     let mut in_files = <[InFile; 2]>::default();
@@ -144,7 +144,7 @@ async fn files(
     Ok((request, in_files, files.room))
 }
 
-/// Returns the id, of a stored document, and the text.
+/// Returns the text and, for a stored document, its id.
 fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, String)> {
     let id = match document {
         TextOrId::Text(text) => {

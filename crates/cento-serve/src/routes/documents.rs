@@ -20,16 +20,16 @@ use cento_api::http::{
     ListedDocument, PatchRequest, PatchResponse, RemoveRequest, RemoveResponse, StoredPart, When,
 };
 
-/// The maximum number of documents that one request removes.
+/// The maximum number of ids in a request to remove documents.
 const IDS_MAX: usize = 100_000;
 
-/// The number of documents in a page of a list.
+/// The default number of documents in a page of a list.
 const PAGE_DEFAULT: usize = 100;
 
 /// The maximum number of documents in a page.
 const PAGE_MAX: usize = 1000;
 
-/// A page ends when its meta objects exceed this size.
+/// The total size of meta objects, in bytes, that ends a page early.
 const PAGE_METAS_BYTES: usize = 4 << 20;
 
 fn status(committed: bool) -> StatusCode {
@@ -74,7 +74,7 @@ pub async fn add(
     Ok((status(response.committed), Json(response)))
 }
 
-/// Adds the documents in files, as if they had been sent as lines.
+/// Adds the documents in files through the same path as lines of JSON.
 async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResponse, Failure> {
     let files = Files::read(app, body, &["file"]).await?;
     let Files { documents, not_read, counts, fields_not_kept, mut room, .. } = files;
@@ -156,7 +156,7 @@ pub async fn list(
     let response = app.run(move |stop| {
         let snapshot = searcher.snapshot();
         let ListRequest { cursor, filter, .. } = &request;
-        // One more document shows whether there is another page.
+        // Asking for a further document shows whether a further page exists.
         let after = cursor.as_deref();
         let found = searcher.documents_after(after, limit + 1, filter.as_deref(), &stop)?;
         let (mut documents, mut metas_bytes) = (Vec::<ListedDocument>::new(), 0);
@@ -165,7 +165,7 @@ pub async fn list(
             let document = snapshot.document(address)?;
             let last = documents.last().map(|last| &last.id);
             let is_full = documents.len() >= limit || metas_bytes > PAGE_METAS_BYTES;
-            // All documents with the same id, from several indexes, are on one page.
+            // Documents with the same id stay on a page, because the cursor is an id.
             if is_full && last.is_some_and(|last| *last != document.id) {
                 cursor = last.cloned();
                 break;
@@ -275,7 +275,7 @@ pub async fn remove(
     let response = match (request.ids, request.filter) {
         (Some(ids), None) => remove_all(&app, ids, when.commit, app.room(body)).await?,
         (None, Some(filter)) => {
-            // Set when the client has gone: the other documents then stay.
+            // The stop is set when the client has gone. Then the remaining documents stay.
             let (stop, commit) = (StopOnDrop(Stop::new()), when.commit);
             let own = stop.0.clone();
             let command = |reply| Command::RemoveMatching { filter, commit, stop: own, reply };
@@ -292,7 +292,7 @@ fn one_of_ids_and_filter() -> Failure {
 
 /// Counts the documents that a request would remove.
 async fn to_remove(app: &App, request: RemoveRequest) -> Result<RemoveResponse, Failure> {
-    // Accepted changes are in the index when the removal begins.
+    // Commit first, because the real removal would see the accepted changes.
     app.command(Command::Commit).await?;
     let searcher = app.searcher();
     let (ids, filter) = match (request.ids, request.filter) {

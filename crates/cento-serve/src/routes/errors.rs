@@ -1,4 +1,4 @@
-//! Errors of every route, for the document of the API.
+//! The errors of every route, for the document of the API.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use utoipa::{IntoResponses, ToSchema};
 
 use cento_api::http::ErrorBody;
 
-/// The errors that every route of the API may answer with. A route that says more of one names them
-/// first: a later one takes the place of an earlier one.
+/// The errors that any route of the API may return. A route with its own description of an error
+/// must list [`Errors`] first, because a later description replaces an earlier description.
 pub struct Errors;
 
 impl IntoResponses for Errors {

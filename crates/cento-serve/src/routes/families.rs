@@ -129,7 +129,7 @@ pub async fn of_documents(
         let summary = found.summary();
         lines.write(&LineageSummary {
             trees: summary.trees,
-            // Each tree has one document without an ancestor.
+            // A tree has a single document without an ancestor.
             lines: summary.versions + summary.trees,
             versions: summary.versions,
             dated: summary.dated,
@@ -145,8 +145,8 @@ pub async fn of_documents(
     .await
 }
 
-/// Returns a searcher that ignores these texts, and the passages that this share of the documents
-/// have, with the memory of a request about all documents.
+/// Returns a searcher without these texts and without the passages of this share of the documents,
+/// with the memory of a request about all documents.
 fn without(
     searcher: &Searcher,
     (texts, share): (Vec<String>, Option<BoilerplateShare>),

@@ -41,7 +41,7 @@ pub async fn grouping(State(app): State<Arc<App>>, request: Request) -> Result<R
         let room = memory::for_names(&own.memory, body.bytes(), &stop)?;
         let found = grouped(&body, &stop);
         stop.check()?;
-        // The room is given back when the answer is written.
+        // The room is returned after the answer is written.
         Ok(found.map(|found| (found, room)))
     });
     let (found, _room) = found.await??;
@@ -54,7 +54,7 @@ fn grouped(body: &Body, stop: &Stop) -> Result<GroupingResponse, Failure> {
     let by = by.map(|by| by.parse::<By>().map_err(|what| Failure::argument("by", what)));
     let by = by.transpose()?.map_or_else(|| By::proposed(&names, stop), Ok)?;
     let ListedFiles { documents, left_out, said, .. } = Grouping::of_names(&by, &names, stop)?;
-    // What to do about it names options of the command, which a client lacks.
+    // Leave out the advice, which mentions options of the command that clients lack.
     let named = |(path, why): (String, &str)| FileReason { path, reason: why.to_owned() };
     Ok(GroupingResponse {
         by: by.to_string(),
@@ -64,8 +64,8 @@ fn grouped(body: &Body, stop: &Stop) -> Result<GroupingResponse, Failure> {
     })
 }
 
-/// The longest name of a file, and the longest pattern, in bytes: the time to match them grows with
-/// the square of the name.
+/// The maximum length of a file name and of a pattern, in bytes. The time to match grows with the
+/// square of a name's length.
 const NAME_BYTES_MAX: usize = 1024;
 const PATTERN_BYTES_MAX: usize = 256;
 

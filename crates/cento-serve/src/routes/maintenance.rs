@@ -92,7 +92,7 @@ pub async fn merge(
     merged.map(Json).map_err(|error| shards.failure(&index, &error))
 }
 
-/// Reads the body of a request without a time limit; the body itself must arrive in time.
+/// Reads the body within the time limit, for routes without a time limit for the work.
 async fn body(app: &App, request: Request) -> Result<Body, Failure> {
     let body = Body::read(request, &app.writes, app.settings.body_bytes_max);
     tokio::time::timeout(app.settings.timeout, body).await.map_err(|_| Failure::timed_out())?

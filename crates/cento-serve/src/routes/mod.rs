@@ -1,7 +1,7 @@
 //! Routes of the service.
 //!
-//! Each kind of route has a file. The document of the API is derived from the same functions in
-//! tests, and kept in a file, which the service sends.
+//! Routes of a kind share a file. Tests derive the document of the API from the same functions and
+//! compare it with the file that the service sends.
 
 mod compare;
 mod documents;
@@ -47,7 +47,7 @@ struct Route {
     method: Method,
     path: &'static str,
     handler: MethodRouter<Arc<App>>,
-    /// Whether its handler reads the parameters after `?`, and refuses unknown ones.
+    /// Whether the handler reads the parameters after `?`, and refuses unknown parameters.
     has_parameters: bool,
 }
 
@@ -57,8 +57,8 @@ impl Route {
     }
 }
 
-/// Refuses parameters after `?` for a route that reads none: a request with `?dry_run=true` would
-/// be carried out.
+/// Refuses parameters after `?` for a route without parameters. Otherwise the service would carry
+/// out a request with a useless `?dry_run=true`.
 async fn without_parameters(request: Request, next: Next) -> Result<Response, Failure> {
     let query = request.uri().query().unwrap_or_default();
     let Some(parameter) = query.split('&').find(|parameter| !parameter.is_empty()) else {
@@ -88,7 +88,7 @@ fn delete<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -
     Route { method: Method::DELETE, path, handler: routing::delete(handler), has_parameters: false }
 }
 
-/// The routes for clients that may read.
+/// The routes for clients with permission to read.
 fn readers() -> Vec<Route> {
     vec![
         post("/v1/search", search::search),
@@ -117,11 +117,11 @@ fn readers() -> Vec<Route> {
 
 /// The routes for monitoring systems.
 fn monitors() -> Vec<Route> {
-    // They may add parameters of their own.
+    // Monitoring systems may add parameters.
     vec![get("/metrics", status::metrics).with_parameters()]
 }
 
-/// The routes for clients that may write.
+/// The routes for clients with permission to write.
 fn writers() -> Vec<Route> {
     vec![
         post("/v1/documents", documents::add).with_parameters(),
@@ -157,7 +157,7 @@ fn routed(routes: Vec<Route>) -> Router<Arc<App>> {
     })
 }
 
-/// All routes.
+/// Returns the router of the service, with its guards.
 pub fn router(app: Arc<App>) -> Router {
     let readers = routed(readers()).route_layer(from_fn_with_state(app.clone(), guard::readers));
     let writers = routed(writers()).route_layer(from_fn_with_state(app.clone(), guard::writers));

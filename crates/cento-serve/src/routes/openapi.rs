@@ -1,7 +1,8 @@
-//! Rules of the OpenAPI document that the routes and their types do not express.
+//! Adds to the OpenAPI document what utoipa cannot derive.
 //!
-//! utoipa derives the document; this module adds the rules between fields that serde and the
-//! service check, and writes integers in the form that client generators read.
+//! utoipa derives the document from the routes and their types. This module adds the rules between
+//! fields that serde and the service check, and writes integers in the form that client generators
+//! understand.
 
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
@@ -24,8 +25,8 @@ use cento_api::{Descent, Family};
                        borrow from, and exactly which passages?",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
-    // Relative to the document: without it the API would be at the root of the host, even behind a
-    // proxy.
+    // The server is relative to the document. Without it, clients would expect the API at the root
+    // of the host, even behind a proxy.
     servers((url = ".", description = "Where this document is")),
     paths(
         search::search,
@@ -70,7 +71,7 @@ use cento_api::{Descent, Family};
 )]
 struct Document;
 
-/// Every route requires a token, if the service has tokens, unless its own description differs.
+/// Requires a token for every route, unless the route says otherwise or the service has no tokens.
 struct TokenSecurity;
 
 impl utoipa::Modify for TokenSecurity {
@@ -83,7 +84,7 @@ impl utoipa::Modify for TokenSecurity {
     }
 }
 
-/// Returns the document of the API. It is identical for every service of this version.
+/// Returns the document of the API, which is identical for every service of this version.
 pub fn document() -> Value {
     let document = serde_json::to_value(Document::openapi());
     let mut document = document.expect("the document is made of strings");
@@ -102,7 +103,7 @@ pub fn document() -> Value {
         flatten(schemas, body);
     }
     flatten_descent(schemas);
-    // An answer may have more fields in later versions.
+    // Later versions may add fields to an answer.
     schemas["Watch"].as_object_mut().map(|watch| watch.remove("additionalProperties"));
     if let Value::Object(schemas) = schemas {
         schemas.retain(|name, _| !PARTS.contains(&name.as_str()));
@@ -114,7 +115,7 @@ pub fn document() -> Value {
     extend(&mut schemas["SearchRequest"], options_that_go_together());
     for variant in schemas["TextOrId"]["oneOf"].as_array_mut().into_iter().flatten() {
         variant["additionalProperties"] = json!(false);
-        // utoipa takes no pattern for a field without a name.
+        // utoipa has no attribute for the pattern of an unnamed field.
         if let Some(text) = variant["properties"].get_mut("text") {
             text["pattern"] = json!(TEXT_THAT_IS_NOT_EMPTY);
         }
@@ -125,7 +126,7 @@ pub fn document() -> Value {
     document
 }
 
-/// Options that are fields of bodies, and no bodies themselves.
+/// Options that occur only as fields of bodies.
 const PARTS: [&str; 8] = [
     "SearchOptions",
     "Thresholds",
@@ -137,7 +138,7 @@ const PARTS: [&str; 8] = [
     "LineageOptions",
 ];
 
-/// No NUL, and something besides white space: the characters of `is_white_space`.
+/// A text without NUL that has a character besides the white space of `is_white_space`.
 const TEXT_THAT_IS_NOT_EMPTY: &str = concat!(
     r"^[^\x00]*[^\x00\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]",
     r"[^\x00]*$"
@@ -150,25 +151,25 @@ fn extend(schema: &mut Value, rules: Value) {
     schema.extend(rules);
 }
 
-/// Returns a schema with these fields present and not null.
+/// Returns a schema with the field present and not null.
 fn given(field: &str) -> Value {
     json!({"required": [field], "properties": {field: {"not": {"type": "null"}}}})
 }
 
-/// Returns a schema with these fields missing or null.
+/// Returns a schema with the fields missing or null.
 fn absent(fields: &[&str]) -> Value {
     let fields = fields.iter().map(|field| ((*field).to_owned(), json!({"type": "null"})));
     json!({"properties": fields.collect::<Map<_, _>>()})
 }
 
 /// Returns a schema with exactly one of `text`, `parts`, `id` and `signature`. Client generators
-/// read `oneOf` as a choice of types, and would know none of these; they leave `if` to validators.
+/// read `oneOf` as a choice of types and would lose the fields. They leave `if` to validators.
 fn one_subject_or_parts() -> Value {
     let others = one_subject();
     json!({"if": given("parts"), "then": absent(&["text", "id", "signature"]), "else": others})
 }
 
-/// Returns the same rule for a body without `parts`.
+/// Returns the rule of [`one_subject_or_parts`] for a body without `parts`.
 fn one_subject() -> Value {
     json!({
         "if": given("text"),
@@ -177,9 +178,8 @@ fn one_subject() -> Value {
     })
 }
 
-/// Returns the rules for options: the goal `passage` goes with few other options, `rank` with hits,
-/// `min_similarity` with `verify` only, and options that read the text of the query not with a
-/// signature.
+/// Returns the rules for options: `goal: passage` excludes some options, `rank` needs hits,
+/// `min_similarity` needs `verify`, and options about the query's text exclude a signature.
 fn options_that_go_together() -> Value {
     let mut alone = absent(&["verify", "min_passage"]);
     alone["properties"]["boilerplate"] = json!({"maxItems": 0});
@@ -199,8 +199,8 @@ fn options_that_go_together() -> Value {
     }})
 }
 
-/// Merges the parts that utoipa derives for a body into one object. Each part alone would refuse
-/// the fields of the others.
+/// Merges the parts that utoipa derives for a body into one object. A separate part would refuse
+/// the fields of the remaining parts.
 fn flatten(schemas: &mut Value, body: &str) {
     let mut merged = Merged::default();
     merged.add(schemas, &schemas[body]["allOf"]);
@@ -219,7 +219,7 @@ fn flatten(schemas: &mut Value, body: &str) {
     }
 }
 
-/// Removes the defaults of fields: clients would send them.
+/// Removes the defaults of fields, because generated clients would send the defaults.
 fn remove_defaults(properties: &mut Value) {
     let fields = properties.as_object_mut().into_iter().flat_map(Map::values_mut);
     for field in fields.filter_map(Value::as_object_mut) {
@@ -227,8 +227,8 @@ fn remove_defaults(properties: &mut Value) {
     }
 }
 
-/// Merges the parts of a document of a lineage. The first of a tree has no similarity with an
-/// ancestor, so the fields of that part may be absent.
+/// Merges the parts of a lineage's document. The first document of a tree has no similarity with an
+/// ancestor, so the fields of the similarity are optional.
 fn flatten_descent(schemas: &mut Value) {
     let mut required = Value::Null;
     for part in schemas["Descent"]["allOf"].as_array_mut().into_iter().flatten() {
@@ -245,7 +245,7 @@ fn flatten_descent(schemas: &mut Value) {
     descent.insert("required".into(), required);
 }
 
-/// The fields of an object that is made of parts.
+/// The merged fields of an object in parts.
 #[derive(Default)]
 struct Merged {
     properties: Map<String, Value>,
@@ -270,7 +270,7 @@ impl Merged {
     }
 }
 
-/// Lists the measures.
+/// Gives a field for a measure the pattern of all measures, with examples.
 fn say_measures(schema: &mut Map<String, Value>) {
     if schema.get("format") == Some(&json!("cento-measure")) {
         schema.remove("format");
@@ -279,8 +279,8 @@ fn say_measures(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Returns a regular expression of all measures, written without spaces; also of those that this
-/// build leaves out, so that the document is identical for every build.
+/// Returns a regular expression of all measures, written without spaces. It includes measures that
+/// this build lacks, so that the document is identical for every build.
 fn measure_pattern() -> String {
     let mut all: Vec<String> = families()
         .iter()
@@ -297,7 +297,8 @@ fn measure_pattern() -> String {
 /// Returns a regular expression of the numbers from 1 to `max`.
 fn up_to(max: u32) -> String {
     let digits = max.to_string();
-    // Shorter numbers; then those that have a smaller digit after the same ones; then `max`.
+    // First shorter numbers, then numbers with the same first digits and a smaller digit after
+    // them, then `max`.
     let mut ways: Vec<String> =
         (1..digits.len()).map(|n| format!("[1-9][0-9]{{{}}}", n - 1)).collect();
     for (i, digit) in digits.bytes().enumerate() {
@@ -330,7 +331,7 @@ fn each_object(value: &mut Value, change: &mut impl FnMut(&mut Map<String, Value
     }
 }
 
-/// Writes `true` for a schema of any value: for `{}` generators make a pointer to a value, or
+/// Writes `true` for a schema of any value. For `{}` generators make a pointer to a value, or
 /// nothing.
 fn say_maps(schema: &mut Map<String, Value>) {
     if schema.get("additionalProperties") == Some(&json!({})) {
@@ -338,8 +339,8 @@ fn say_maps(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Writes an unsigned integer in the form that generators know: `int64`, for they take other
-/// formats for 32 bits with a sign, with the greatest value that is read.
+/// Writes an unsigned integer as `int64` with the largest accepted value. Generators take unsigned
+/// formats for signed integers of 32 bits.
 fn say_integers(schema: &mut Map<String, Value>) {
     let is_integer = |of: &Value| {
         of == "integer" || of.as_array().is_some_and(|of| of.contains(&json!("integer")))
@@ -351,7 +352,7 @@ fn say_integers(schema: &mut Map<String, Value>) {
         Some("u-int8" | "uint8") => u64::from(u8::MAX),
         Some("u-int16" | "uint16") => u64::from(u16::MAX),
         Some("u-int32" | "uint32") => u64::from(u32::MAX),
-        // `usize` has no format.
+        // utoipa gives `usize` no format.
         Some("u-int64" | "uint64") | None => u64::MAX,
         Some(_) => return,
     };
@@ -363,7 +364,7 @@ fn say_integers(schema: &mut Map<String, Value>) {
 mod tests {
     use super::*;
 
-    /// All objects of the document, each with the path to it.
+    /// Collects all objects of the document with their paths.
     fn objects(value: &Value, path: String, found: &mut Vec<(String, Map<String, Value>)>) {
         match value {
             Value::Object(object) => {
@@ -396,7 +397,7 @@ mod tests {
         let pattern = measure_pattern();
         for family in families() {
             assert!(pattern.split('|').any(|way| way.starts_with(family.name)), "{}", family.name);
-            // The pattern begins at 1.
+            // The pattern has 1 as the lower bound.
             assert!(family.parameters.iter().all(|one| one.min == 1 && one.names.is_empty()));
         }
         assert!(
@@ -409,7 +410,7 @@ mod tests {
         );
     }
 
-    /// The document as it is kept.
+    /// Returns the document as written to `openapi.json`.
     fn derived() -> String {
         format!("{:#}\n", document())
     }
@@ -460,8 +461,8 @@ mod tests {
 
     #[test]
     fn every_operation_has_a_name_of_its_own() {
-        // Two operations were named `report`, after functions of two modules: a generated client
-        // had only one of them.
+        // Once two operations were called `report`, after functions of two modules. A generated
+        // client had only one of the two.
         let document = document();
         let operations = document["paths"].as_object().unwrap().values();
         let operations = operations.flat_map(|methods| methods.as_object().unwrap().values());
@@ -480,8 +481,8 @@ mod tests {
 
     #[test]
     fn no_value_is_a_default() {
-        // Validators refuse null for a field that is not nullable, and openapi-typescript treats a
-        // field with a default as always present.
+        // Validators refuse null for fields that are not nullable, and openapi-typescript treats
+        // fields with a default as always present.
         check_objects(|object| !object.contains_key("default"));
     }
 

@@ -9,7 +9,7 @@ use axum::routing::get;
 
 use crate::app::App;
 
-/// The page may load and ask nothing but this service.
+/// The page may load and request nothing except from this service.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
@@ -18,7 +18,7 @@ const HTML: &str = "text/html; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// The files of the page, which are part of the program: path, kind, text.
+/// The files of the page, which are part of the program: path, type, content.
 const FILES: [(&str, &str, &str); 20] = [
     ("/", HTML, include_str!("../page/index.html")),
     ("/page/style.css", STYLE, include_str!("../page/style.css")),
@@ -53,7 +53,7 @@ async fn file(kind: &'static str, text: &'static str) -> Response {
     let headers = [
         (header::CONTENT_TYPE, kind),
         (header::CONTENT_SECURITY_POLICY, POLICY),
-        // A newer program has a newer page.
+        // Browsers must check again, because a newer program has a newer page.
         (header::CACHE_CONTROL, "no-cache"),
     ];
     (headers, text).into_response()

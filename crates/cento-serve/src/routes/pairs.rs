@@ -120,8 +120,8 @@ pub async fn report(State(app): State<Arc<App>>, request: Request) -> Result<Res
     Ok(super::report::file(html.await?))
 }
 
-/// Returns the configuration for comparing documents as those of the index. Texts decide, so they
-/// are stored, unless the documents are compared with those of an index that stores none.
+/// Returns the configuration for comparing documents as the index does. Texts decide, so texts are
+/// stored, unless the documents are compared with an index that stores no texts.
 fn config_of(snapshot: &Snapshot, against_index: bool) -> cento::Result<Config> {
     let config = snapshot.config();
     let config = if against_index { config.clone() } else { config.with_text(true)? };
@@ -161,8 +161,8 @@ fn made(
     super::report::bounded(PairsReport::new(run, joined, anonymous).html())
 }
 
-/// Returns the warnings for readers of the documents; `unseen` has those of the files, in their
-/// order.
+/// Returns the warnings for readers of the documents. `unseen` has the hidden content of files, in
+/// the order of the files.
 fn warnings(documents: &[AddedDocument], unseen: &[Unseen]) -> Vec<FileReason> {
     let first_of_files = documents.len() - unseen.len();
     let of = |(place, document): (usize, &AddedDocument)| {
@@ -214,7 +214,7 @@ fn check(app: &App, request: &PairsRequest) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The name of the index of the service, beside the documents of a request.
+/// The name of the service's index, beside the documents of a request.
 const INDEX: &str = "the index";
 
 /// Returns a document of a request, and checks it.
@@ -236,13 +236,13 @@ fn document_of(body: AddedDocument) -> cento::Result<Document> {
     document.with_meta(meta).with_id_source(id_source).checked()
 }
 
-/// Documents that were compared with each other.
+/// Documents after the comparison with each other.
 struct Compared {
     searcher: Searcher,
     found: MostSimilar,
-    /// The passages that most documents have, if they were requested.
+    /// The passages of most documents, if requested.
     proposed: Vec<RepeatedPassage>,
-    /// What each document has from where, if it was requested.
+    /// The sources of every document, if requested.
     sources: Vec<Sources>,
     /// The ids of the documents with an earlier version in the index.
     earlier_versions: Vec<String>,
@@ -258,7 +258,7 @@ impl Compared {
         left.map(|left| NotCompared::nothing_left(left, analyzer)).collect()
     }
 
-    /// Returns the boilerplate of the documents that are in a pair, if there is any.
+    /// Returns the boilerplate of the documents in pairs, or nothing without boilerplate.
     fn boilerplate(&self, stop: &Stop) -> cento::Result<Vec<DocumentBoilerplate>> {
         let Some(named) = self.searcher.boilerplate() else { return Ok(Vec::new()) };
         let snapshot = self.searcher.snapshot();
@@ -276,8 +276,8 @@ impl Compared {
         Ok(found)
     }
 
-    /// Compares the documents of a request in an index of their own; reserves the memory to find
-    /// the passages of pairs, if requested.
+    /// Compares the documents of a request in a temporary index. Reserves the memory for passages
+    /// of pairs, if requested.
     fn new(
         app: &App,
         served: &Searcher,
@@ -294,7 +294,7 @@ impl Compared {
             documents.into_iter().map(document_of).collect::<cento::Result<_>>()?;
         let texts: Vec<&str> = documents.iter().map(|document| document.text.as_str()).collect();
         let handed_out: Vec<&str> = boilerplate.iter().map(String::as_str).collect();
-        // The passages that documents repeat are at most all of them.
+        // Repeated passages cannot exceed the documents, so reserve for the whole texts.
         let repeated = if share.is_some() { &texts[..] } else { &[] };
         let may_be_boilerplate = [&handed_out[..], repeated].concat();
         let texts = (&texts[..], &may_be_boilerplate[..]);
@@ -338,8 +338,8 @@ impl Compared {
     }
 }
 
-/// Returns the request made from files, beside the documents and the boilerplate that it has, and
-/// the hidden content of the files, which are the last of the documents.
+/// Returns the request with documents and boilerplate from files added. Also returns the hidden
+/// content of the files, whose documents come last.
 async fn files(
     app: &Arc<App>,
     body: Body,

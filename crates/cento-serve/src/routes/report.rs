@@ -56,7 +56,7 @@ pub async fn report(
 pub fn file(html: String) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        // The file is for keeping, and not a page of this service.
+        // Download the file, because the report is no page of this service.
         (header::CONTENT_DISPOSITION, "attachment; filename=\"report.html\""),
     ];
     (headers, html).into_response()
@@ -65,7 +65,7 @@ pub fn file(html: String) -> Response {
 /// Returns the report, unless it exceeds the maximum size of an answer.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] if it is.
+/// [`Error::InvalidArgument`] if the report is too large.
 pub fn bounded(html: String) -> Result<String> {
     match html.len() > ANSWER_BYTES_MAX / 2 {
         true => {
@@ -76,7 +76,7 @@ pub fn bounded(html: String) -> Result<String> {
     }
 }
 
-/// Returns the current time, as a report shows it.
+/// Returns the current time in the form of a report.
 pub fn now() -> String {
     Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
@@ -130,13 +130,13 @@ fn made(app: &App, searcher: &Searcher, request: ReportRequest, stop: Stop) -> R
     bounded(report.html())
 }
 
-/// Returns the text for the foot of the report: all options of the request that are not defaults.
+/// Returns the text for the foot of the report: the request's options, without defaults.
 fn described(search: &SearchRequest, searcher: &Searcher) -> Run {
     let snapshot = searcher.snapshot();
     let run = Run {
         date: Some(now()),
         index: Some(IndexState {
-            // The path is not shown to clients.
+            // Clients must not see the path.
             place: "of the service".into(),
             generation: Some(snapshot.generation().to_string()),
             documents: snapshot.documents(),
@@ -144,7 +144,7 @@ fn described(search: &SearchRequest, searcher: &Searcher) -> Run {
         ..Run::new("search")
     };
     let mut run = run.analyzed_by(&snapshot.config().analyzer);
-    // A report has passages in any case.
+    // Reports contain passages in any case, so `passages` tells nothing.
     let options = search.options.clone().passages(false);
     run = run.with_options(&search.thresholds).with_options(&options);
     if !search.boilerplate.is_empty() {

@@ -23,10 +23,10 @@ use cento::{Error, Result};
 use cento_api::http::{CANDIDATES_MAX, FileAnswer, HITS_MAX, SearchFilesResponse, SearchRequest};
 use cento_api::part::exchanged_parts;
 
-/// The maximum size, in bytes, of the body of a search that is read regardless of other searches.
+/// The maximum size, in bytes, of a search's body to read regardless of other searches.
 const QUICK_BYTES_MAX: usize = 4 << 10;
 
-/// The type of answers to a search for files: different from that of a single answer, so that each
+/// The type of answers to a search for files. A single answer has a different type, so every type
 /// has one schema.
 const ANSWERS: &str = "application/vnd.cento.answers+json";
 
@@ -72,10 +72,10 @@ pub async fn search(
     let requested =
         RequestedSearch::new(request, searcher.snapshot().config(), frequencies.as_ref())?;
     let answer = if requested.is_quick(searcher.snapshot().config()) {
-        // On this thread, regardless of other searches.
+        // Answer on this thread, regardless of other searches.
         requested.answer(&app, &searcher, Stop::default())?
     } else {
-        // The room is released when the search is done.
+        // The room is released after the search.
         let (_, room) = body.into_parts();
         let own = app.clone();
         app.run(move |stop| {
@@ -88,7 +88,7 @@ pub async fn search(
     Ok(Json(answer).into_response())
 }
 
-/// Searches for each document in files.
+/// Searches for every document in files.
 async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesResponse, Failure> {
     let mut files = Files::read(app, body, &["file"]).await?;
     let request: SearchRequest = files.request([])?;
@@ -128,15 +128,15 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
     Ok(SearchFilesResponse { answers: answers.await?, not_read })
 }
 
-/// A search that was requested.
+/// A requested search with its boilerplate.
 pub(super) struct RequestedSearch {
     query: Query,
-    /// The texts that do not count.
+    /// Texts to ignore in the query and the hits.
     boilerplate: Vec<String>,
 }
 
 impl RequestedSearch {
-    /// Makes the query of a request.
+    /// Checks a request and makes its query.
     ///
     /// # Errors
     /// When the request is invalid.
@@ -149,7 +149,7 @@ impl RequestedSearch {
         if options.limit.is_some_and(|limit| limit > HITS_MAX) {
             return Err(Error::argument("limit", format!("`limit` must be at most {HITS_MAX}")));
         }
-        // There are at least as many candidates as hits.
+        // There are never fewer candidates than hits.
         let is_more = |number: Option<usize>| number.is_some_and(|number| number > CANDIDATES_MAX);
         if options.rank == Some(Rank::Passages) && is_more(options.limit) {
             let what = format!("`limit` must be at most {CANDIDATES_MAX} to rank by passages");
@@ -165,17 +165,17 @@ impl RequestedSearch {
         Ok(RequestedSearch { query, boilerplate })
     }
 
-    /// Tells whether the search takes no longer than handing it to another thread and back.
+    /// Tells whether the search takes less time than handing it to another thread and back.
     fn is_quick(&self, config: &Config) -> bool {
         self.boilerplate.is_empty() && self.query.cost(config) == Cost::Postings
     }
 
-    /// Answers it.
+    /// Runs the search and returns the hits.
     fn answer(self, app: &App, searcher: &Searcher, stop: Stop) -> Result<Answer> {
         self.ask(app, searcher, stop, Searcher::search)
     }
 
-    /// Asks the searcher about it, without the texts that do not count.
+    /// Calls `ask` with the searcher and the query, without the ignored texts.
     pub(super) fn ask<T>(
         self,
         app: &App,
@@ -202,7 +202,7 @@ impl RequestedSearch {
     }
 }
 
-/// Answers one search.
+/// Answers a single search request.
 pub(super) fn one(
     app: &App,
     searcher: &Searcher,
@@ -221,7 +221,7 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
             format!("a batch can have at most {batch_max} searches; send fewer at a time");
         return Err(Failure::too_large(message));
     }
-    // One commit answers all of them.
+    // All searches of a batch see the same commit.
     let (searcher, frequencies) = (app.searcher(), app.settings.frequencies.clone());
     let (metrics, own) = (app.metrics.clone(), app.clone());
     let lines = app

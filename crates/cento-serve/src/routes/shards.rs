@@ -1,7 +1,7 @@
 //! `POST /v1/shard/frequencies`, `POST /v1/shard/candidates` and `POST /v1/shard/spans`
 //!
-//! A service over a shard answers these three, and a client of all shards composes the answer of
-//! one index. No service sends requests to others.
+//! A service over a shard answers these three requests, and a client of all shards composes the
+//! answer of a single index. Services send no requests to other services.
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ pub async fn shard_spans(
     answer(&app, body, search, move |shard, query| shard.spans(query, &winners)).await
 }
 
-/// Asks the index about a search.
+/// Calls `ask` with the index and the query of a search.
 async fn answer<T: Send + 'static>(
     app: &Arc<App>,
     body: Body,
@@ -105,7 +105,7 @@ async fn answer<T: Send + 'static>(
     let (_, room) = body.into_parts();
     let own = app.clone();
     let answer = app.run(move |stop| {
-        // The room is released when the answer is made.
+        // The room is released after the answer is made.
         let _room = room;
         requested.ask(&own, &searcher, stop, ask)
     });

@@ -24,16 +24,16 @@ use cento_api::http::{EventsRequest, ListWatchesRequest, ListWatchesResponse, Wa
 use cento_api::{Watch, WatchEvents};
 use cento_collections::watch::{WatchReader, unknown};
 
-/// The number of watches, or of events, in an answer.
+/// The default number of watches, or of events, in an answer.
 const PAGE_DEFAULT: usize = 100;
 
-/// The maximum number of them.
+/// The maximum number of watches, or of events, in an answer.
 const PAGE_MAX: usize = 1000;
 
-/// The interval between two lines that keep a stream of events open.
+/// The time between two lines that keep a stream of events open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// A request that waits looks at this interval whether the service stops.
+/// How often a waiting request checks whether the service stops.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Returns the watches of a service that writes its index.
@@ -45,7 +45,7 @@ fn matching(app: &App) -> Result<&Arc<Matching>, Failure> {
     })
 }
 
-/// Returns the watches, if there has been one.
+/// Returns the reader of watches, unless there has never been a watch.
 fn reader(app: &App) -> Result<Option<WatchReader>, Failure> {
     Ok(matching(app)?.reader())
 }
@@ -58,8 +58,8 @@ fn limit_of(limit: Option<usize>) -> Result<usize, Failure> {
     Ok(limit)
 }
 
-/// Returns a watch as the sender of a request may see it. The address of a webhook is often all
-/// that one needs to post to it, so clients that may only read see its host.
+/// Returns a watch in the form for the sender of a request. The address of a webhook often suffices
+/// to post to the receiver, so clients without permission to write see only the host.
 fn shown(app: &App, headers: &HeaderMap, watch: Watch) -> Watch {
     if app.settings.tokens.role(headers) == Some(Role::Write) {
         return watch;
@@ -264,7 +264,7 @@ async fn read(
     loop {
         let found = reading.events().await?;
         let is_over = Instant::now() >= until || reading.is_stopping();
-        // A client that waits learns at once that it missed some: later reads begin elsewhere.
+        // A waiting client learns at once of missed events, because later reads begin elsewhere.
         if !found.events.is_empty() || found.missed || is_over {
             return Ok(Json(found).into_response());
         }
@@ -273,8 +273,8 @@ async fn read(
     }
 }
 
-/// Changes the watches on a thread of its own, which may wait for the matching of a commit:
-/// searches must not wait for that too.
+/// Changes the watches on a separate thread. The change may wait for the matching of a commit,
+/// which searches need not wait for.
 async fn changed<T: Send + 'static>(
     app: &Arc<App>,
     change: impl FnOnce() -> cento::Result<T> + Send + 'static,
@@ -284,7 +284,7 @@ async fn changed<T: Send + 'static>(
         let _place = place;
         change()
     });
-    // A panic has been logged where it happened.
+    // The panic has been logged already.
     changed.await.map_err(|_| Failure::internal())?.map_err(Failure::from)
 }
 
@@ -292,13 +292,13 @@ fn is_event_stream(accepted: &str) -> bool {
     accepted.split(';').next().is_some_and(|kind| kind.trim() == "text/event-stream")
 }
 
-/// Takes a place among the requests that wait for events.
+/// Takes a place among requests waiting for events.
 fn place(app: &Arc<App>) -> Result<tokio::sync::OwnedSemaphorePermit, Failure> {
     let place = app.waiting.clone().try_acquire_owned();
     place.map_err(|_| Failure::busy("too many requests wait for events; try again later"))
 }
 
-/// A reader of events, and its place in the log.
+/// A reader of events with its place in the log.
 struct Reading {
     app: Arc<App>,
     watch: Option<String>,
@@ -314,7 +314,7 @@ impl Reading {
             return Ok(WatchEvents { events: Vec::new(), next: 0, more: false, missed: false });
         };
         let (after, watch, limit) = (self.after, self.watch.clone(), self.limit);
-        // A stream of a watch that is removed ends.
+        // A removed watch is unknown, which ends its stream.
         self.app.run(move |_| reader.events(after, watch.as_deref(), limit)).await
     }
 
@@ -322,7 +322,7 @@ impl Reading {
         self.app.stopping.is_set()
     }
 
-    /// Waits for new events, for the service to stop, or for this time.
+    /// Waits for new events or the end of the service, at most `time`.
     async fn changed(&mut self, time: Duration) {
         let until = Instant::now() + time;
         while Instant::now() < until && !self.is_stopping() {
@@ -333,7 +333,7 @@ impl Reading {
         }
     }
 
-    /// Returns the next part of a stream; `None` at its end.
+    /// Returns the next part of a stream, or `None` at the end.
     async fn part(&mut self) -> Option<Bytes> {
         if self.is_stopping() {
             return None;
@@ -356,7 +356,7 @@ impl Reading {
     }
 }
 
-/// Returns the events as they come.
+/// Streams events as they occur.
 fn stream(reading: Reading) -> Result<Response, Failure> {
     let place = place(&reading.app)?;
     let parts = stream::unfold((reading, place), |(mut reading, place)| async move {

@@ -44,7 +44,7 @@ pub async fn withdraw(
     let request: WithdrawRequest = app.write_body(request).await?.json()?;
     request.options.check()?;
     if request.dry_run {
-        // Accepted changes are in the index when the withdrawal begins.
+        // Commit first, because the real withdrawal would see the accepted changes.
         app.command(Command::Commit).await?;
         let searcher = app.searcher();
         let found = app.in_turn(client, move |stop, turn| {
@@ -61,7 +61,7 @@ pub async fn withdraw(
         });
         return Ok(Json(found.await?));
     }
-    // Set when the client has gone; a withdrawal that is committed is completed.
+    // The stop is set when the client has gone. A committed withdrawal is completed nevertheless.
     let stop = StopOnDrop(Stop::new());
     let own = stop.0.clone();
     let done = app.command(|reply| Command::Withdraw { request, stop: own, reply });

@@ -1,7 +1,7 @@
-//! Changes that have been accepted and not committed yet.
+//! Changes that have been accepted but not committed.
 //!
 //! When a change triggers a defect, tantivy loses everything since the last commit. So changes are
-//! kept here, in order, until a commit has them; the owner limits their size.
+//! kept here in order until a commit has them. The owner limits their size.
 
 use std::collections::VecDeque;
 
@@ -14,15 +14,15 @@ use cento::index::canonical_json;
 use cento::index::{Outcome, Writer};
 use cento::{Result, Stop};
 
-/// The memory of each change besides its texts: its place in a list that grows by doubling, and the
-/// allocator's overhead for its id, its text and its signature.
+/// The memory of a change without its texts, in bytes: a place in a list that grows by doubling,
+/// and the allocator's overhead for id, text and signature.
 const CHANGE_BYTES: usize = 512;
 
-/// The memory of a byte of a meta object as JSON, once it is parsed: small members have nodes of a
-/// map, and strings of their own.
+/// The memory of a parsed meta object for each byte of its JSON. Small members have nodes of a map
+/// and separate strings.
 const PATCH_BYTES: usize = 16;
 
-/// The number of documents that triggered a defect which are remembered.
+/// The maximum number of remembered documents with a defect.
 const POISONS_MAX: usize = 1024;
 
 /// A change of the index.
@@ -31,73 +31,72 @@ pub enum Change {
     Add(Received),
     /// The document with this id is removed.
     Remove(String),
-    /// The meta object of the document with this id is changed by a merge patch.
+    /// A merge patch changes the meta object of the document with this id.
     Patch(String, Map<String, Value>),
 }
 
 /// The state of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It has been made, and is not committed.
+    /// The change was made, but is not committed.
     Pending,
-    /// It is durable.
+    /// The change is durable.
     Committed,
-    /// It triggers a defect.
+    /// The change triggers a defect.
     Refused,
 }
 
-/// The result that the sender of a change was given.
+/// The reported outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reported {
-    /// Nothing yet.
+    /// The sender has received no answer.
     Nothing,
-    /// It was accepted: if the change is lost, that is counted.
+    /// The sender knows the change as accepted, so the loss of the change would be counted.
     Accepted,
-    /// Its command failed: the change may still be made, but no client relies on it.
+    /// The sender knows the command as failed. The change may still be made.
     Failed,
 }
 
-/// A change, and its state.
+/// A change with its state.
 pub struct PendingChange {
-    /// The change.
+    /// The document, removal or patch.
     pub change: Change,
-    /// The number of its command.
+    /// The number of the change's command.
     pub command: u64,
-    /// The result that its sender was given.
+    /// The outcome known to the sender.
     pub reported: Reported,
-    /// Its state.
     pub state: State,
-    /// The outcome of adding the document, when it was first added.
+    /// The outcome of adding the document the first time.
     pub outcome: Option<Outcome>,
-    /// Whether its command has counted it.
+    /// Whether the command has counted the change.
     pub is_counted: bool,
 }
 
-/// A change that was refused.
+/// A refused change, for the answer to its sender.
 pub struct Refused {
     /// The id of the document.
     pub id: String,
-    /// Its line, if it was one of several.
+    /// The line of the document, if the request had several.
     pub line: Option<u64>,
-    /// The bytes of its text.
+    /// The bytes of the document's text.
     pub bytes: u64,
-    /// Whether it has no token.
+    /// Whether the document has no token.
     pub is_empty: bool,
-    /// The outcome that it was counted as before it was refused, if it was counted.
+    /// The outcome that was counted before the refusal, if any.
     pub counted: Option<Outcome>,
 }
 
 impl PendingChange {
-    /// A change that has not been made yet.
+    /// Returns a change before the first attempt.
     pub fn new(change: Change, command: u64) -> PendingChange {
         let (reported, state) = (Reported::Nothing, State::Pending);
         PendingChange { change, command, reported, state, outcome: None, is_counted: false }
     }
 
-    /// Makes the change; false if there was nothing to change.
+    /// Makes the change. Returns false if there was nothing to change.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When the change cannot be made.
     pub fn make(&mut self, writer: &mut Writer) -> Result<bool> {
         match &self.change {
             Change::Add(Received { signed, .. }) => {
@@ -122,7 +121,7 @@ impl PendingChange {
         }
     }
 
-    /// Returns the report of the change for when it is refused.
+    /// Returns the report for refusing the change.
     pub fn refused(&self) -> Refused {
         let (line, bytes, is_empty) = match &self.change {
             Change::Add(Received { line, signed }) => {
@@ -134,11 +133,11 @@ impl PendingChange {
         Refused { id: self.id().to_owned(), line, bytes, is_empty, counted }
     }
 
-    /// Returns the approximate memory that it takes, in bytes.
+    /// Returns the approximate memory of the change, in bytes.
     pub fn bytes(&self) -> usize {
         let own = match &self.change {
             Change::Add(Received { signed, .. }) => {
-                // The meta object was parsed from JSON, which is limited.
+                // The meta object was parsed from JSON, whose size is limited.
                 signed.document.text.len() + size_of_val(&signed.signature[..])
             }
             Change::Remove(_) => 0,
@@ -156,28 +155,26 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Appends a change.
     pub fn push(&mut self, kept: PendingChange) {
         self.bytes += kept.bytes();
         self.list.push(kept);
     }
 
-    /// Returns the approximate memory that they take, in bytes.
+    /// Returns the approximate memory of the changes, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The number of changes.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Returns all changes, and keeps none.
+    /// Empties the list and returns its changes.
     pub fn take(&mut self) -> Vec<PendingChange> {
         std::mem::take(self).list
     }
 
-    /// Notes the answer to a command; its sender receives no other.
+    /// Records the only answer to a command.
     pub fn answered(&mut self, command: u64, reported: Reported) {
         // Commands have ascending numbers.
         let start = self.list.partition_point(|kept| kept.command < command);
@@ -186,12 +183,12 @@ impl Changes {
     }
 }
 
-/// The documents that triggered a defect in this run.
+/// The documents with defects, found in this run.
 #[derive(Default)]
 pub struct Poisons(VecDeque<Digest>);
 
 impl Poisons {
-    /// Remembers a document: this text and meta under this id.
+    /// Remembers a document by id, text and meta object.
     pub fn add(&mut self, signed: &SignedDocument) {
         if self.0.len() == POISONS_MAX {
             self.0.pop_front();
@@ -199,7 +196,7 @@ impl Poisons {
         self.0.push_back(identity(signed));
     }
 
-    /// Returns whether the document is one of them.
+    /// Tells whether this document triggered a defect.
     pub fn has(&self, signed: &SignedDocument) -> bool {
         !self.0.is_empty() && self.0.contains(&identity(signed))
     }
@@ -217,7 +214,7 @@ mod tests {
 
     #[test]
     fn the_memory_of_a_change_is_not_underestimated() {
-        // 256 bytes were counted, and a small document took twice as much.
+        // Once 256 bytes were counted, and a small document took twice as much.
         assert!(
             2 * size_of::<PendingChange>() + 64 <= CHANGE_BYTES,
             "{}",
@@ -229,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_command_is_answered_wherever_its_changes_stand() {
-        // The changes of commands before the last one once stayed as if they had not been reported.
+        // Once changes before the last command were treated as never reported.
         let mut changes = Changes::default();
         for command in [1, 1, 4, 4, 7] {
             changes.push(PendingChange::new(Change::Remove("a".into()), command));

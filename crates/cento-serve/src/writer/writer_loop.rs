@@ -1,8 +1,8 @@
 //! The loop of the writer's thread.
 //!
-//! It takes commands in turn, commits when a client waits for the commit or the commit interval is
-//! over, and publishes each commit. A compaction runs in tantivy's threads while documents are
-//! added.
+//! The loop takes commands in turn. It commits when a client waits for a commit or the commit
+//! interval is over, and publishes each commit. A compaction runs in tantivy's threads while
+//! documents are added.
 //!
 //! After a failed write or a panic no acknowledged change is lost: see [`recovery`].
 
@@ -36,17 +36,17 @@ use cento::{AddIndexesOptions, AddedIndexes, Error, Result};
 use cento_api::AddReport;
 use cento_api::http::{AddResponse, Commit, CommitResponse, CompactResponse};
 
-/// The maximum number of commands in one commit that a client waits for.
+/// The maximum number of commands in a commit that a client waits for.
 const GROUP_MAX: usize = 64;
 
-/// The interval between two ticks, when the writer checks for ended merges, and the time.
+/// The time between two ticks, when the writer checks for finished merges and the time of day.
 const TICK: Duration = Duration::from_secs(1);
 
-/// This share of the writer's memory is for uncommitted changes; when it is used up a commit is
+/// Uncommitted changes may take one part in this many of the writer's memory, and then a commit is
 /// made.
 const KEPT_SHARE: usize = 4;
 
-/// A command that is answered when a commit has succeeded or failed.
+/// A command to answer after the next commit, or after its failure.
 struct PendingReply {
     command: u64,
     tell: ReplyFn,
@@ -63,24 +63,23 @@ struct Applied {
 
 pub struct WriterLoop {
     index: Index,
-    /// Without one after a failed write, until writing succeeds again.
+    /// `None` after a failed write, until writing succeeds again.
     writer: Option<Writer>,
     settings: WriterSettings,
     published: Arc<Published>,
     metrics: Arc<Metrics>,
     status: Arc<Status>,
     commands: Sender<Command>,
-    /// The number of the command in progress.
+    /// The number of the current command.
     command: u64,
     waiting: Vec<PendingReply>,
-    /// The deadline for committing the acknowledged changes.
+    /// When to commit the acknowledged changes at the latest.
     commit_due: Option<Instant>,
     /// The changes since the last commit.
     kept: Changes,
-    /// Acknowledged changes that could not be written: no new ones are taken until these are
-    /// committed.
+    /// Acknowledged but unwritten changes. Until they are committed, new changes are refused.
     owed: Changes,
-    /// The refused changes of commands that have not been answered.
+    /// The refused changes of unanswered commands, by number of the command.
     refused: HashMap<u64, Vec<Refused>>,
     poisons: Poisons,
     running: Option<Running>,
@@ -95,7 +94,7 @@ impl WriterLoop {
     /// Opens the writer.
     ///
     /// # Errors
-    /// When another process has it, or the index cannot be opened.
+    /// When another process has the writer, or the index cannot be opened.
     pub fn begin(
         index: Index,
         settings: WriterSettings,
@@ -123,14 +122,14 @@ impl WriterLoop {
         })
     }
 
-    /// Runs commands until the writer is stopped; sends to `committed` whether the last commit
+    /// Runs commands until the writer is stopped. Then sends to `committed` whether the last commit
     /// succeeded.
     pub fn run(mut self, ways: &WriterInbox, committed: &Sender<bool>) {
         let mut next_tick = Instant::now() + TICK;
         while !self.is_stopped {
             self.guard(|work| work.step(ways, &mut next_tick));
         }
-        // Documents that were handed over before the stop was requested.
+        // Take the documents handed over before the request to stop.
         for command in ways.documents.try_iter() {
             self.guard(|work| work.take(command));
         }
@@ -138,8 +137,8 @@ impl WriterLoop {
         let _ = committed.send(self.end());
     }
 
-    /// Runs `what`. A defect outside of a change is caught here too and reported to waiting
-    /// clients; the changes taken so far stay.
+    /// Runs `what`, and reports a defect outside of a change to waiting clients. The changes so far
+    /// stay.
     fn guard(&mut self, what: impl FnOnce(&mut WriterLoop)) {
         let done = Error::catch("the writer", || {
             what(self);
@@ -159,13 +158,13 @@ impl WriterLoop {
 
     fn step(&mut self, ways: &WriterInbox, next_tick: &mut Instant) {
         let until = self.commit_due.map_or(*next_tick, |due| due.min(*next_tick));
-        // A client that adds many documents must not keep others from being served.
+        // Other commands come first. A client with many documents must not delay them.
         select_biased! {
             recv(ways.others) -> command => self.take(command.unwrap_or(Command::Stop)),
             recv(ways.documents) -> command => self.take(command.unwrap_or(Command::Stop)),
             default(until.saturating_duration_since(Instant::now())) => {}
         }
-        // The same commit serves other waiting clients.
+        // One commit serves several waiting clients.
         for command in ways.others.try_iter().chain(ways.documents.try_iter()).take(GROUP_MAX) {
             self.take(command);
         }
@@ -197,7 +196,7 @@ impl WriterLoop {
                 response.report.took_us = started.elapsed().as_micros() as u64;
                 self.answer(commit, reply, move |is_committed, refused| {
                     take_out_refused(&mut response, refused)?;
-                    // An unchanged document is committed already, unless it was added a moment ago.
+                    // An unchanged document is usually committed, unless added a moment ago.
                     if is_committed {
                         response.committed = true;
                         response.report.took_us = started.elapsed().as_micros() as u64;
@@ -245,7 +244,7 @@ impl WriterLoop {
                 self.begin_compaction();
             }
             Command::Merge { shards, options, reply } => {
-                // Changes taken before the merge are committed before it.
+                // Earlier changes are committed before the merge.
                 self.commit();
                 reply.send(match self.is_failing() {
                     true => Err(Failure::not_writing()),
@@ -260,20 +259,20 @@ impl WriterLoop {
             Command::Compacted(result) => self.end_compaction(result),
             Command::Stop => self.is_stopped = true,
         }
-        // Kept changes take memory, which a commit gives back.
+        // Kept changes take memory, which a commit frees.
         if self.keeps_much() {
             self.commit();
         }
         self.tell();
     }
 
-    /// Returns whether the changes since the last commit take their share of the memory.
+    /// Tells whether the changes since the last commit use up their share of the memory.
     fn keeps_much(&self) -> bool {
         self.kept.bytes() > self.settings.memory_bytes / KEPT_SHARE
     }
 
-    /// Notes that the command has failed, before its sender learns of it. The changes that it made
-    /// before are still committed.
+    /// Records the failure of the command, before the sender learns of the failure. Earlier changes
+    /// of the command are still committed.
     fn failed(&mut self) {
         self.refused.remove(&self.command);
         self.kept.answered(self.command, Reported::Failed);
@@ -283,14 +282,14 @@ impl WriterLoop {
         self.tell();
     }
 
-    /// Schedules a commit of the changes taken so far, at the latest when the interval is over.
+    /// Schedules a commit of the changes so far, at the latest when the interval is over.
     fn commit_later(&mut self) {
         let interval = self.settings.commit_interval;
         self.commit_due = self.commit_due.or(Instant::now().checked_add(interval));
     }
 
-    /// Answers now, or after the commit that is waited for; `answer` receives whether that commit
-    /// was made, and the refused changes.
+    /// Answers at once, or after the commit that the client waits for. `answer` receives whether
+    /// this commit was made, and the refused changes.
     fn answer<T: Send + 'static>(
         &mut self,
         commit: Commit,
@@ -309,7 +308,7 @@ impl WriterLoop {
                 self.commit_later();
                 self.kept.answered(command, Reported::Accepted);
                 let refused = self.refused.remove(&command).unwrap_or_default();
-                // A client may search as soon as it has the answer.
+                // The status must be right when the client has the answer.
                 self.tell();
                 reply.send(answer(false, refused));
             }
@@ -332,7 +331,7 @@ impl WriterLoop {
                 continue;
             }
             let made = match self.change(kept) {
-                // The other documents of the request are added.
+                // A document with a taken or withdrawn id does not stop the remaining documents.
                 Err(failure) if ["id_taken", "withdrawn"].contains(&failure.code) => {
                     take_out(response, line, size, failure)?;
                     None
@@ -350,7 +349,7 @@ impl WriterLoop {
         Ok(())
     }
 
-    /// Makes a change and keeps it. Returns `None` if the change triggers a defect and was refused.
+    /// Makes a change and keeps it. Returns `None` for a change refused because of a defect.
     fn change(&mut self, mut kept: PendingChange) -> std::result::Result<Option<Applied>, Failure> {
         let before = self.uncommitted();
         let made = Error::catch("the writer", || kept.make(self.writer()?));
@@ -368,7 +367,7 @@ impl WriterLoop {
                 }
                 Ok(Some(Applied { outcome, is_changed }))
             }
-            // The change failed while the index was read: nothing else is affected.
+            // The change failed while reading the index, so nothing else is affected.
             Err(Error::Internal { .. }) if is_usable => {
                 self.refuse(&mut kept);
                 Ok(None)
@@ -389,7 +388,7 @@ impl WriterLoop {
             self.settle();
             return self.tell_waiting(&Failure::not_writing());
         }
-        // Each commit is matched by itself.
+        // Wait for the previous match, so that every commit is matched separately.
         self.settings.matching.settle();
         let started = Instant::now();
         let has_changes = self.uncommitted() > 0;
@@ -399,7 +398,7 @@ impl WriterLoop {
                 self.committed(started, has_changes);
             }
             Err(Error::Internal { .. }) => {
-                // Waiting clients are answered there.
+                // Recovery answers the waiting clients.
                 let _ = self.recover();
             }
             Err(error) => {
@@ -408,11 +407,11 @@ impl WriterLoop {
         }
     }
 
-    /// Publishes a commit, which is durable now, and answers waiting clients.
+    /// Publishes a durable commit, and answers waiting clients.
     fn committed(&mut self, started: Instant, has_changes: bool) {
         self.commit_due = None;
-        // A commit must be visible before clients are answered; but if it cannot be opened it is
-        // committed nevertheless.
+        // The commit must be visible before clients are answered. A commit that cannot be opened is
+        // durable nevertheless.
         let searchable = self.publish();
         let current = self.published.current();
         let snapshot = current.snapshot();
@@ -435,8 +434,8 @@ impl WriterLoop {
         }
     }
 
-    /// Opens the last commit for searches. If it cannot be opened, searches continue on the commit
-    /// before, and each tick tries again.
+    /// Opens the last commit for searches. After a failure, searches continue on the previous
+    /// commit, and the next tick tries again.
     fn publish(&self) -> bool {
         let published = Error::catch("opening the commit", || {
             let point = self.index.faults().at(Point::Publish, "");
@@ -454,7 +453,7 @@ impl WriterLoop {
         published.is_ok()
     }
 
-    /// Merges finished indexes into this one, and opens the result for searches.
+    /// Merges finished indexes into this index, and opens the result for searches.
     fn merge(&mut self, shards: &[PathBuf], options: AddIndexesOptions) -> Result<AddedIndexes> {
         self.settings.matching.settle();
         let started = Instant::now();
@@ -470,7 +469,7 @@ impl WriterLoop {
                 self.publish();
                 self.settings.matching.begin();
             }
-            // No change has been taken since the last commit, so none is lost.
+            // The commit before the merge left no change to lose.
             Err(_) if is_usable => {}
             Err(Error::Internal { .. }) => drop(self.recover()),
             Err(error) => drop(self.give_up(error)),
@@ -478,10 +477,10 @@ impl WriterLoop {
         merged
     }
 
-    /// Handles merges that have ended, and starts a compaction when it is time.
+    /// Handles finished merges, and starts a due compaction.
     fn tick(&mut self) {
         self.metrics.merged(self.index.merges());
-        // A client that checks whether the service can write need not write to find out.
+        // Retry here, so that a client learns from the status whether writing works.
         if self.is_failing() {
             self.settle();
         }
@@ -495,7 +494,7 @@ impl WriterLoop {
         }
     }
 
-    /// Logs the documents of each later commit.
+    /// Logs the documents of later commits.
     fn log_changes(&mut self) -> std::result::Result<(), Failure> {
         self.commit();
         self.check_writing()?;

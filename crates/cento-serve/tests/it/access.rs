@@ -1,4 +1,4 @@
-//! Access: roles of tokens, and pages of other sites.
+//! Access by tokens with roles, and by pages of other sites.
 
 use crate::common::{Ask, Dir, JSON, Routes, indexed};
 use cento_serve::{Origins, Tokens};
@@ -11,7 +11,7 @@ fn tokens() -> Tokens {
 
 const TOKEN: &str = "Authorization: Bearer writer-0123456789\r\n";
 
-/// The routes of a service that pages of two other sites may ask.
+/// The routes of a service for pages of two listed origins.
 fn for_pages(dir: &Dir) -> Routes {
     Routes::with(dir, |settings| {
         settings.tokens = tokens();
@@ -20,12 +20,12 @@ fn for_pages(dir: &Dir) -> Routes {
     })
 }
 
-/// The headers of a request from a page of this origin.
+/// The headers of a request from a page of `origin`.
 fn from(origin: &str, more: &str) -> String {
     format!("Origin: {origin}\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: cors\r\n{more}")
 }
 
-/// What a browser asks before a page does.
+/// The headers of a browser's preflight request.
 const ASKS: &str =
     "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: authorization\r\n";
 
@@ -85,7 +85,7 @@ fn pages_of_listed_origins_may_ask_and_others_may_not() {
             assert!(reply.head.contains(part), "{part} {reply:?}");
         }
         assert!(!reply.head.contains("allow-credentials"), "{reply:?}");
-        // The page sees the answer, also one that refuses.
+        // The page can read any answer, even a refusal.
         let search = "{\"text\": \"some words\"}";
         for (token, status) in [(TOKEN, 200), ("", 401)] {
             let headers = from(origin, &format!("{JSON}{token}"));

@@ -1,4 +1,4 @@
-//! Answers: to searches and comparisons, one by one and in batches, and reasons for refusals.
+//! Answers to searches and comparisons, alone and in batches, and reasons for refusals.
 
 use crate::common::{Ask, LINES, Routes, Service, body, fill, indexed, line, words};
 use cento::search::SearchOptions;
@@ -63,7 +63,7 @@ fn a_client_gets_the_reason_back() {
 
 #[test]
 fn an_unknown_measure_is_an_invalid_specification() {
-    // A measure is a specification, as a scheme is, in a body or in the part of files.
+    // A measure is a specification, like a scheme, in a body and beside files.
     let dir = indexed();
     let service = Routes::of(&dir);
     let measure = json!({"text": "a", "verify": "jacard"}).to_string();
@@ -107,7 +107,7 @@ fn a_document_is_compared_with_a_text() {
 
 #[test]
 fn an_empty_text_is_not_compared() {
-    // It would seem to have nothing in common with the other.
+    // An answer would say that the empty text has nothing in common with the document.
     let dir = indexed();
     fill(&dir.path("idx"), &line("blank", " \u{3000}\n", json!({})));
     let service = Service::start(&dir);
@@ -152,7 +152,7 @@ fn the_passages_of_a_hit_are_those_of_the_search() {
     }
 }
 
-/// Three documents: the first two share 60 words, 59 of them in the same order.
+/// Three documents. The first two share 60 words, 59 words in the same order.
 fn three() -> PairsRequest {
     let documents = vec![
         body("x", &words(1, 100)).into(),
@@ -197,7 +197,7 @@ fn boilerplate_of_pairs_is_proposed_and_accepted() {
     let named = client.pairs(&PairsRequest { boilerplate: texts, ..class() }).unwrap();
     assert_eq!((accepted.pairs.len(), &accepted.proposed), (1, &proposed.proposed));
     assert_eq!(accepted.pairs, named.pairs);
-    // Its places in each document.
+    // The answer has the places of the boilerplate in the two documents of the pair.
     assert_eq!((&proposed.boilerplate[..], accepted.boilerplate.len()), (&[][..], 2));
     let DocumentBoilerplate { id, ranges, .. } = &accepted.boilerplate[0];
     assert_eq!((id.as_str(), &ranges[..]), ("d0", &[(0, sheet.len() as u32)][..]));
@@ -232,7 +232,7 @@ fn pairs_have_a_passage_of_the_requested_length() {
     assert!(with(0).unwrap_err().to_string().contains("at least 1"));
 }
 
-/// Three texts: the second and the third have much, and little, of the first.
+/// Three texts. The second is close to the first, and the third is far from it.
 fn alike() -> [Value; 3] {
     let close = format!("{} {}", words(1, 60), words(2, 10));
     let far = format!("{} {}", words(1, 60), words(3, 200));
@@ -240,7 +240,7 @@ fn alike() -> [Value; 3] {
     texts.map(|(id, text)| json!({"id": id, "text": text}))
 }
 
-/// The routes that find texts by their similarity: the name of their results, and a request.
+/// The routes that find similar texts, with the field of their results and a request.
 fn finding() -> [(&'static str, &'static str, Value); 2] {
     [
         ("/v1/search", "hits", json!({"text": words(1, 80)})),
@@ -266,7 +266,7 @@ fn the_similarity_of_the_texts_decides_over_http() {
         };
         let all = of(0.001);
         assert!(all.len() > 1, "{path} {all:?}");
-        // Every route gives the same similarity of two texts.
+        // All routes report the same similarity of two texts.
         let text = |id: &Value| {
             let documents = alike();
             let own = documents.iter().find(|document| document["id"] == *id);

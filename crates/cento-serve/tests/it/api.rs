@@ -1,4 +1,4 @@
-//! The document of the API, and the page.
+//! The document of the API, and the web page.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ fn every_route_is_in_the_document_of_the_api() {
 
 #[test]
 fn nothing_in_the_page_is_at_an_absolute_path() {
-    // Behind a proxy the service may be at any path of a host.
+    // Behind a proxy, the service may be at any path of a host.
     let dir = created();
     let service = Routes::of(&dir);
     let mut seen = vec!["/".to_owned()];
@@ -95,7 +95,7 @@ fn nothing_in_the_page_is_at_an_absolute_path() {
             }
         }
     }
-    // All scripts import each other.
+    // The page imports all scripts, so the walk finds every file.
     assert!(seen.len() >= 18, "{seen:?}");
 }
 

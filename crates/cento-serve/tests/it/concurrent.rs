@@ -1,4 +1,4 @@
-//! Promises while others write, compact, or end the service.
+//! Guarantees while clients write, compact, or end the service.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,7 +38,7 @@ fn a_request_in_flight_is_answered_before_the_service_ends() {
 
 #[test]
 fn readers_see_one_commit_whole_while_others_write_and_compact() {
-    // All documents of a batch have the same number; a search must never see two numbers.
+    // The documents of a batch have the same number. A search must not see two numbers.
     const DOCUMENTS: usize = 12;
     let dir = created();
     let service = Service::start(&dir);

@@ -1,4 +1,4 @@
-//! Connections: slow clients, idle ones, and more than there is room for.
+//! Slow clients, idle connections, and connections beyond the limits.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -9,12 +9,12 @@ use crate::common::{Ask, Service, created, indexed, wait_until, words};
 use cento_client::api::SearchRequest;
 use serde_json::{Value, json};
 
-/// Reads a connection until the service ends it.
+/// Reads from a connection until the service closes it.
 #[track_caller]
 fn end_of(mut stream: TcpStream) -> String {
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let mut answer = Vec::new();
-    // The end may come as a reset.
+    // A reset is an end, too.
     let end = stream.read_to_end(&mut answer).map_err(|error| error.kind());
     let is_open = matches!(end, Err(ErrorKind::WouldBlock | ErrorKind::TimedOut));
     assert!(!is_open, "the connection is still open");
@@ -45,7 +45,7 @@ fn a_connection_beyond_the_maximum_is_turned_away() {
     let service = Service::with(&dir, |settings| settings.connections_max = 8);
     let open: Vec<TcpStream> = (0..8).map(|_| service.connect()).collect();
     let mut turned_away = service.connect();
-    // Connections are turned away whether or not they send a request.
+    // The service turns a connection away even before a request.
     let _ = turned_away.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
     let answer = end_of(turned_away);
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("Retry-After: 1"), "{answer}");
@@ -55,7 +55,7 @@ fn a_connection_beyond_the_maximum_is_turned_away() {
     wait_until("room for connections", || service.ask("GET", "/healthz", "", "").status == 200);
 }
 
-/// A request that was admitted, and of whose body only the first bytes come.
+/// Sends the head of a request and the first `come` bytes of its body.
 fn hold(service: &Service, path: &str, bytes: usize, come: usize) -> TcpStream {
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
@@ -63,7 +63,7 @@ fn hold(service: &Service, path: &str, bytes: usize, come: usize) -> TcpStream {
     );
     let mut stream = service.connect();
     stream.write_all(head.as_bytes()).unwrap();
-    // That comes when the body is wanted.
+    // The service sends status 100 when it wants the body.
     let mut answer = [0; 12];
     stream.read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"HTTP/1.1 100");
@@ -75,7 +75,7 @@ fn hold(service: &Service, path: &str, bytes: usize, come: usize) -> TcpStream {
 fn too_many_requests_at_once_are_turned_away() {
     let dir = created();
     let service = Service::with(&dir, |settings| settings.requests_max = 1);
-    // Those whose bodies do not come take no place.
+    // Requests without their bodies take no place.
     let _slow: Vec<TcpStream> = (0..5).map(|_| hold(&service, "/v1/search", 100, 1)).collect();
     assert_eq!(service.post("/v1/search", "{\"text\": \"x\"}").status, 200);
     let large = json!({"text": words(1, 50_000)}).to_string();
@@ -95,7 +95,7 @@ fn too_many_requests_at_once_are_turned_away() {
                 }
             });
         }
-        // A client waits, and comes back.
+        // The client waits and tries again after a refusal.
         let search = SearchRequest { text: Some("x".into()), ..SearchRequest::default() };
         assert_eq!(service.client().search(&search).unwrap().hits, []);
     });
@@ -111,27 +111,28 @@ fn the_room_for_bodies_is_bounded() {
         settings.timeout = Duration::from_secs(20);
     });
     let large = json!({"id": "a", "text": "x ".repeat(200_000)}).to_string();
-    // Announcing a long body reserves no room.
+    // Announcing a long body must not reserve room.
     let _saying: Vec<TcpStream> =
         (0..5).map(|_| hold(&service, "/v1/documents", 1_000_000, 1)).collect();
     assert_eq!(service.post("/v1/documents", &large).status, 202);
-    // Sending it does; if the other one was faster this one is turned away, and tries again.
+    // Sending a long body takes room. If the request below is faster, the service refuses the long
+    // body, so try again.
     let mut sending = None;
     wait_until("a refusal", || {
         drop(sending.take());
         sending = Some(hold(&service, "/v1/documents", 1_000_000, 900_000));
         service.post("/v1/documents", &large).status == 429
     });
-    // Searches have a room of their own.
+    // Bodies of searches have a separate limit.
     let large = json!({"text": "x ".repeat(200_000)}).to_string();
     assert_eq!(service.post("/v1/search", &large).status, 200);
 }
 
 #[test]
 fn a_connection_is_used_again_after_having_been_idle_for_longer_than_a_head_may_take() {
-    // A balancer keeps connections, and a request on one that has just been closed fails.
+    // Load balancers keep connections. A request on a connection just closed would fail.
     let dir = indexed();
-    // A head may take no longer than a request, and here an idle connection lives longer.
+    // Connections may be idle for longer than the head of a request may take.
     let service = Service::with(&dir, |settings| {
         settings.timeout = Duration::from_millis(200);
         settings.idle_timeout = Duration::from_secs(3600);
@@ -153,7 +154,7 @@ fn a_connection_is_used_again_after_having_been_idle_for_longer_than_a_head_may_
         }
     };
     ask();
-    // One that says nothing is closed when the head of its request would have had to be there.
+    // A connection without any byte is closed after the limit for the head of a request.
     assert_eq!(silent.read(&mut [0]).unwrap_or(0), 0);
     ask();
 }

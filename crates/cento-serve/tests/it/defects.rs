@@ -1,4 +1,4 @@
-//! A defect in the service disturbs no client that did not trigger it.
+//! A defect affects no client except the client that triggered it.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use cento::runtime::{Faults, Point};
 use cento_client::api::{Commit, DocumentBody, SearchRequest};
 use serde_json::json;
 
-/// Serves the index of `dir` with these faults; only a client that waits makes it commit.
+/// Serves the index of `dir` with these faults. Commits occur only when a client waits for one.
 fn failing(dir: &Dir, faults: Faults) -> Service {
     silence();
     Service::with(dir, |settings| {
@@ -22,7 +22,7 @@ fn failing(dir: &Dir, faults: Faults) -> Service {
     })
 }
 
-/// Ends the service and returns the documents of its index.
+/// Stops the service, then returns the documents of its index.
 fn end(service: Service, dir: &Dir) -> Model {
     service.stop();
     held(dir)
@@ -34,12 +34,12 @@ fn held(dir: &Dir) -> Model {
     contents(&index.snapshot().unwrap())
 }
 
-/// The document of this id whose text has this seed.
+/// Returns a document with the text of a seed.
 fn seeded(id: &str, seed: u64) -> DocumentBody {
     body(id, &words(seed, 30))
 }
 
-/// Whether a refused request may be repeated.
+/// Tells whether the client may repeat a refused request.
 fn may_be_repeated(reply: &Reply) -> bool {
     reply.head.contains("retry-after")
 }
@@ -60,7 +60,7 @@ fn a_document_that_makes_the_writer_panic_takes_no_other_with_it() {
         let run = client.commit().unwrap().run;
         let mut expected = Model::new();
         for round in 0..rounds {
-            // Acknowledged, and not committed.
+            // These documents are acknowledged but uncommitted.
             for i in 0..2 {
                 let own = seeded(&format!("a{round}-{i}"), 100 * round + i);
                 client.add(&own, Commit::Auto).unwrap();
@@ -77,7 +77,8 @@ fn a_document_that_makes_the_writer_panic_takes_no_other_with_it() {
             });
             expected.insert(innocent.id, innocent.text);
         }
-        // That it would bring out a defect is known by now: nothing is to be repeated.
+        // The service remembers that the document triggers the defect, so the refusal must not ask
+        // for a repetition.
         let json = serde_json::to_string(&seeded("poison", 7_000_000)).unwrap();
         let reply = service.post("/v1/documents", &json);
         let statuses = if point == Point::Index { [500, 202] } else { [500, 500] };
@@ -113,7 +114,7 @@ fn a_document_that_brought_out_a_defect_is_refused_at_once() {
         assert_eq!(code_of(client.add(&seeded("a", 1), commit)).0, "poisonous_document");
     }
     assert_eq!(met.load(Ordering::Relaxed), before, "it was tried again");
-    // Another text under its id is another document.
+    // The same id with a different text is a different document.
     met.store(100, Ordering::Relaxed);
     assert!(client.add(&seeded("a", 2), Commit::Wait).unwrap().committed);
     assert_eq!(end(service, &dir), Model::from([("a".into(), words(2, 30))]));
@@ -166,7 +167,7 @@ fn a_poison_that_was_acknowledged_is_counted_as_lost_and_it_alone() {
     }
     let after = client.commit().unwrap();
     assert_eq!((after.run.lost, after.documents), (before.run.lost + 1, 2));
-    // Sent again, as that says, it is refused by name.
+    // After a loss a client sends the documents again, and learns which document was the cause.
     assert_eq!(code_of(client.add(&seeded("poison", 1), Commit::Auto)).0, "poisonous_document");
     assert_eq!(end(service, &dir).into_keys().collect::<Vec<_>>(), ["a", "b"]);
 }
@@ -208,10 +209,10 @@ fn a_commit_that_cannot_be_opened_is_reported_as_a_commit() {
         assert!(client.add(&seeded("b", 2), Commit::Wait).unwrap().committed);
         let stale = client.commit().unwrap();
         assert_eq!((stale.searchable, stale.documents, stale.run), (false, 0, before.run));
-        // Searches go on, over the earlier documents.
+        // Searches still see the earlier documents.
         let query = SearchRequest { text: Some(words(1, 30)), ..SearchRequest::default() };
         assert_eq!(client.search(&query).unwrap().hits, []);
-        // The writer knows its commits.
+        // The writer still knows the documents of its commits.
         assert_eq!(client.add(&seeded("a", 1), Commit::Wait).unwrap().report.unchanged, 1);
         assert_eq!(client.add(&seeded("b", 3), Commit::Wait).unwrap().report.replaced, 1);
         is_unopenable.store(false, Ordering::Relaxed);
@@ -235,7 +236,7 @@ fn the_answer_to_a_removal_names_the_ids_that_stay() {
     assert_eq!((reply.status, &reply.json()["missing"]), (202, &json!(["a"])));
 }
 
-/// A disk that is full as long as the flag is set.
+/// Returns faults of a disk that is full while the flag is set.
 fn full_disk() -> (Arc<AtomicBool>, Faults) {
     let flag = Arc::new(AtomicBool::new(false));
     let is_full = flag.clone();
@@ -259,9 +260,9 @@ fn changes_accepted_before_the_disk_was_full_are_written_when_it_has_room() {
     client.remove(vec!["a".into()], Commit::Auto).unwrap();
     client.add(&seeded("a", 4), Commit::Auto).unwrap();
     is_full.store(true, Ordering::Relaxed);
-    // Waiting clients get the error, and none of their documents comes later.
+    // A waiting client receives the error, and its documents are not added later.
     assert_eq!(code_of(client.add(&seeded("waited", 5), Commit::Wait)).0, "storage_full");
-    // Nothing new is acknowledged, at whichever door.
+    // No route acknowledges further changes.
     let document = serde_json::to_string(&seeded("b", 6)).unwrap();
     for (path, sent) in [
         ("/v1/documents?commit=auto", document.as_str()),
@@ -291,7 +292,7 @@ fn changes_accepted_before_the_disk_was_full_are_written_when_it_has_room() {
 
 #[test]
 fn changes_are_written_at_the_end_though_the_disk_has_less_room_than_is_asked_for() {
-    // With 360 kB free, all eight documents that had been accepted were lost.
+    // Once, with 360 kB free, all eight accepted documents were lost.
     let is_full = Arc::new(AtomicBool::new(false));
     let flag = is_full.clone();
     let faults = Faults::new(move |point, what| match (point, what) {

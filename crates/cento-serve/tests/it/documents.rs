@@ -1,4 +1,4 @@
-//! Documents that come, change and go.
+//! Adding, changing and removing documents.
 
 use std::time::Duration;
 
@@ -66,12 +66,12 @@ fn a_document_of_parts_is_one_document_whose_passages_name_the_part() {
 
 #[test]
 fn a_document_with_fields_that_are_not_kept_is_refused_by_their_names() {
-    // They were dropped, and the answer was that a document had been added.
+    // Once the service dropped unknown fields and reported success.
     let dir = created();
     let service = Service::start(&dir);
     let more = r#"{"id":"a","text":"some words","sorce":"herald","meta":{"year":2024}}"#;
     let both = r#"{"id":"b","text":"some words","parts":[{"name":"x","text":"y"}]}"#;
-    // As `export` writes it.
+    // `cento export` writes lines of this form.
     let good = r#"{"id":"c","added":"2024-05-01T00:00:00Z","text":"some words","meta":{"n":1}}"#;
     let unknown = "unknown field `sorce`; a document has `id`, `text` or `parts`, and `meta`";
     let refused = service.post("/v1/documents?commit=wait", more);
@@ -84,7 +84,8 @@ fn a_document_with_fields_that_are_not_kept_is_refused_by_their_names() {
     let said = |at: usize| answer["errors"][at]["message"].as_str().unwrap().to_owned();
     assert!(said(0).contains(unknown), "{answer}");
     assert!(said(1).contains("`text` and `parts`"), "{answer}");
-    // Ids are not made one another's, either.
+    // Replacing control characters could make two ids equal, so the service refuses control
+    // characters.
     let tab = r#"{"id":"a\tb","text":"some words"}"#;
     let refused = service.post("/v1/documents?commit=wait", tab);
     assert!(refused.body.contains("contains a control character"), "{}", refused.body);
@@ -115,7 +116,7 @@ fn a_document_that_was_removed_is_gone() {
     }
     let removed =
         client.remove(["a/1", "nobody", "a/1"].map(String::from).to_vec(), Commit::Wait).unwrap();
-    // An id that is named twice is removed once, and not missing.
+    // A repeated id is removed once, and is not counted as missing.
     assert_eq!((removed.removed, removed.missing), (1, vec!["nobody".to_owned()]));
     assert_eq!(ids(&client, &one), ["b"]);
     assert_eq!(service.ask("GET", "/v1/documents/a%2F1", "", "").status, 404);
@@ -161,7 +162,7 @@ fn a_document_without_an_id_is_refused() {
 
 #[test]
 fn an_id_that_is_empty_or_null_is_called_so() {
-    // The message was "there is no `id` (did you mean `id`?)".
+    // Once the message was "there is no `id` (did you mean `id`?)".
     let dir = created();
     let service = Routes::of(&dir);
     for (id, said) in [(json!(""), "`id` is empty"), (json!(null), "`id` is null")] {
@@ -212,7 +213,7 @@ fn a_filter_removes_and_a_patch_changes_meta_objects() {
     let patch = |id: &str, meta: serde_json::Value| {
         client.patch_meta(id, meta.as_object().unwrap().clone(), Commit::Wait)
     };
-    // Of a document that is accepted and not committed yet.
+    // The document is accepted but not committed yet.
     let done = patch("2021", json!({"reviewed": true, "year": 1990})).unwrap();
     assert_eq!((done.changed, done.committed), (true, true));
     assert!(!patch("2021", json!({"reviewed": true})).unwrap().changed);
@@ -239,7 +240,7 @@ fn a_filter_removes_and_a_patch_changes_meta_objects() {
     assert_eq!(client.stats().unwrap().index.documents, 7);
     let removed = remove(filter("meta.year:[* TO 2022]", false));
     assert_eq!((removed.removed, removed.committed), (3, true));
-    // One that is accepted a moment ago is removed, too.
+    // A filter also removes documents accepted a moment ago.
     client.add(&body("last", "another text"), Commit::Auto).unwrap();
     assert_eq!(remove(filter("id:last", false)).removed, 1);
     assert_eq!(client.stats().unwrap().index.documents, 4);

@@ -1,4 +1,4 @@
-//! Bodies that come compressed.
+//! Requests with compressed bodies.
 
 use std::io::Write;
 
@@ -64,7 +64,7 @@ fn a_body_that_cannot_be_unpacked_is_refused() {
     let search = json!({"text": words(1, 200)}).to_string();
     for (name, pack) in [("gzip", gzip as fn(&[u8]) -> Vec<u8>), ("zstd", zstd)] {
         let encoding = format!("Content-Encoding: {name}\r\n");
-        // Neither its declared encoding nor its whole length.
+        // The body is not in the declared encoding, or is cut off.
         let headers = format!("{JSON}{encoding}");
         for damaged in [search.as_bytes(), &pack(search.as_bytes())[..40]] {
             let reply = service.send("POST", "/v1/search", &headers, damaged);
@@ -80,7 +80,7 @@ fn a_body_that_is_too_large_when_it_is_unpacked_is_refused() {
     let service = Routes::with(&dir, |settings| settings.body_bytes_max = 1 << 20);
     let fits = json!({"text": format!("a{}", " ".repeat((1 << 20) - 12))}).to_string();
     assert_eq!(fits.len(), 1 << 20);
-    // 1 GiB of spaces; only the allowed part is unpacked.
+    // 1 GiB of spaces. The service unpacks only the permitted part.
     let mut bomb = zstd::Encoder::new(Vec::new(), 1).unwrap();
     let spaces = vec![b' '; 1 << 20];
     (0..1024).for_each(|_| bomb.write_all(&spaces).unwrap());
@@ -97,6 +97,6 @@ fn a_body_that_is_too_large_when_it_is_unpacked_is_refused() {
         check(name, &pack(larger.as_bytes()), 413, "exceeds 1048576 bytes when it is unpacked");
     }
     check("zstd", &bomb, 413, "exceeds 1048576 bytes when it is unpacked");
-    // Members of nothing, without end.
+    // A long series of empty members.
     check("gzip", &gzip(b"").repeat(60_000), 413, "exceeds 1048576 bytes");
 }

@@ -1,10 +1,10 @@
-//! Families and lineage: clients that read slowly, hang up, or name boilerplate.
+//! Families and lineage for clients that read slowly, hang up, or send boilerplate.
 
 use crate::common::{Ask, Dir, Routes, fill, line, words};
 use serde_json::{Value, json};
 
-/// The documents of each of [`PAIRS`] families: two that share a passage of a thousand words. The
-/// answer is several times what waits for a client.
+/// The number of families, with two documents that share a thousand words. The answer is several
+/// times larger than the part that waits for a client.
 const PAIRS: u64 = 90;
 
 fn pairs() -> Dir {
@@ -24,7 +24,7 @@ fn computations(routes: &Routes) -> f64 {
 #[test]
 fn clients_that_read_slowly_keep_no_other_from_its_answer() {
     let dir = pairs();
-    // Each of the requests reserves half of the memory until everything has been found.
+    // A request reserves half of the memory until everything has been found.
     let routes = Routes::with(&dir, |settings| settings.memory_bytes = 32 << 20);
     for path in ["/v1/families", "/v1/lineage"] {
         let slow: Vec<_> = (0..3).map(|_| routes.begin(path, "{}")).collect();
@@ -53,7 +53,7 @@ fn a_client_that_hangs_up_in_the_middle_of_an_answer_ends_the_work() {
         while computations(&routes) > 0.0 {}
         assert_eq!(routes.metric("cento_computations_stopped_total"), f64::from(number));
     }
-    // Nothing is held any more: two requests have all of the memory.
+    // The two requests below need the whole memory, so nothing is reserved any more.
     let both = [(); 2].map(|()| routes.begin("/v1/families", "{}"));
     for (status, body) in both {
         assert_eq!((status, routes.read(body).lines().count()), (200, PAIRS as usize + 1));

@@ -1,4 +1,4 @@
-//! The service takes files as they are.
+//! Files as bodies of requests.
 
 use crate::common::{Ask, Reply, Routes, Service, indexed, words, zip};
 use cento::index::Index;
@@ -18,7 +18,7 @@ fn file<'a>(name: &'a str, bytes: &'a [u8]) -> FileBody<'a> {
     FileBody { part: "file", name, bytes }
 }
 
-/// A folder of hand-ins, as a learning platform packs it.
+/// A folder of submissions, packed by a learning platform.
 fn hand_ins() -> Vec<u8> {
     let page = format!("<!doctype html><p>{} {}</p>", words(1, 80), words(7, 20));
     zip(&[
@@ -56,7 +56,7 @@ fn files_are_searched_for() {
     let service = Service::start(&dir);
     let client = service.client();
     let archive = hand_ins();
-    // `a` and `b` of the index have the same words.
+    // The documents `a` and `b` of the index have the same words.
     let request = SearchRequest {
         thresholds: Thresholds::default().min_containment(0.5),
         ..SearchRequest::default()
@@ -102,7 +102,7 @@ fn files_are_added() {
 
 #[test]
 fn refused_files_are_counted_as_the_command_counts_them() {
-    // They were named, and the counts were 0.
+    // Once the refused files were listed, but the counts were 0.
     let mut cut = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
     cut.extend(b"no deflate");
     let archive = zip(&[
@@ -148,7 +148,7 @@ fn comparison() -> CompareRequest {
     CompareRequest { a: none(), b: none(), options: CompareOptions::default() }
 }
 
-/// A page of 80 words, and the place of these in it.
+/// A page of 80 words, and the place of the words in the page.
 fn page() -> (String, Option<Origin>) {
     let page = format!("<html><p>{}", words(1, 80));
     let end = page.len() as u32;
@@ -238,7 +238,7 @@ fn pairs_are_found_among_files() {
     assert!(pairs.pairs.is_empty(), "{:?}", pairs.pairs);
 }
 
-/// Posts parts, each with its head and body.
+/// Posts a body in parts, given by their heads and bodies.
 fn post(service: &impl Ask, path: &str, parts: &[(&str, &str)]) -> Reply {
     let body: String = parts
         .iter()
@@ -250,7 +250,7 @@ fn post(service: &impl Ask, path: &str, parts: &[(&str, &str)]) -> Reply {
     service.ask("POST", path, headers, &format!("{body}--x--\r\n"))
 }
 
-/// Small bodies and small batches.
+/// Sets small limits for bodies and batches.
 fn small(settings: &mut Settings) {
     settings.body_bytes_max = 64 << 10;
     settings.batch_max = 3;
@@ -267,7 +267,7 @@ fn files_that_make_no_sense_are_refused() {
     let text = words(1, 30);
     let one = ("name=file; filename=a.txt", text.as_str());
     check("/v1/texts", &[one], 200, "\"id\":\"a.txt\"");
-    // Instead of an empty name the name of the part is used.
+    // The name of the part replaces an empty file name.
     check("/v1/texts", &[("name=file; filename=\"\"", &text)], 200, "\"id\":\"file\"");
     check("/v1/texts", &[], 400, "there is no part `file`");
     check("/v1/texts", &[("name=other", "x")], 400, "the part `other` is unknown");
@@ -282,7 +282,7 @@ fn files_that_make_no_sense_are_refused() {
     check("/v1/compare", &sides, 400, "holds several texts");
     let sides = [("name=a; filename=a.txt", "\x7fELF"), ("name=b; filename=b.txt", &text)];
     check("/v1/compare", &sides, 400, "a.txt: it is a program");
-    // Four rows, where three texts may be searched for.
+    // The file has four rows, but three texts are the limit.
     let many = ("name=file; filename=a.csv", "id,text\n1,a\n2,b\n3,c\n4,d\n");
     check("/v1/search", &[many], 413, "at most 3 documents");
     check("/v1/passages", &[one], 415, "does not accept");
@@ -297,7 +297,7 @@ fn files_that_make_no_sense_are_refused() {
 
 #[test]
 fn a_side_of_a_comparison_that_is_missing_or_repeated_is_called_so() {
-    // The messages were "a text is empty" and "holds several texts".
+    // Once the messages were "a text is empty" and "holds several texts".
     let dir = indexed();
     let service = Routes::of(&dir);
     let text = words(1, 30);
@@ -328,7 +328,8 @@ fn a_side_of_a_comparison_that_is_missing_or_repeated_is_called_so() {
 fn a_text_that_is_too_long_once_unpacked_is_refused() {
     let dir = indexed();
     let service = Service::with(&dir, small);
-    // A kilobyte of an archive is a megabyte of text: too long for one file, or for all together.
+    // A kilobyte of an archive unpacks to a megabyte of text. That is beyond the limits for a file
+    // and for all files together.
     let long = "words and ".repeat(100_000);
     let texts = service.client().texts(&[file("a.zip", &zip(&[("a.txt", long.as_bytes())]))]);
     let unread = &texts.unwrap().not_read.unread_files[0];
@@ -364,7 +365,7 @@ fn a_file_of_a_name_that_is_taken_replaces_nothing_and_the_others_are_added() {
     assert!(report.errors[0].message.contains("essay.txt"), "{:?}", report.errors);
     assert_eq!(report.report.bytes, other.len() as u64);
     assert_eq!(client.document("essay.txt").unwrap().text.unwrap(), first);
-    // A file refused as a document without words is not counted as one.
+    // A file refused for lack of words does not count as an empty document.
     let empty = file("essay.txt", b"...");
     let report = client.add_files(&[empty], Commit::Wait).unwrap().report;
     assert_eq!((report.failed, report.empty, report.bytes), (1, 0, 0));
@@ -373,7 +374,7 @@ fn a_file_of_a_name_that_is_taken_replaces_nothing_and_the_others_are_added() {
 #[cfg(target_os = "linux")]
 #[test]
 fn searches_do_not_wait_for_files_that_are_read() {
-    // 100 Office documents of one client kept the searches of all others waiting for 30 s.
+    // Once 100 Office documents of a client blocked all other searches for 30 s.
     let dir = indexed();
     let gate = dir.path("gate");
     let made = std::process::Command::new("mkfifo").arg(&gate).status().unwrap();
@@ -387,7 +388,7 @@ fn searches_do_not_wait_for_files_that_are_read() {
         for _ in 0..=at_a_time {
             scope.spawn(|| service.client().texts(&[file("a.slow", b"x")]).unwrap());
         }
-        // One more than are read at a time: it waits.
+        // Send one file more than are read at a time, so the last file waits.
         while service.metric("cento_computations") <= at_a_time as f64 {
             std::thread::yield_now();
         }
@@ -397,10 +398,10 @@ fn searches_do_not_wait_for_files_that_are_read() {
             ..SearchRequest::default()
         };
         assert!(!service.client().search(&request).unwrap().hits.is_empty());
-        // A task that waits for the gate sees its end once the gate was opened.
+        // Open the gate repeatedly, because every waiting task must see an open and a close.
         scope.spawn(|| {
             while service.metric("cento_computations") > 0.0 {
-                // For reading too, so that it does not wait for one that reads.
+                // Open for reading as well, so that opening never waits for a reader.
                 drop(std::fs::OpenOptions::new().read(true).write(true).open(&gate));
             }
         });

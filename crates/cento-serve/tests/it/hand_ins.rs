@@ -1,4 +1,4 @@
-//! Hand-ins of several files, compared with each other and with those of earlier years.
+//! Submissions of several files, compared with each other and with earlier years.
 
 use crate::common::{Service, body, created, words};
 use cento_api::{PartText, Reason};
@@ -13,7 +13,7 @@ fn hand_in(id: &str, parts: &[(&str, &str)]) -> DocumentOfParts {
     DocumentOfParts { id: id.into(), parts, meta: Map::new(), id_place: None }
 }
 
-/// A class: bob has a file of ann, and cas one that dan handed in last year.
+/// A class: bob has a file of ann, and cas has a submission by dan from last year.
 fn class() -> PairsRequest {
     let (ann, dan) = (words(1, 60), words(4, 60));
     let of_cas = format!("own\n{dan}");
@@ -25,7 +25,7 @@ fn class() -> PairsRequest {
     PairsRequest { documents, against_index: true, sources: true, ..PairsRequest::default() }
 }
 
-/// A service over last year's hand-ins; two of them are alike.
+/// A service over last year's submissions, with two similar submissions.
 fn last_year() -> (crate::common::Dir, Service) {
     let dir = created();
     let service = Service::start(&dir);
@@ -72,10 +72,10 @@ fn hand_ins_are_compared_with_each_other_and_those_of_the_index_but_not_these_wi
     let expected =
         [("26/ann", 120, [60, 0, 60]), ("26/bob", 120, [60, 0, 60]), ("26/cas", 61, [1, 60, 0])];
     assert_eq!((&sources[..], found.earlier_versions.len()), (&expected[..], 0));
-    // Without the index, as before.
+    // Without the index, only the documents of the request are compared.
     let alone = client.pairs(&PairsRequest { against_index: false, ..class() }).unwrap();
     assert_eq!((alone.pairs.len(), alone.sources[2].new), (1, 61));
-    // The report has the parts and the sources.
+    // The report shows the parts and the sources.
     let (not_compared, warnings) = (Vec::new(), Vec::new());
     let request = PairsReportRequest { pairs: class(), anonymous: false, not_compared, warnings };
     let report = client.pairs_report(&request).unwrap();
@@ -111,8 +111,8 @@ fn boilerplate_is_grey_in_documents_of_the_index_too() {
 
 #[test]
 fn a_long_document_of_the_index_takes_memory_only_when_it_is_compared() {
-    // Every comparison with the index reserved memory for the longest document in it, and was
-    // refused where that was too much.
+    // Once every comparison with the index reserved memory for the longest document, and was
+    // refused if the memory was too small.
     let dir = created();
     let full = Service::start(&dir);
     let long: String = (0..120_000).map(|number| format!("n{number} ")).collect();
@@ -164,7 +164,7 @@ fn names_of_files_become_documents() {
     let left = &found.left_out[0];
     let expected = ("in.zip/ann/lib.min.js", "it is a library, or made by a program");
     assert_eq!((left.path.as_str(), left.reason.as_str()), expected);
-    // No answer names an option of the command, which a client lacks.
+    // Answers must not mention options of the command, which clients lack.
     let most = names(&["in/ann/a.c", "in/.git/x", "in/data.csv", "out/bob/b.c", "list.csv"]);
     for by in ["directory", "{document}_{part}"] {
         let request = GroupingRequest { names: most.clone(), by: Some(by.into()) };
@@ -189,7 +189,7 @@ fn names_of_files_become_documents() {
 
 #[test]
 fn names_that_take_more_memory_than_there_is_are_refused_before_they_are_read() {
-    // A body of 4.9 MB took 1,594 MB where 64 MiB are allowed; three ended the service.
+    // Once a body of 4.9 MB took 1,594 MB instead of 64 MiB. Three bodies ended the service.
     let dir = created();
     let service = Service::with(&dir, |settings| settings.memory_bytes = 32 << 20);
     let client = service.client();
@@ -197,7 +197,7 @@ fn names_that_take_more_memory_than_there_is_are_refused_before_they_are_read() 
     let refused = client.grouping(&GroupingRequest { names: short, by: None }).unwrap_err();
     assert_eq!(refused.reason(), Reason::MemoryLimit, "{refused}");
     assert!(refused.to_string().contains("at most 16 MiB are allowed"), "{refused}");
-    // Deep names that fit.
+    // Deep names within the memory are accepted.
     let dirs = "a/".repeat(480);
     let deep: Vec<String> = (0..500).map(|i| format!("in/{dirs}{i}.txt")).collect();
     let request = GroupingRequest { names: deep, by: Some("directory".into()) };

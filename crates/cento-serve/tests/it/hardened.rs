@@ -1,4 +1,4 @@
-//! Defects of the service that were found and mended, each with its test.
+//! Past defects of the service.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 #[test]
 fn an_index_is_compacted_while_one_document_is_replaced_again_and_again() {
-    // Each version makes a segment, which is gone when the next one comes; the compaction had it in
-    // hand and began anew, without end.
+    // A version makes a segment that disappears with the next version. Once a compaction with such
+    // a segment began again and again.
     let dir = indexed();
     let service = Service::start(&dir);
     let is_done = AtomicBool::new(false);
@@ -39,8 +39,7 @@ fn an_index_is_compacted_while_one_document_is_replaced_again_and_again() {
 
 #[test]
 fn a_compaction_that_was_begun_is_seen_to_go_on() {
-    // The answer came before the flag was set: a client that looked at once believed that it was
-    // over.
+    // Once the answer came before the flag was set, so the compaction seemed to be over.
     let dir = indexed();
     let service = Service::start(&dir);
     let client = service.client();
@@ -52,7 +51,7 @@ fn a_compaction_that_was_begun_is_seen_to_go_on() {
 
 #[test]
 fn a_body_may_come_in_many_small_parts() {
-    // Every part took room of its own.
+    // Once every part reserved separate room.
     let dir = created();
     let service = Service::start(&dir);
     let document = json!({"id": "a", "text": words(1, 60_000)}).to_string();
@@ -71,7 +70,7 @@ fn a_body_may_come_in_many_small_parts() {
 
 #[test]
 fn made_up_methods_are_not_counted_by_themselves() {
-    // Each took memory, for ever, without a token.
+    // Once every invented method took memory forever, even without a token.
     let dir = created();
     let service = Routes::of(&dir);
     for method in ["FROB", "NICATE", "PATCH"] {
@@ -83,7 +82,7 @@ fn made_up_methods_are_not_counted_by_themselves() {
 
 #[test]
 fn a_client_that_adds_much_blocks_no_commit_or_removal() {
-    // Both waited in one queue, which clients that add filled again at once.
+    // Once commits and removals shared a queue with additions, which filled it again at once.
     let dir = created();
     let service = Service::start(&dir);
     let is_done = AtomicBool::new(false);
@@ -110,7 +109,7 @@ fn a_client_that_adds_much_blocks_no_commit_or_removal() {
 
 #[test]
 fn a_measure_that_would_outlast_the_time_limit_is_not_begun() {
-    // Two such requests took all threads that search, for as long as they liked.
+    // Once two such requests took all searching threads, without a time limit.
     let dir = created();
     let service = Routes::of(&dir);
     let long = words(1, 200_000);
@@ -128,7 +127,7 @@ fn a_measure_that_would_outlast_the_time_limit_is_not_begun() {
 
 #[test]
 fn a_request_that_names_two_hosts_is_refused() {
-    // The first was looked at, and a proxy before the service may have looked at the last.
+    // Once the service looked at the first host. A proxy may have looked at the last.
     let dir = indexed();
     let service = Service::start(&dir);
     let own = service.address().to_owned();
@@ -162,14 +161,14 @@ fn a_request_that_names_two_hosts_is_refused() {
 #[cfg(unix)]
 #[test]
 fn a_link_in_the_place_of_a_temporary_file_is_not_written_through() {
-    // `.service.tmp` was, with the rights of the service.
+    // Once the service followed a link `.service.tmp` and wrote to its target.
     let dir = indexed();
     dir.write("precious", "of another program");
     for name in [".service.tmp", ".service.json"] {
         std::os::unix::fs::symlink(dir.path("precious"), dir.path("idx").join(name)).unwrap();
     }
     let service = Service::start(&dir);
-    // The file is written before the first answer.
+    // The service writes the file before the first answer.
     assert_eq!(service.ask("GET", "/readyz", "", "").status, 200);
     assert!(dir.path("idx/.service.json").symlink_metadata().unwrap().is_file());
     service.stop();
@@ -189,7 +188,7 @@ fn pages_of_other_sites_may_link_here_and_ask_nothing() {
     for (what, method, path, headers, status) in [
         ("a link", "GET", "/", link, 200),
         ("a request", "POST", "/v1/commit", link, 403),
-        // What older browsers say.
+        // Older browsers send these headers.
         ("another site", "POST", "/v1/commit", "Origin: http://evil.example\r\n", 403),
         ("a local file", "POST", "/v1/commit", "Origin: null\r\n", 403),
         ("its own page", "POST", "/v1/commit", &own, 200),
@@ -217,7 +216,7 @@ fn documents_that_are_compared_have_different_ids() {
 
 #[test]
 fn a_deep_filter_is_refused_and_the_service_lives() {
-    // 2 KiB of it ended the process, and acknowledged documents were lost with it.
+    // Once a filter of 2 KiB ended the process, and acknowledged documents were lost.
     let dir = indexed();
     let service =
         Service::with(&dir, |settings| settings.commit_interval = Duration::from_secs(3600));
@@ -278,8 +277,8 @@ fn a_line_that_is_no_text_is_counted_and_so_is_an_empty_one() {
 
 #[test]
 fn a_regular_expression_in_a_filter_is_refused_and_the_service_goes_on() {
-    // To compile the first overflowed the stack; the second took 22 seconds, the last 17, and
-    // nothing stopped them.
+    // Once compiling the first filter overflowed the stack. The second took 22 seconds, the last
+    // 17, and nothing stopped the compilation.
     let dir = indexed();
     let service = Routes::of(&dir);
     let many = (900..932).map(|count| format!("id:/(a?){{0,{count}}}/")).collect::<Vec<_>>();
@@ -294,7 +293,7 @@ fn a_regular_expression_in_a_filter_is_refused_and_the_service_goes_on() {
 
 #[test]
 fn a_search_ranked_by_passages_looks_at_no_more_than_a_thousand_documents() {
-    // As many were looked at as hits asked for: ten thousand.
+    // Once the search looked at ten thousand documents, as many as the requested hits.
     let dir = indexed();
     let service = Routes::of(&dir);
     for (rank, limit, candidates, status) in [
@@ -314,7 +313,7 @@ fn a_search_ranked_by_passages_looks_at_no_more_than_a_thousand_documents() {
 
 #[test]
 fn no_more_pairs_are_held_than_a_request_may_have() {
-    // Half a million pairs of a thousand documents were made into one answer.
+    // Once half a million pairs of a thousand documents were put into an answer.
     let dir = created();
     let service = Routes::of(&dir);
     let documents = [json!({"id": "a", "text": "x"}), json!({"id": "b", "text": "x"})];
@@ -329,7 +328,7 @@ fn no_more_pairs_are_held_than_a_request_may_have() {
 
 #[test]
 fn passages_of_pairs_take_no_more_memory_than_there_is() {
-    // Every thread took what two texts take, and none of it was reserved.
+    // Once every thread took the memory of two texts without reserving it.
     let dir = created();
     let service = Routes::with(&dir, |settings| settings.memory_bytes = 64 << 20);
     let texts = [words(1, 200_000), words(2, 200_000)];
@@ -354,13 +353,13 @@ fn passages_of_pairs_take_no_more_memory_than_there_is() {
 
 #[test]
 fn quick_searches_and_writes_need_no_place_of_other_searches() {
-    // With all places taken by searches that ask for passages one of five additions was turned
-    // away, and a quick search waited for the others.
+    // Once searches for passages took all places. Then an addition in five was refused, and a quick
+    // search had to wait.
     let dir = created();
     let service = Routes::with(&dir, |settings| settings.requests_max = 0);
     let reply = service.post("/v1/search", "{\"text\": \"x\", \"passages\": true}");
     assert_eq!((reply.status, reply.code()), (429, "busy".into()));
-    // Before its body is looked at.
+    // The refusal comes before the body is parsed.
     let reply = service.post("/v1/search", &"x".repeat(1 << 20));
     assert_eq!((reply.status, reply.code()), (429, "busy".into()));
     assert_eq!(service.post("/v1/search", "{\"text\": \"x\"}").status, 200);

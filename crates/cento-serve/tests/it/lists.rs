@@ -9,7 +9,7 @@ fn pages_of_a_list_have_every_document_that_stays_once() {
     let dir = Dir::new();
     let lang = |i: u64| if i.is_multiple_of(3) { "de" } else { "en" };
     let line_of = |i: u64| line(&format!("d{i:03}"), &words(i, 30), json!({"lang": lang(i)}));
-    // As many segments as there are parts.
+    // Every part becomes a segment.
     for part in 0..9 {
         let lines = (7 * part..60.min(7 * part + 7)).map(line_of);
         fill(&dir.path("idx"), &lines.collect::<String>());
@@ -25,7 +25,7 @@ fn pages_of_a_list_have_every_document_that_stays_once() {
             assert!(document.added.is_some() && document.bytes.is_some() && document.tokens > 0);
             seen.push(document.id);
         }
-        // What changes meanwhile moves nothing that stays.
+        // Changes between two pages must not move the remaining documents.
         match page {
             1 => drop(client.remove(vec!["d002".into(), "d050".into()], Commit::Wait).unwrap()),
             2 => drop(client.compact(&CompactRequest::default()).unwrap()),

@@ -1,5 +1,5 @@
-//! The service, in this process: its answers, its limits, and its promises while others write,
-//! dawdle or fail.
+//! Tests of the service in this process: answers, limits, and guarantees while clients write, are
+//! slow or fail.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Indexes that are merged through a service.
+//! Merging indexes through a service.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,8 +11,8 @@ use serde_json::json;
 
 use crate::common::{Ask, Dir, JSON, Routes, Service, body, documents, fill, line, words};
 
-/// An index `idx`, and in `shards` the indexes `one`, `sub/two` and `clash`, which has an id of
-/// `one`.
+/// An index `idx`, and in `shards` the indexes `one`, `sub/two` and `clash`, which shares an id
+/// with `one`.
 fn shards() -> Dir {
     let dir = Dir::new();
     fs::create_dir_all(dir.path("shards/sub")).unwrap();
@@ -32,7 +32,7 @@ fn text(id: &str) -> String {
     words(u64::from(id.as_bytes()[0]), 60)
 }
 
-/// The ids of the documents that have the text of `id`.
+/// Returns the ids of the documents with the text of `id`.
 fn found(service: &Service, id: &str) -> Vec<String> {
     let request = SearchRequest { text: Some(text(id)), ..SearchRequest::default() };
     let answer = service.client().search(&request).unwrap();
@@ -59,7 +59,7 @@ fn indexes_are_merged_while_the_service_goes_on() {
                 answers.fetch_add(1, Ordering::Relaxed);
             }
         });
-        // Documents acknowledged earlier come before, and are there afterwards.
+        // Documents acknowledged earlier are committed before the merge.
         let new = body("new", &words(900, 60));
         client.add(&new, Commit::Auto).unwrap();
         let names = ["one", "sub/two"].map(str::to_owned).to_vec();
@@ -70,7 +70,7 @@ fn indexes_are_merged_while_the_service_goes_on() {
         assert_eq!(found(&service, "f"), ["f"]);
         let again = client.merge(&request).unwrap();
         assert_eq!((again.documents, again.known), (0, 2));
-        // With an id that is there already.
+        // The shard `clash` has an id of the index.
         let shards = vec!["clash".to_owned()];
         let clash =
             |on_conflict| client.merge(&MergeRequest { shards: shards.clone(), on_conflict });
@@ -84,7 +84,7 @@ fn indexes_are_merged_while_the_service_goes_on() {
     service.stop();
     assert_eq!(ids(&dir), ["a", "b", "c", "d", "e", "f", "g", "new"]);
     assert_eq!(documents(&dir, "idx"), 8);
-    // The shards stay.
+    // A merge leaves the shards unchanged.
     assert!(
         ["one", "sub/two", "clash"]
             .map(|name| dir.path("shards").join(name))
@@ -127,7 +127,7 @@ fn a_directory_of_shards_that_is_missing_is_refused_at_the_start() {
 #[test]
 fn a_refusal_names_no_place_and_leaves_the_index_unchanged() {
     let dir = shards();
-    // An index that lies outside, and some that cannot be merged into this one.
+    // An index outside the directory, and indexes that do not fit.
     let part = line("c", &text("c"), json!({})) + &line("g", &text("g"), json!({}));
     fill(&dir.path("secret"), &part);
     fill(&dir.path("shards/damaged"), &part);
@@ -170,7 +170,7 @@ fn a_refusal_names_no_place_and_leaves_the_index_unchanged() {
     assert_eq!((reply.status, reply.code()), (400, "invalid_argument".into()));
     assert_eq!(reply.json()["error"]["argument"], "move");
     assert_eq!(service.ask("GET", "/v1/stats", "", "").json()["documents"], 2);
-    // It goes on.
+    // The service still merges after the refusals.
     assert_eq!(service.post("/v1/merge", r#"{"shards": ["one"]}"#).status, 200);
     drop(service);
     assert_eq!(ids(&dir), ["a", "b", "c", "d"]);

@@ -1,4 +1,4 @@
-//! Metrics.
+//! The metrics of requests, the index and the process.
 
 use crate::common::{Ask, Routes, Service, body, created, indexed, wait_until, words};
 use cento_client::api::{Commit, CompactRequest, SearchRequest};
@@ -33,7 +33,7 @@ fn metrics_count_the_requests() {
                     status=\"200\"} 1";
     assert!(text.contains(searches), "{text}");
     assert!(service.metric("cento_postings_total") > 0.0);
-    // Merges are counted when the writer looks at them.
+    // The writer counts merges at intervals.
     wait_until("the merges to be counted", || service.metric("cento_segments_merged_total") >= 2.0);
 }
 
@@ -51,7 +51,7 @@ fn metrics_come_in_the_format_that_is_accepted() {
     let classic = ask("Accept: text/plain\r\n");
     assert!(classic.head.contains("content-type: text/plain; version=0.0.4"), "{}", classic.head);
     assert!(!classic.body.contains("# EOF") && !classic.body.contains("# UNIT"));
-    // Every sample is of a metric with help and a type, by whose name it begins.
+    // A sample's name begins with the name of a metric that has help and a type.
     let mut known = Vec::new();
     for line in classic.body.lines() {
         if let Some(name) = line.strip_prefix("# TYPE ").and_then(|rest| rest.split(' ').next()) {
@@ -98,10 +98,10 @@ fn the_process_is_measured() {
     let service = Service::start(&dir);
     let resident = service.metric("process_resident_memory_bytes");
     let anonymous = service.metric("process_resident_anonymous_memory_bytes");
-    // The program itself is a mapped file.
+    // The program is a mapped file, so resident memory is larger.
     assert!(0.0 < anonymous && anonymous < resident, "{anonymous}, {resident}");
     assert!(service.metric("process_cpu_seconds_total") > 0.0);
-    // Standard streams, the listener, this connection.
+    // There are at least three standard streams, the listener and a connection.
     assert!(service.metric("process_open_fds") >= 5.0);
     assert!(service.metric("process_max_fds") >= service.metric("process_open_fds"));
 }

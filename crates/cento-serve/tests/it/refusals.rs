@@ -1,4 +1,4 @@
-//! Wrong requests.
+//! Refusals of wrong requests.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use crate::common::{Ask, Dir, JSON, Routes, Service, documents, indexed};
 
-/// The routes of a service that takes small bodies.
+/// The routes of a service with a small limit for bodies.
 fn routes(dir: &Dir) -> Routes {
     Routes::with(dir, |settings| settings.body_bytes_max = 64 << 10)
 }
 
-/// Checks the answers to requests: method, path, headers, body; status and code.
+/// Checks answers to requests: method, path, headers and body, then expected status and code.
 fn check(service: &impl Ask, requests: &[(&str, &str, &str, &str, u16, &str)]) {
     for (method, path, headers, body, status, code) in requests {
         let reply = service.ask(method, path, headers, body);
@@ -107,8 +107,8 @@ fn what_a_route_does_not_know_is_refused_and_not_passed_over() {
                 assert_eq!(reply.status, 400, "{method} {path}?{query}: {reply:?}");
             }
             addresses += 1;
-            // A record of a collection may have fields that no index keeps; this service merges
-            // nothing.
+            // Skip two routes: records may have fields that the index does not keep, and this
+            // service does not merge.
             if schema.is_null() || path == "/v1/documents" || path == "/v1/merge" {
                 continue;
             }
@@ -162,7 +162,7 @@ fn what_needs_stored_texts_is_refused_by_an_index_without_them() {
         assert_eq!((reply.status, reply.code()), (409, "no_texts".to_owned()), "{body}");
         assert!(reply.body.contains(named) && reply.body.contains("remove the document"));
     }
-    // No other route has an internal error.
+    // The remaining routes must not answer with an internal error.
     let other = r#""id": "a""#;
     for (path, body) in [
         ("/v1/search", format!("{{{other}, \"passages\": true}}")),
@@ -258,9 +258,9 @@ fn no_body_is_an_empty_request() {
     let service = Service::start(&dir);
     for headers in ["Content-Type: application/json\r\n", ""] {
         let compacted = service.ask("POST", "/v1/compact", headers, "");
-        // 409: that of the request before is running.
+        // The compaction of the previous request may still be running, which gives 409.
         assert!([200, 202, 409].contains(&compacted.status), "{headers} {}", compacted.body);
-        // What a route needs is missing, and not the end of a file.
+        // The message must report the missing field instead of the end of a file.
         let search = service.ask("POST", "/v1/search", headers, "");
         assert_eq!(search.status, 400, "{}", search.body);
         assert!(!search.body.contains("EOF"), "{}", search.body);

@@ -1,4 +1,4 @@
-//! Reports that a service hands out, and their notes of texts that were not compared.
+//! Reports of a service, and their notes on texts that were not compared.
 
 use crate::common::{Dir, Service, created, indexed, words};
 use cento::index::{Config, Index};
@@ -38,7 +38,7 @@ fn a_service_hands_out_a_report_that_is_a_file() {
 #[test]
 fn a_service_hands_out_a_report_of_pairs() {
     let dir = Dir::new();
-    // The index of the service keeps no texts; documents that are compared are another matter.
+    // The index of the service keeps no texts, unlike the documents of a request.
     let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
     Index::create(dir.path("idx"), config).unwrap();
     let service = Service::start(&dir);
@@ -61,7 +61,7 @@ fn a_service_hands_out_a_report_of_pairs() {
     let anonymous = PairsReportRequest { anonymous: true, ..request(json!({})) };
     let html = service.client().pairs_report(&anonymous).unwrap();
     assert!(html.contains("Document 1") && !html.contains(">ann<"));
-    // A sheet that was handed out to all counts for no submission.
+    // A worksheet given to all authors does not count.
     let html = service.client().pairs_report(&request(json!({"boilerplate": [words(1, 80)]})));
     assert!(html.unwrap().contains("No pair is similar enough."));
     let refused = service.client().pairs_report(&request(json!({"limit": 100_000})));

@@ -1,11 +1,11 @@
-//! Several indexes that are served as one.
+//! Several indexes behind a service.
 
 use cento_testing::several::{DOCUMENTS, text, without_names};
 use serde_json::{Value, json};
 
 use crate::common::{Ask, Dir, Routes, Service, fill, line, parts, wait_until, words};
 
-/// The name that answers have for an index: its path, as it was given.
+/// The name of an index in answers, which is the path as given.
 fn named(dir: &Dir, name: &str) -> String {
     dir.path(name).display().to_string()
 }
@@ -61,7 +61,7 @@ fn a_service_over_several_indexes_only_reads_and_sees_what_others_commit() {
         answer["hits"].as_array().unwrap().clone()
     };
     assert!(hits().is_empty());
-    // The indexes are not locked, and two documents with one id are distinct.
+    // The indexes are not locked, and two documents with the same id stay distinct.
     fill(&dir.path("b"), &line("d00", &words(500, 60), json!({})));
     wait_until("the new commit", || !hits().is_empty());
     assert_eq!((&hits()[0]["id"], &hits()[0]["index"]), (&json!("d00"), &json!(named(&dir, "b"))));

@@ -1,4 +1,4 @@
-//! Services over shards, which together answer as one over all documents.
+//! Services over shards, which together answer like a service over all documents.
 
 use cento::Answer;
 use cento::search::{Query, add_up_frequencies, next_step};
@@ -18,7 +18,7 @@ fn ask(shards: &[Client], search: &SearchRequest, sample: bool) -> ShardFrequenc
     add_up_frequencies(each.collect()).unwrap()
 }
 
-/// Searches services by the three routes alone.
+/// Searches services through the three routes for shards.
 fn search(shards: &[Client], search: &SearchRequest) -> Answer {
     let mut query = Query::text("");
     (query.thresholds, query.options) = (search.thresholds, search.options.clone());

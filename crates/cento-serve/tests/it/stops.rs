@@ -1,4 +1,4 @@
-//! A client that starts a long computation and goes away leaves no work behind.
+//! Long computations end when their client goes away.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::common::{Ask, Dir, JSON, Service, documents, fill, line};
 use serde_json::{Value, json};
 
-/// Words of one letter: the texts that take longest to align for their length.
+/// Words of one letter, which take the longest to align for the length of a text.
 fn letters(count: u64, seed: u64) -> String {
     let mut state = seed;
     let mut letter = || {
@@ -17,21 +17,21 @@ fn letters(count: u64, seed: u64) -> String {
     (0..count).flat_map(|_| [letter(), ' ']).collect()
 }
 
-/// A directory with an index of the document `d`.
+/// Returns a directory with an index of the document `d`.
 fn holding() -> Dir {
     let dir = Dir::new();
     fill(&dir.path("idx"), &line("d", &letters(LETTERS, 1), json!({})));
     dir
 }
 
-/// Letters of a document; aligning, measuring or signing them takes seconds without optimisation.
+/// The letters of a document. Aligning, measuring or signing takes seconds without optimization.
 const LETTERS: u64 = 300_000;
 
-/// Requests that compute for long.
+/// Requests with long computations.
 fn requests() -> Vec<(&'static str, Value)> {
     let (a, b) = (letters(LETTERS, 2), letters(LETTERS, 3));
     let pair = json!([{"id": "a", "text": &a}, {"id": "b", "text": &b}]);
-    // As many tokens as a measure may take steps for.
+    // The texts are about as long as the limit on the steps of a measure permits.
     let [short, other] = [letters(20_000, 4), letters(20_000, 5)];
     let long = format!("{a}{b}").repeat(6);
     vec![
@@ -72,7 +72,7 @@ fn a_client_that_hangs_up_leaves_no_computation_behind() {
         while computations(&service) == 0.0 {}
         drop(stream);
         while computations(&service) > 0.0 {}
-        // It ended because the client had gone, not because it was done.
+        // The client's departure ended the computation, not the result.
         let stopped = service.metric("cento_computations_stopped_total");
         assert_eq!(stopped, (number + 1) as f64, "{path}");
     }
@@ -87,7 +87,7 @@ fn a_request_that_exceeds_its_limit_leaves_no_computation_behind() {
     let (path, body) = requests().remove(0);
     let body = body.to_string();
     let mut requests = 0;
-    // On a busy machine the second may be over before the computation has begun.
+    // On a busy machine the time limit may be over before the computation begins, so try again.
     while service.metric("cento_computations_stopped_total") == 0.0 && requests < 10 {
         assert_eq!(service.post(path, &body).status, 408);
         while computations(&service) > 0.0 {}
@@ -97,7 +97,7 @@ fn a_request_that_exceeds_its_limit_leaves_no_computation_behind() {
     service.stop();
 }
 
-/// A directory with an index whose families take many seconds without optimisation.
+/// Returns a directory with an index whose families take many seconds without optimization.
 fn with_long_families() -> Dir {
     let dir = Dir::new();
     let documents = (1..=4).map(|n| line(&format!("d{n}"), &letters(LETTERS, n), json!({})));
@@ -105,8 +105,8 @@ fn with_long_families() -> Dir {
     dir
 }
 
-/// Sends a request for all families, whose answer is not read, and waits until it is the
-/// `number`-th that is computed or waits for that.
+/// Sends a request for all families without reading the answer. Waits until `number` such requests
+/// are running or waiting.
 fn begin_families(service: &Service, number: u32) -> TcpStream {
     let mut stream = service.connect();
     let head = format!(
@@ -120,7 +120,7 @@ fn begin_families(service: &Service, number: u32) -> TcpStream {
 
 #[test]
 fn requests_about_all_documents_take_no_place_of_searches_and_are_few() {
-    // Thirty of them had all places: ten of ten searches of others were not answered in time.
+    // Once thirty of these requests held all places, and ten of ten searches timed out.
     let dir = with_long_families();
     let service = Service::with(&dir, |settings| settings.threads = 1);
     let streams: Vec<_> = (1..=4).map(|number| begin_families(&service, number)).collect();
@@ -150,7 +150,7 @@ fn the_time_limit_holds_for_requests_about_all_documents_too() {
 
 #[test]
 fn a_service_that_stops_ends_requests_about_all_documents() {
-    // It waited for them until its shutdown timeout.
+    // Once the service waited for these requests until its shutdown timeout.
     let dir = with_long_families();
     let service = Service::start(&dir);
     let mut stream = begin_families(&service, 1);

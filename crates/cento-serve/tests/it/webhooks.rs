@@ -1,4 +1,4 @@
-//! Posts of events to receivers that fail, hang and lie.
+//! Posts of events to receivers that fail, hang or lie.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
@@ -12,24 +12,25 @@ use serde_json::{Map, Value, json};
 
 use crate::common::{Ask, Dir, Service, created, wait_until, words};
 
-/// Receivers by their addresses, which begin with the kind of their behaviour.
+/// Simulated receivers. The address begins with the receiver's behavior.
 #[derive(Default)]
 struct Receivers {
-    /// The cursors of each post, by address.
+    /// The cursors of the events in every post, by address.
     posts: Mutex<BTreeMap<String, Vec<Vec<u64>>>>,
-    /// Whether those that hang go on.
+    /// Whether hanging receivers may answer.
     is_over: Mutex<bool>,
     over: Condvar,
 }
 
 impl Receivers {
-    /// The posts to an address.
+    /// Returns the posts to an address.
     fn posts(&self, url: &str) -> Vec<Vec<u64>> {
         self.posts.lock().unwrap().get(url).cloned().unwrap_or_default()
     }
 
-    /// The cursors that the receiver of this kind had, in order, each once: repeated posts begin
-    /// after the last event that it accepted. `expected` are those of its watch.
+    /// Returns the cursors that this receiver had, in order and without repetitions. A repeated
+    /// post must begin after the last accepted event. `expected` are the cursors of the receiver's
+    /// watch.
     fn cursors_of(&self, kind: &str, expected: &[u64]) -> Vec<u64> {
         let mut cursors: Vec<u64> = Vec::new();
         for post in self.posts(&format!("http://{kind}/")) {
@@ -73,14 +74,14 @@ impl Poster for Receivers {
                 drop(over.unwrap());
                 Err("it took longer than 10s".into())
             }
-            // It has the events, and says that it does not.
+            // The receiver has the events, but reports a failure.
             "lies" if attempt % 2 == 1 => Ok(503),
             _ => Ok(204),
         }
     }
 }
 
-/// A service that posts to these receivers, with a short time before it tries again.
+/// Returns a service with these receivers, and short times before further attempts.
 fn serve(dir: &Dir, receivers: &Arc<Receivers>) -> Service {
     let receivers = receivers.clone();
     Service::with(dir, |settings| {
@@ -96,7 +97,7 @@ fn watch(service: &Service, name: &str, url: &str) {
     assert_eq!(reply.status, 200, "{reply:?}");
 }
 
-/// Adds a document that every watch matches.
+/// Adds a document that matches every watch.
 fn add(service: &Service, number: u64) {
     let text = format!("{} {}", words(100 + number, 20), words(1, 80));
     let document = json!({"id": format!("d{number}"), "text": text}).to_string();
@@ -104,7 +105,7 @@ fn add(service: &Service, number: u64) {
     assert_eq!(reply.status, 200, "{reply:?}");
 }
 
-/// The cursors of the events of a watch.
+/// Returns the cursors of a watch's events.
 fn events(service: &Service, name: &str) -> Vec<u64> {
     let reply = service.ask("GET", &format!("/v1/watches/{name}/events"), "", "");
     let events = reply.json()["events"].as_array().unwrap().clone();
@@ -129,7 +130,7 @@ fn receivers_that_fail_hang_and_lie_delay_no_other() {
     wait_until("the others have all events", || has_all("works") && has_all("lies"));
     for kind in ["closes", "fails", "redirects"] {
         wait_until("it is tried again", || receivers.posts(&format!("http://{kind}/")).len() > 3);
-        // The first events, again and again: none was accepted.
+        // The service posts the first events repeatedly, because the receiver never accepts.
         let first = events(&service, kind)[0];
         let posts = receivers.posts(&format!("http://{kind}/"));
         assert!(posts.iter().all(|post| post[0] == first), "{kind}: {posts:?}");
@@ -179,7 +180,7 @@ fn the_event_of_a_watch_of_parts_names_the_part_of_both_texts() {
     let passage = &found[0].hit.passages.as_ref().unwrap()[0];
     let names = (passage.a_part.as_deref(), passage.b_part.as_deref());
     assert_eq!(names, (Some("two.c"), Some("b.c")));
-    // A text beside the parts, and parts that no document can have.
+    // The service refuses a text beside parts, and parts that no document can have.
     let reply = service.post("/v1/watches", r#"{"text": "a", "parts": []}"#);
     assert_eq!(reply.status, 400, "{reply:?}");
     let reply = service.post("/v1/watches", r#"{"parts": [{"name": "", "text": "a"}]}"#);
@@ -201,7 +202,7 @@ fn accepted_events_are_not_posted_again_by_the_next_service() {
     let [one, two] = [0, 1].map(|at| posts()[at].clone());
     assert!(one.len() == 1 && two.len() == 1 && one < two, "{one:?}, {two:?}");
     service.stop();
-    // A crash before that was recorded: the accepted events come again, in order.
+    // Simulate a crash before the record of the acceptance. The events are posted again, in order.
     std::fs::remove_file(dir.path("idx").join(".watches/delivered.json")).unwrap();
     let service = serve(&dir, &receivers);
     let both = [one.clone(), two.clone()].concat();
@@ -235,7 +236,7 @@ fn many_receivers_that_hang_leave_places_for_others() {
     let (dir, receivers) = (created(), Arc::new(Receivers::default()));
     let service = serve(&dir, &receivers);
     for number in 0..60 {
-        // Half are of one host.
+        // Half of the receivers share a host.
         let host = if number < 30 { "hangs".into() } else { format!("hangs.{number}") };
         watch(&service, &format!("bad-{number:02}"), &format!("http://{host}/{number}"));
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::format::has_ending;
 
-/// The reason in the report of a missing file.
+/// The reason why an included file is listed that is not among the inputs.
 pub const INCLUDED: &str = "a LaTeX file includes it, and it is read only if you name it";
 
 /// The maximum number of inclusions examined per file. Books have fewer chapters.

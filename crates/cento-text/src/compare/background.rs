@@ -1,70 +1,70 @@
-//! How much does a run of tokens say, in a collection of texts?
+//! How much information is in a run of tokens, given a collection of texts?
 //!
-//! Any two programs have loops in common, and any two letters their salutation. A *background
-//! model* of the collection says how probable each token is after those before it, and the
-//! information of a token is -log2 of that, in bits (Shannon 1948): some 8 for a word of prose, 1
-//! to 4 for a token of code, next to nothing for a token of a line that most texts have. So one
-//! unit serves prose, programs and tables, without a constant for each.
+//! Any two programs share loops, and any two letters share their salutation. A *background model*
+//! of the collection gives the probability of a token after the preceding tokens, and the
+//! information of the token is -log2 of the probability, in bits (Shannon 1948): about 8 for a word
+//! of prose, 1 to 4 for a token of code, and nearly 0 for a token of a line that most texts have.
+//! One unit therefore serves prose, programs and tables, without a constant for each.
 //!
-//! The model counts runs of one to eight tokens. A token's probability is interpolated over
-//! all of these orders with a Dirichlet prior, from the shortest context to the longest (MacKay and
-//! Peto 1995). Contexts must be long: by runs of two tokens every idiom of a language looks like
+//! The model counts runs of one to eight tokens. A token's probability is interpolated over all of
+//! these orders with a Dirichlet prior, from the shortest context to the longest (MacKay and Peto
+//! 1995). Contexts must be long: with runs of two tokens, every idiom of a language looks like
 //! evidence (research/RESULTS.md, "Evidence").
 //!
-//! Texts that are compared are no background for themselves. The counts are those of occurrences,
-//! and each of the two texts that the model has counted is left out of each run once.
+//! A text is no background for itself. The model counts occurrences, so one occurrence of every run
+//! is subtracted for each of the compared texts that the model has counted.
 //!
-//! Nor are copies: a press release that half of the archive prints would otherwise be easy to
-//! guess, and the members of a ring of copies would protect each other. So a run that says at least
-//! `COPY_BITS` word by word, and that an earlier text has, is not counted again. Idioms and
-//! phrases are shorter, and are counted each time.
+//! Copies are no background either. Otherwise a press release that half of the archive prints would
+//! be easy to guess, and the members of a ring of copies would protect each other. A run with at
+//! least `COPY_BITS`, word by word, that an earlier text has is therefore not counted again. Idioms
+//! and phrases are shorter, and every occurrence counts.
 
 use std::collections::HashSet;
 
 use crate::hash::mix64;
 use crate::number::log2;
 
-/// The tokens of the longest run that is counted.
+/// The number of tokens of the longest counted run.
 const ORDER_MAX: usize = 8;
 
-/// The weight of the shorter context beside the occurrences of the longer one.
+/// The weight of the shorter context beside the occurrences of the longer context.
 const PRIOR: f64 = 5.0;
 
-/// The maximum number of tokens that a model counts: a few hundred programs or essays. Its table
-/// has two places for each run of them, 16 MiB.
+/// The maximum number of tokens that a model counts: a few hundred programs or essays. The table of
+/// the model has two places for each run, 16 MiB.
 pub const COUNTED_TOKENS_MAX: usize = 1 << 18;
 
-/// The information, by the frequencies of its tokens alone, of a run that is a copy: some 18 words
-/// of prose, or 35 tokens of programs. Of programs, 24 tokens are still idioms, and without them
-/// the law of chance is too broad (a scale of 12 bits and above). Without the rule a copy that nine
-/// others have says nothing (research/RESULTS.md, "Evidence").
+/// The information that makes a run a copy, by the frequencies of its tokens alone: some 18 words
+/// of prose, or 35 tokens of programs. In programs, 24 tokens are still idioms, and without idioms
+/// the law of chance is too broad (a scale of 12 bits and above). Without this limit, a copy that
+/// nine further texts have carries no information (research/RESULTS.md, "Evidence").
 const COPY_BITS: f64 = 160.0;
 
 /// The base of the polynomial that hashes runs.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The bits of a place that count; the others recognise the run.
+/// The bits of a place that store the count. The other bits identify the run.
 const COUNT_BITS: u32 = 14;
 
-/// With fewer texts no run is common, and nothing is known of chance.
+/// With fewer texts no run is common, and no law of chance can be fitted.
 pub const TEXTS_MIN: u64 = 8;
 
 /// How often runs of tokens occur in a collection.
 #[derive(Debug, Clone, Default)]
 pub struct Background {
     runs: RunCounts,
-    /// The texts that have each run of [`ORDER_MAX`] tokens, without those that are mostly copies.
+    /// For each run of [`ORDER_MAX`] tokens, the number of texts with the run, except texts that
+    /// are mostly copies.
     carriers: RunCounts,
-    /// The number of texts that were counted, without those.
+    /// The number of counted texts, except texts that are mostly copies.
     texts: u64,
-    /// The tokens that were counted.
     tokens: u64,
-    /// The distinct ones.
+    /// The number of distinct counted tokens.
     vocabulary: u64,
 }
 
 impl Background {
-    /// Counts the runs of these texts, as far as [`COUNTED_TOKENS_MAX`] tokens.
+    /// Counts the runs of these texts, up to [`COUNTED_TOKENS_MAX`] tokens in all.
     #[must_use]
     pub fn new(texts: &[&[u64]]) -> Background {
         let mut room = COUNTED_TOKENS_MAX;
@@ -96,7 +96,7 @@ impl Background {
                 }
             }
             // A copy of a whole text does not make the text common: most of an archive may be
-            // reprints of one release.
+            // reprints of a single release.
             if copied.iter().filter(|&&copied| copied).count() * 2 <= copied.len() {
                 model.texts += 1;
                 runs.longest().into_iter().for_each(|run| _ = model.carriers.add(run));
@@ -105,8 +105,8 @@ impl Background {
         model
     }
 
-    /// Returns the information, in bits, of each token of a text after those before it. `counted`
-    /// is the number of texts that the model has counted and that are compared, at most 2.
+    /// Returns the information, in bits, of each token of a text after the preceding tokens.
+    /// `counted` is the number of compared texts that the model has counted, at most 2.
     #[must_use]
     pub fn bits(&self, text: &[u64], counted: u32) -> Vec<f64> {
         let runs = RunHashes::new(text);
@@ -130,8 +130,8 @@ impl Background {
         -log2(probability)
     }
 
-    /// Returns which tokens of a text are in a copy of a run that has been counted, or in a run
-    /// that the text has before: one that repeats itself is no background for its own words.
+    /// Returns which tokens of a text are in a copy of a counted run, or in a run that the text has
+    /// before. A text that repeats itself is no background for its own words.
     fn copied(&self, runs: &RunHashes) -> Vec<bool> {
         let mut copied = vec![false; runs.len()];
         let (mut at, last) = (0, (runs.len() + 1).saturating_sub(ORDER_MAX));
@@ -156,7 +156,7 @@ impl Background {
         copied
     }
 
-    /// Tells whether a run of tokens is so long that it is a copy.
+    /// Tells whether a run of tokens contains enough information to be a copy.
     #[must_use]
     pub fn is_copy(&self, run: &[u64]) -> bool {
         let runs = RunHashes::new(run);
@@ -168,8 +168,8 @@ impl Background {
         log2((self.tokens as f64 + 1.0) / (self.runs.of(token) as f64 + 1.0))
     }
 
-    /// Returns which tokens of a text are in a run that most of the counted texts have: starter
-    /// code of a class, or the head of a form.
+    /// Returns which tokens of a text are in a run that most of the counted texts have, such as the
+    /// starter code of a class or the head of a form.
     #[must_use]
     pub fn common(&self, text: &[u64]) -> Vec<bool> {
         let mut common = vec![false; text.len()];
@@ -188,17 +188,17 @@ impl Background {
 /// The counts of runs, by their hashes: an open table with linear probing.
 #[derive(Debug, Clone, Default)]
 struct RunCounts {
-    /// The count of a run, and bits of its hash.
+    /// The count of a run in the low bits, and a part of its hash in the high bits.
     places: Vec<u32>,
 }
 
 impl RunCounts {
-    /// Creates a table for at most this many different runs.
+    /// Creates a table for at most this many distinct runs.
     fn with_room(runs: usize) -> RunCounts {
         RunCounts { places: vec![0; (2 * runs).max(1).next_power_of_two()] }
     }
 
-    /// Counts a run once more, and tells whether it is the first time.
+    /// Counts a run once more. Returns whether the run is new.
     fn add(&mut self, hash: u64) -> bool {
         let at = self.place_of(hash);
         let place = &mut self.places[at];
@@ -220,8 +220,8 @@ impl RunCounts {
         u64::from(self.places[self.place_of(hash)] & COUNT_MAX)
     }
 
-    /// Returns the place of a run, or the free place where it would be. There is one, because at
-    /// most half of the places are taken.
+    /// Returns the place of a run, or the free place where the run would be. At most half of the
+    /// places are taken, so the search ends.
     fn place_of(&self, hash: u64) -> usize {
         let (last, mark) = (self.places.len() - 1, mark_of(hash));
         let mut at = hash as usize & last;
@@ -234,16 +234,15 @@ impl RunCounts {
 
 const COUNT_MAX: u32 = (1 << COUNT_BITS) - 1;
 
-/// Returns the bits of a hash that recognise it in the table.
+/// Returns the bits of a hash that identify the run in the table.
 fn mark_of(hash: u64) -> u32 {
     (hash >> 32) as u32 & !COUNT_MAX
 }
 
-/// The hashes of the runs of a text, each in constant time.
+/// The hashes of the runs of a text, each computed in constant time.
 struct RunHashes {
-    /// The polynomial of all tokens before each place.
+    /// For each place, the polynomial of all tokens before.
     before: Vec<u64>,
-    /// The powers of the base.
     powers: [u64; ORDER_MAX + 1],
 }
 
@@ -263,7 +262,7 @@ impl RunHashes {
         RunHashes { before, powers }
     }
 
-    /// Returns the different runs of [`ORDER_MAX`] tokens.
+    /// Returns the distinct runs of [`ORDER_MAX`] tokens.
     fn longest(&self) -> Vec<u64> {
         let places = 0..(self.len() + 1).saturating_sub(ORDER_MAX);
         let mut runs: Vec<u64> = places.map(|at| self.of(at, ORDER_MAX)).collect();
@@ -272,7 +271,6 @@ impl RunHashes {
         runs
     }
 
-    /// Returns the number of tokens.
     fn len(&self) -> usize {
         self.before.len() - 1
     }
@@ -289,7 +287,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The number of times that a run occurs in the texts; one of several tokens does not count
+    /// The number of times that a run occurs in the texts. A run of several tokens does not count
     /// where it ends in a run of eight that its text has before.
     fn naive(texts: &[Vec<u64>], run: &[u64]) -> u64 {
         let of_text = |text: &Vec<u64>| {
@@ -305,7 +303,7 @@ mod tests {
         texts.iter().map(of_text).sum()
     }
 
-    /// The information of each token, by the definition.
+    /// The information of each token, by definition.
     fn naive_bits(texts: &[Vec<u64>], text: &[u64], counted: u64) -> Vec<f64> {
         let mut vocabulary: Vec<u64> = texts.concat();
         vocabulary.sort_unstable();

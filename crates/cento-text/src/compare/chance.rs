@@ -1,15 +1,15 @@
-//! How many passages as good as one occur by chance?
+//! How many equally good passages occur by chance?
 //!
-//! A long passage is no evidence by itself, and neither is a short one: any two programs share
-//! loops, and a large archive has every phrase. Karlin and Altschul (1990) ask for the number of
-//! matches as good as this one that unrelated sequences of these lengths have. It falls
-//! exponentially with the score of the match, and in proportion to the space that was searched.
+//! The length of a passage alone proves nothing: any two programs share loops, and a large archive
+//! contains every phrase. Karlin and Altschul (1990) ask how many equally good matches unrelated
+//! sequences of the same lengths have. That number falls exponentially with the score of the match,
+//! and rises in proportion to the searched space.
 //!
-//! The score of a passage is the information of its tokens, in bits ([`background`]), less what
-//! its gaps cost. The best score of two unrelated texts of m and n tokens, less log2(m n), follows
-//! an extreme value law (Gumbel 1958). Its two parameters come from pairs of texts of the
-//! collection, as Pearson (1998) fits them to the scores of a search: by two quantiles, which few
-//! related pairs do not move. Pairs with a copy do not count.
+//! The score of a passage is the information of its tokens, in bits ([`background`]), less the cost
+//! of its gaps. The best score of two unrelated texts of m and n tokens, less log2(m n), follows an
+//! extreme value law (Gumbel 1958). The two parameters are fitted to pairs of texts of the
+//! collection, as Pearson (1998) fits them to the scores of a search: by two quantiles, which a few
+//! related pairs do not move. Pairs with a copy are ignored.
 //!
 //! [`background`]: super::background
 
@@ -19,37 +19,39 @@ use super::align::CoveredRanges;
 use super::background::Background;
 use crate::number::{exp, ln, log2};
 
-/// The texts whose pairs the law is fitted to: 2,016 pairs.
+/// The maximum number of texts whose pairs the law is fitted to: 2,016 pairs.
 const CALIBRATED_TEXTS_MAX: usize = 64;
 
-/// The tokens of each of them that count.
+/// The maximum number of tokens of a text that the law is fitted to.
 const CALIBRATED_TOKENS_MAX: usize = 600;
 
-/// The places of a text where a token is looked up.
+/// The maximum number of places of a token that are looked up in a text.
 const PLACES_MAX: usize = 8;
 
-/// The quantiles of the scores of pairs that the law is fitted to. If fewer than 3 % of the pairs
-/// are related, they are above both. Lower ones (.5 and .9) state three times as many passages of
-/// programs as there are, higher ones (.9 and .99) are moved by the first copies of a class.
+/// The quantiles of the pairs' scores that the law is fitted to. If fewer than 3 % of the pairs are
+/// related, they are above both quantiles. Lower quantiles (0.5 and 0.9) predict three times as
+/// many passages of programs as there are. Higher quantiles (0.9 and 0.99) move with the first
+/// copies in a class.
 const QUANTILES: [f64; 2] = [0.7, 0.97];
 
-/// The least number of pairs that a law is fitted to: those of eight texts.
+/// The minimum number of pairs that a law is fitted to: the pairs of eight texts.
 const PAIRS_MIN: usize = 28;
 
-/// The bounds of the scale, in bits. Texts whose tokens are independent and have the probabilities
-/// of the model have the lower one, 1 / ln 2. Prose has 3 to 5, programs have 7 to 8
+/// The bounds of the scale, in bits. The lower bound, 1 / ln 2, is the scale of texts whose tokens
+/// are independent and have the probabilities of the model. Prose has 3 to 5, programs have 7 to 8
 /// (docs/concepts/evidence.md). A greater scale means that many pairs are related.
 const SCALES: [f64; 2] = [std::f64::consts::LOG2_E, 12.0];
 
-/// The laws of a collection: of passages without gaps, and of those with gaps, whose runs are many.
+/// The laws of a collection: for passages without gaps, and for passages with gaps and many runs.
 ///
-/// Any two texts of a kind share short runs. In a passage with gaps they add up, so these have a
-/// law of their own: of the score of all runs that two texts have in common, wherever they are.
+/// Any two texts of the same kind share short runs. The runs of a passage with gaps add up, so such
+/// passages have their own law: the law of the total score of all common runs of two texts,
+/// wherever the runs are.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ChanceLaws {
-    /// Of one run.
+    /// The law of the best run.
     pub of_runs: ChanceLaw,
-    /// Of several runs, for each token of the passage; `None` in a small collection.
+    /// The law of several runs, per token of the passage. `None` in a small collection.
     pub of_gapped: Option<ChanceLaw>,
 }
 
@@ -68,7 +70,7 @@ impl ChanceLaws {
                 let space = space(query.len(), document.len());
                 let least = log2(1.0 + document.len() as f64);
                 let found = disjoint(places.runs(document), &bits, least);
-                // All documents of a small collection may be versions of one.
+                // All documents of a small collection may be versions of the same text.
                 if found.first().is_some_and(|best| model.is_copy(&query[best.clone()])) {
                     continue;
                 }
@@ -82,9 +84,9 @@ impl ChanceLaws {
         }
     }
 
-    /// Returns how many of `documents` unrelated texts have as much in common with one, `score`
-    /// bits in all passages together. What two texts share by chance grows with both of them, and
-    /// longer texts than those that the law was fitted to need as much more.
+    /// Returns how many of `documents` unrelated texts share as much with a given text: `score`
+    /// bits in all passages together. The text that two documents share by chance grows with both
+    /// lengths, so the score of texts longer than the fitted texts is scaled down.
     #[must_use]
     pub fn expected_of_pair(&self, score: f64, lens: (usize, usize), documents: u64) -> f64 {
         let Some(law) = self.of_gapped else { return documents as f64 };
@@ -93,8 +95,8 @@ impl ChanceLaws {
         documents as f64 * law.above(per_token)
     }
 
-    /// Returns how many of `documents` unrelated texts have a passage that says as much as this
-    /// one, by its best run, or by all of its runs together.
+    /// Returns how many of `documents` unrelated texts have a passage with as much evidence, by its
+    /// best run or by all of its runs together.
     #[must_use]
     pub fn expected(&self, passage: &Scored, documents: u64) -> f64 {
         let space = space(passage.lens.0, passage.lens.1);
@@ -110,33 +112,33 @@ impl ChanceLaws {
     }
 }
 
-/// What a passage of two texts says.
+/// The evidence of a passage of two texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scored {
-    /// The score of its runs together, in bits.
+    /// The score of all runs together, in bits.
     pub score: f64,
-    /// That of the run that says most.
+    /// The score of the run with the most information, in bits.
     pub best_run: f64,
-    /// The number of its runs.
+    /// The number of matched runs.
     pub runs: usize,
-    /// The tokens of the query in it.
+    /// The number of tokens of the query in the passage.
     pub tokens: usize,
-    /// The tokens of the query and the document.
+    /// The numbers of tokens of the query and of the document.
     pub lens: (usize, usize),
 }
 
 /// The law of the best score of two unrelated texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChanceLaw {
-    /// The most frequent score, in bits above log2 of the lengths' product.
+    /// The most frequent score, in bits above log2 of the product of the lengths.
     pub mode: f64,
-    /// The bits that make a score as good e times rarer.
+    /// The number of bits that make a score e times rarer.
     pub scale: f64,
 }
 
 impl Default for ChanceLaw {
-    /// The law of a collection that is too small to have one of its own: between those of prose and
-    /// of programs.
+    /// The law of a collection that is too small for its own law, between the laws of prose and of
+    /// programs.
     fn default() -> ChanceLaw {
         ChanceLaw { mode: 2.0, scale: 6.0 }
     }
@@ -145,12 +147,12 @@ impl Default for ChanceLaw {
 impl ChanceLaw {
     /// Returns the share of unrelated pairs with a greater score.
     fn above(self, score: f64) -> f64 {
-        // 1 - exp(-exp(-x)), without the loss of digits where the second power is small.
+        // 1 - exp(-exp(-x)), without a loss of digits where the inner power is small.
         let rate = exp((self.mode - score) / self.scale);
         if rate < 1e-9 { rate } else { 1.0 - exp(-rate) }
     }
 
-    /// Fits the law to these scores of pairs; `None` if there are too few of them.
+    /// Fits the law to these scores of pairs, or returns `None` if there are too few.
     fn of_scores(mut scores: Vec<f64>, scales: [f64; 2]) -> Option<ChanceLaw> {
         if scores.len() < PAIRS_MIN {
             return None;
@@ -160,18 +162,18 @@ impl ChanceLaw {
         let [low, high] = QUANTILES.map(at);
         let [at_low, at_high] = QUANTILES.map(|quantile| -ln(-ln(quantile)));
         let scale = ((high - low) / (at_high - at_low)).clamp(scales[0], scales[1]);
-        // By the lower one, which related pairs do not move.
+        // From the lower quantile, which related pairs do not move.
         Some(ChanceLaw { mode: low - at_low * scale, scale }).filter(|law| law.scale > 0.0)
     }
 }
 
-/// Returns the bits that say where in two texts a run begins.
+/// Returns the number of bits that specify where in two texts a run begins.
 #[must_use]
 pub fn space(query: usize, document: usize) -> f64 {
     log2(query.max(1) as f64) + log2(document.max(1) as f64)
 }
 
-/// The information of the first tokens of a text, for that of any range.
+/// The sums of the information of a text's first tokens, for the information of any range.
 #[derive(Debug)]
 pub struct Sums(Vec<f64>);
 
@@ -187,16 +189,16 @@ impl Sums {
         Sums(std::iter::once(0.0).chain(sums).collect())
     }
 
-    /// Returns the information of these tokens.
+    /// Returns the information of the tokens in a range.
     #[must_use]
     pub fn of(&self, range: &Range<usize>) -> f64 {
         self.0[range.end] - self.0[range.start]
     }
 
-    /// Returns the score of a passage, in bits: the information of the matched tokens of the query,
-    /// which are in `hit` tokens of the document. Each run after the first could also be at another
-    /// of these places, and where it is says log2 of their number less. A run that says less than
-    /// that does not count.
+    /// Returns the score of a passage, in bits: the information of the matched tokens of the query.
+    /// Each run after the best could be at any of `hit` places in the document, so log2 of their
+    /// number is subtracted from its information. A run with less information than that does not
+    /// count.
     #[must_use]
     pub fn score(&self, matched: &[Range<usize>], hit: usize) -> f64 {
         let place = log2(1.0 + hit as f64);
@@ -209,17 +211,17 @@ impl Sums {
 
 /// The places of the tokens of a text.
 ///
-/// Those whose hashes end in the same bits are linked: most passages need them once, and a map of
-/// lists takes ten times as long to make.
+/// Places whose hashes end in the same bits form a linked list. Most passages need the places only
+/// once, and a map of lists takes ten times as long to make.
 struct Places<'a> {
     text: &'a [u64],
-    /// The first place of each ending of hashes.
+    /// For each ending of hashes, the first place.
     first: Vec<u32>,
-    /// For each place, the next one with the same ending.
+    /// For each place, the next place with the same ending.
     next: Vec<u32>,
 }
 
-/// No place.
+/// Marks the end of a list.
 const NONE: u32 = u32::MAX;
 
 impl<'a> Places<'a> {
@@ -235,7 +237,7 @@ impl<'a> Places<'a> {
             let ending = places.ending(token);
             match places.next.get_mut(last as usize) {
                 None => places.first[ending] = at as u32,
-                // The others would not be looked up.
+                // Further places would never be looked up.
                 Some(next) if count < PLACES_MAX => *next = at as u32,
                 Some(_) => {}
             }
@@ -247,7 +249,7 @@ impl<'a> Places<'a> {
         token as usize & (self.first.len() - 1)
     }
 
-    /// Returns the places whose hashes end as that of a token does, ascending.
+    /// Returns the places whose hashes have the same ending as a token, ascending.
     fn linked(&self, token: u64) -> impl Iterator<Item = u32> + use<'_> {
         let is_place = |place: &u32| *place != NONE;
         let first = Some(self.first[self.ending(token)]).filter(is_place);
@@ -260,8 +262,8 @@ impl<'a> Places<'a> {
         places.filter(move |&place| self.text[place] == token)
     }
 
-    /// Returns the longest equal runs with another text, each at its place here, if one begins
-    /// there.
+    /// Returns the longest equal runs with another text, as ranges of this text. A run that only
+    /// continues an earlier run is not returned.
     fn runs(&self, other: &[u64]) -> Vec<Range<usize>> {
         let mut runs = Vec::new();
         for (hit, token) in other.iter().enumerate() {
@@ -278,9 +280,8 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Returns the longest runs of these tokens of a text, one after the other, that are equal to runs
-/// of a place of another text, `hit`: of a rewritten passage the matched words may be anywhere in
-/// it.
+/// Returns the longest runs of the matched tokens of a text, one after the other, that `hit` also
+/// contains. The matched words of a rewritten passage may be anywhere in `hit`.
 #[must_use]
 pub fn equal_runs(text: &[u64], matched: &[Range<usize>], hit: &[u64]) -> Vec<Range<usize>> {
     let places = Places::new(hit);
@@ -301,14 +302,14 @@ pub fn equal_runs(text: &[u64], matched: &[Range<usize>], hit: &[u64]) -> Vec<Ra
     runs
 }
 
-/// Returns those of the runs that say at least `least` bits and do not overlap, those that say most
-/// first, and in any case the first.
+/// Returns the runs of at least `least` bits that do not overlap, in descending order of
+/// information. The best run is always included.
 fn disjoint(mut runs: Vec<Range<usize>>, bits: &Sums, least: f64) -> Vec<Range<usize>> {
     let order = |a: &Range<usize>, b: &Range<usize>| {
         bits.of(b).total_cmp(&bits.of(a)).then(a.start.cmp(&b.start)).then(a.end.cmp(&b.end))
     };
     let Some(best) = runs.iter().min_by(|a, b| order(a, b)).cloned() else { return runs };
-    // Most say next to nothing.
+    // Most runs carry almost no information.
     runs.retain(|run| bits.of(run) >= least);
     runs.sort_unstable_by(order);
     let mut taken = CoveredRanges::default();
@@ -328,7 +329,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Texts of independent tokens, where the k-th most frequent has a share of about 1/k.
+    /// Texts of independent tokens, where the k-th most frequent token has a share of about 1/k.
     fn texts(seed: u64, count: usize, len: usize) -> Vec<Vec<u64>> {
         let mut state = seed;
         let mut next = || {
@@ -339,7 +340,7 @@ mod tests {
         (0..count).map(|_| (0..len).map(|_| next()).collect()).collect()
     }
 
-    /// A passage of one run in texts of this many tokens.
+    /// A passage of a single run, in texts of `len` tokens.
     fn one_run(score: f64, len: usize) -> Scored {
         Scored { score, best_run: score, runs: 1, tokens: 20, lens: (len, len) }
     }
@@ -356,7 +357,8 @@ mod tests {
         let model = Background::new(counted);
         let law = ChanceLaws::of_texts(counted, &model);
         let (queries, archive) = rest.split_at(100);
-        // The runs of independent tokens are rarer than the law says, the more the fewer there are.
+        // Runs of independent tokens are rarer than the law predicts, and the rarer the fewer there
+        // are.
         for (stated, less) in [(10.0, 3.0), (1.0, 6.0)] {
             let mut observed = 0;
             for query in queries {
@@ -413,7 +415,7 @@ mod tests {
     proptest! {
         #[test]
         fn places_are_the_first_of_each_token(text in prop::collection::vec(0u64..9, 0..90)) {
-            // Some share an ending.
+            // Some tokens share an ending.
             let text: Vec<u64> = text.iter().map(|token| token * 64 / 3).collect();
             let places = Places::new(&text);
             for token in 0..200 {
@@ -438,7 +440,7 @@ mod tests {
                     best = best.max(sums.of(&(at..at + len)));
                 }
             }
-            // Of a token that a text has more often, the first places are looked up.
+            // If a text has a token more often, only the first places are looked up.
             let is_exact = (0..5).all(|token| one.iter().filter(|&&t| t == token).count() <= 8);
             let found = disjoint(Places::new(&one).runs(&other), &sums, 0.0);
             let found = found.first().map_or(0.0, |best| sums.of(best));

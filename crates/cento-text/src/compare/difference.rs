@@ -9,11 +9,10 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use crate::error::Result;
 use crate::runtime::Stop;
 
-/// The number of comparisons between two checks of the stop flag.
 const COMPARISONS_A_LOOK: u64 = 1 << 18;
 
-/// Counts the comparisons of tokens. It takes as many as tokens times differences, so without a
-/// bound two texts of a megabyte might take hours.
+/// Counts the comparisons of tokens. Without a limit two texts of a megabyte might take hours,
+/// because the number of comparisons is the product of tokens and differences.
 #[derive(Debug)]
 pub struct Comparisons<'a> {
     made: Cell<u64>,
@@ -27,8 +26,8 @@ impl<'a> Comparisons<'a> {
         Comparisons { made: Cell::new(0), max, stop }
     }
 
-    /// Returns the stretches of two sequences that are equal, and those that differ; `None` if that
-    /// takes more comparisons than are left.
+    /// Returns the stretches of two sequences that are equal, and the stretches that differ. `None`
+    /// if that takes more comparisons than are left.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the stop.
@@ -46,8 +45,8 @@ impl<'a> Comparisons<'a> {
     }
 }
 
-/// A token whose comparisons are counted. After too many comparisons all tokens are equal, which
-/// soon ends any comparison of two sequences.
+/// A token whose comparisons are counted. After too many comparisons all tokens are equal, because
+/// `similar` cannot be interrupted, but soon ends if everything is equal.
 #[derive(Clone, Copy)]
 struct CountedToken<'a> {
     hash: u64,

@@ -1,7 +1,7 @@
 //! Passages that two documents share, found by their fingerprints alone.
 //!
-//! Without a text to align, the shared fingerprints are chained. The result is ranges of tokens, as
-//! exact as the fingerprints are dense.
+//! Without a text to align, the shared fingerprints are chained. The result is ranges of tokens,
+//! which are the more exact the denser the fingerprints are.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,53 +13,53 @@ use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 use crate::scheme::{Extent, Fingerprint};
 
-/// The maximum number of tokens between two fingerprints of one passage.
+/// The maximum number of tokens between two fingerprints of the same passage.
 const GAP_TOKENS_MAX: usize = 40;
 
-/// Fingerprints that the document has more often than this chain nothing, if others do.
+/// Fingerprints that the document has more often are ignored if rarer fingerprints match.
 const OCCURRENCES_MAX: usize = 16;
 
-/// The maximum number of matches of fingerprints, plus one for each fingerprint of the query: only
-/// a document that repeats itself reaches it.
+/// The maximum number of matches of fingerprints, plus one for each fingerprint of the query. Only
+/// a document that repeats itself reaches the limit.
 const MATCHES_MAX: usize = 1 << 15;
 
-/// The memory, in bytes, that a match takes at most, with its chain, in vectors that may have twice
-/// the room they need.
+/// The maximum memory of a match with its chain, in bytes. Vectors may have twice the room they
+/// need.
 const MATCH_BYTES: usize = 2 * (size_of::<Match>() + size_of::<Chain>() + CHAINING_BYTES);
 
-/// The memory, in bytes, that a passage takes at most, with its chain, in such vectors.
+/// The maximum memory of a passage with its chain, in bytes, in vectors of twice their length.
 const PASSAGE_BYTES: usize = 2 * (size_of::<Chain>() + size_of::<Passage>());
 
 /// The signatures of a query and of a document, restricted to their shared keys.
 #[derive(Debug)]
 pub struct Shared<'a> {
-    /// The query's signature, positions not descending.
+    /// The query's signature, in the order of positions.
     pub signature: &'a [Fingerprint],
-    /// Its distinct keys, ascending.
+    /// The distinct keys of the query's signature, ascending.
     pub keys: &'a [u64],
-    /// The document's shared fingerprints: the place among the keys, and the position.
+    /// The document's shared fingerprints, each as the index of its key in `keys` and a position.
     pub occurrences: &'a [(u32, u32)],
-    /// The length of the piece that a fingerprint represents; `None` if it represents the whole
+    /// The length of the piece that a fingerprint represents, or `None` if it represents the whole
     /// document.
     pub extent: Option<Extent>,
-    /// The tokens of the query and of the document.
+    /// The numbers of tokens of the query and of the document.
     pub tokens: (u32, u32),
     /// The kind of both texts.
     pub genre: Genre,
-    /// The first tokens of the parts of the query and of the document, other than the first parts.
+    /// The first tokens of the parts of the query and of the document, except the first part of
+    /// each.
     pub breaks: [&'a [usize]; 2],
 }
 
-/// The part of the shared fingerprints of two signatures that is matched.
+/// The selection of shared fingerprints that are matched.
 #[derive(Debug)]
 pub struct Matching {
-    /// Keys that the document has more often than this match nothing.
+    /// Keys that the document has more often match nothing.
     occurrences_max: usize,
-    /// The number of places of the document, the first ones, that each place of the query matches.
+    /// How many places of the document, from the first on, match a place of the query.
     places_max: usize,
-    /// The number of pairs of places.
     matches: usize,
-    /// Whether only keys that the document has too often are left out.
+    /// Whether no place is ignored, except the places of keys that the document has too often.
     is_complete: bool,
 }
 
@@ -67,22 +67,22 @@ impl Shared<'_> {
     /// Selects the shared fingerprints to match, so that the number of matches is bounded.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when `stop` is set.
     pub fn matching(&self, stop: &Stop) -> Result<Matching> {
         self.matching_within(MATCHES_MAX.saturating_add(self.signature.len()), stop)
     }
 
-    /// Selects the fingerprints to match for another maximum number of matches.
+    /// Selects the fingerprints to match for a given maximum number of matches.
     fn matching_within(&self, matches_max: usize, stop: &Stop) -> Result<Matching> {
-        // Fingerprints without a place match nothing.
+        // Fingerprints of whole documents have no place, so they match nothing.
         let occurrences = self.extent.map_or(&[][..], |_| self.occurrences);
         let mut times = vec![0u32; self.keys.len()];
         for (at, &(key, _)) in occurrences.iter().enumerate() {
             stop.check_at(at)?;
             times[key as usize] += 1;
         }
-        // The number of fingerprints of the query by their number of occurrences in the document;
-        // the last entry counts those with more.
+        // The numbers of the query's fingerprints by their number of occurrences in the document.
+        // The last entry counts all fingerprints with more occurrences.
         let mut found = [0; OCCURRENCES_MAX + 2];
         for (at, fingerprint) in self.signature.iter().enumerate() {
             stop.check_at(at)?;
@@ -93,11 +93,11 @@ impl Shared<'_> {
             (1..=OCCURRENCES_MAX).map(|times| found[times] * times.min(places_max)).sum()
         };
         if matches(1) == 0 {
-            // The document repeats every shared key: match the first place of each.
+            // The document repeats every shared key: match the first place of each key.
             let (occurrences_max, matches) = (usize::MAX, found[OCCURRENCES_MAX + 1]);
             return Ok(Matching { occurrences_max, places_max: 1, matches, is_complete: true });
         }
-        // With one place for each there are at most as many matches as fingerprints in the query.
+        // With one place per key there are at most as many matches as fingerprints in the query.
         let are_few = |&places_max: &usize| places_max == 1 || matches(places_max) <= matches_max;
         let places_max = (1..=OCCURRENCES_MAX).rev().find(are_few).unwrap_or(1);
         Ok(Matching {
@@ -108,7 +108,7 @@ impl Shared<'_> {
         })
     }
 
-    /// Returns the memory, in bytes, that finding the passages takes at most.
+    /// Returns the maximum memory, in bytes, that finding the passages takes.
     pub fn passages_bytes(&self, matching: &Matching) -> usize {
         if matching.matches == 0 {
             return 0;
@@ -118,14 +118,14 @@ impl Shared<'_> {
         matching.matches * MATCH_BYTES + passages * PASSAGE_BYTES + size_of_val(self.occurrences)
     }
 
-    /// Returns the passages that the shared fingerprints alone show, as ranges of tokens; empty if
-    /// the fingerprints have no place.
+    /// Returns the passages that the shared fingerprints alone show, as ranges of tokens. Empty if
+    /// fingerprints represent whole documents.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when `stop` is set.
     pub fn passages(&self, matching: &Matching, stop: &Stop) -> Result<Passages> {
         let Some(extent) = self.extent else { return Ok(Passages::none()) };
-        // Matches are bounded, and so are the chains that one may continue.
+        // Matches are bounded, and so are the chains that a match may continue.
         let mut steps = Steps::unbounded(stop);
         if !matching.is_complete {
             steps.cut();
@@ -146,7 +146,7 @@ impl Shared<'_> {
         if groups.len() > 1 {
             found = self.distinct_of_all(found, &mut steps)?;
         }
-        // A single fingerprint is evidence only if there is no better.
+        // A single fingerprint is evidence only if there is no longer chain.
         let is_alone = |(chain, group): &(Chain, usize)| {
             let (query, hit, len) = (chain.query.start, chain.hit.start, chain.query.len());
             groups[*group].0.binary_search(&Match { query, hit, len }).is_ok()
@@ -164,8 +164,8 @@ impl Shared<'_> {
         Ok(Passages::of_tokens(told.collect::<Result<_>>()?, steps.is_complete()))
     }
 
-    /// Returns the matches in groups, one for each part of the query and part of the document that
-    /// have matches in common; a match that is in two parts is left out.
+    /// Returns the matches in groups, one group for each part of the query and part of the document
+    /// with common matches. A match that extends over two parts is dropped.
     fn in_parts(&self, matches: Vec<Match>) -> Vec<Vec<Match>> {
         let [of_query, of_document] = self.breaks;
         if of_query.is_empty() && of_document.is_empty() {
@@ -186,7 +186,7 @@ impl Shared<'_> {
         groups.into_values().collect()
     }
 
-    /// Returns the chains of several groups that are not redundant.
+    /// Returns the chains of all groups that are not redundant.
     fn distinct_of_all(
         &self,
         found: Vec<(Chain, usize)>,
@@ -198,15 +198,15 @@ impl Shared<'_> {
         Ok(kept.into_iter().map(|chain| found[chain.last as usize].clone()).collect())
     }
 
-    /// Returns whether the query has no fingerprint between two of its places.
+    /// Returns whether the query has no fingerprint between two places.
     fn are_next(&self, one: usize, other: usize) -> bool {
         let first = self.signature.partition_point(|f| f.position as usize <= one);
         self.signature.get(first).is_none_or(|f| f.position as usize >= other)
     }
 
-    /// Returns the tokens of the parts of a chain, and those between two parts whose fingerprints
-    /// follow each other in the query at the same distance in both texts: no fingerprint shows a
-    /// difference there.
+    /// Returns the tokens of the parts of a chain. The tokens between two parts are included if the
+    /// fingerprints of the parts follow each other in the query at the same distance in both texts,
+    /// because no fingerprint then shows a difference.
     fn matched(&self, parts: &[Match]) -> Vec<(u32, u32)> {
         let (mut matched, mut last): (Vec<(u32, u32)>, Option<Match>) = (Vec::new(), None);
         for part in parts {
@@ -226,7 +226,7 @@ impl Shared<'_> {
         matched
     }
 
-    /// Returns the pairs of places of each key that the document has.
+    /// Returns the pairs of places of every key that the document has.
     fn matches(&self, extent: Extent, matching: &Matching, stop: &Stop) -> Result<Vec<Match>> {
         let mut places: Vec<(u32, u32)> = self.occurrences.to_vec();
         places.sort_unstable();
@@ -237,7 +237,7 @@ impl Shared<'_> {
             let first = places.partition_point(|place| (place.0 as usize) < key);
             let same = places[first..].partition_point(|place| place.0 as usize == key);
             if same <= matching.occurrences_max {
-                // Both have the same piece, so it is as long in the document.
+                // Both texts have the same piece, so the piece is as long in the document.
                 let end = extent.end(self.signature, at, self.tokens.0);
                 let len = end.saturating_sub(fingerprint.position).max(1);
                 let places = places[first..first + same].iter().take(matching.places_max);
@@ -254,7 +254,7 @@ impl Shared<'_> {
     }
 
     fn passage(&self, chain: Chain, matches: &[Match], matched: &[(u32, u32)]) -> Passage {
-        // A text shorter than a fingerprint's span has one of all its tokens.
+        // A text shorter than a fingerprint's span has a single fingerprint of all its tokens.
         let within = |range: &Range<usize>, tokens: u32| {
             let end = range.end.min(tokens as usize) as u32;
             (range.start.min(end as usize) as u32, end)
@@ -282,8 +282,8 @@ impl Shared<'_> {
 mod tests {
     use super::*;
 
-    /// A query of this many fingerprints, each for five tokens, which cycle through `distinct`
-    /// keys; and a document that has as many of them as `places`, in the same order.
+    /// A query of fingerprints for five tokens each, which cycle through `distinct` keys, and a
+    /// document with `places` fingerprints in the same order.
     struct Texts {
         signature: Vec<Fingerprint>,
         keys: Vec<u64>,
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn the_matches_of_two_texts_that_repeat_themselves_are_bounded() {
-        // Each place of the query is matched with sixteen of the document, or with fewer.
+        // A place of the query is matched with sixteen places of the document, or with fewer.
         let texts = Texts::new(256, 16, 256);
         let shared = texts.shared();
         for (matches_max, places) in
@@ -358,7 +358,7 @@ mod tests {
         let few = bytes(&Texts::new(100_000, 100_000, 10), positional);
         assert_eq!(few, 10 * (MATCH_BYTES + PASSAGE_BYTES) + 80);
         assert_eq!(bytes(&Texts::new(100_000, 100_000, 10), None), 0);
-        // With one place for each, there are as many matches as fingerprints.
+        // With one place per key, there are as many matches as fingerprints.
         let bytes = bytes(&Texts::new(40_000, 16, 1600), positional);
         assert_eq!(bytes, 40_000 * (MATCH_BYTES + PASSAGE_BYTES) + 12_800);
     }

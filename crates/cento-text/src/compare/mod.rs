@@ -1,7 +1,7 @@
 //! The comparison of two texts.
 //!
-//! No index is needed: both texts are signed and aligned here. [`measure`] computes how alike they
-//! are, [`align`] finds the passages they share.
+//! No index is needed: this module signs and aligns both texts itself. [`measure`] computes how
+//! alike the texts are, [`align`] finds their common passages.
 
 pub mod align;
 pub mod background;
@@ -33,12 +33,12 @@ use passages::tokens_in;
 pub use passages::{Passages, in_bytes};
 use runs::{Place, RunSet, Runs, hide};
 
-/// Compares two texts as the documents of an index with this scheme and analyzer would be.
+/// Compares two texts as an index with this scheme and analyzer would compare its documents.
 ///
-/// No index is needed. The similarity is exact: it is that of the texts' runs, not of their
-/// fingerprints, unless the scheme has no runs. Time and memory are in proportion to both texts;
-/// the search for passages has a budget of steps, and [`Comparison::complete`] tells whether it was
-/// enough.
+/// No index is needed. The similarity is exact, because the runs of the texts are compared and not
+/// their fingerprints, unless the scheme has no runs. Time and memory are proportional to both
+/// texts. The search for passages has a budget of steps, and [`Comparison::complete`] tells whether
+/// the budget was enough.
 ///
 /// ```
 /// use cento_text::text::Analyzer;
@@ -53,21 +53,21 @@ use runs::{Place, RunSet, Runs, hide};
 /// # Ok::<(), cento_text::Error>(())
 /// ```
 /// # Errors
-/// When a text is too large to be analyzed, or has no token, as a program of comments: it would
-/// seem to have nothing in common with any other.
+/// When a text is too large to be analyzed, or has no token, as a program of comments: such a text
+/// would seem to have nothing in common with any text.
 pub fn compare(scheme: &Scheme, analyzer: &Analyzer, a: &str, b: &str) -> Result<Comparison> {
     compare_by(scheme, analyzer, (a, b), &[], &CompareOptions::default(), Stop::NEVER)
 }
 
-/// The places that errors of a comparison name, for callers who have names for the texts.
+/// The places in errors of a comparison. Callers who have names for the texts can replace them.
 pub const COMPARED: [&str; 2] = ["the first text", "the second text"];
 
-/// Compares like [`compare`], by these options. Their measures are those of `measures`, whose names
-/// have been read.
+/// Compares as [`compare`] does, with these options. `measures` must be the measures that the
+/// options name, already parsed.
 ///
 /// # Errors
-/// As [`compare`], for a text of [`COMPARED`], or for a measure that is bounded;
-/// [`Error::Cancelled`] soon after `stop`.
+/// As [`compare`], with a place of [`COMPARED`], and when a text needs more steps than a measure
+/// allows. [`Error::Cancelled`] soon after `stop`.
 pub fn compare_by(
     scheme: &Scheme,
     analyzer: &Analyzer,
@@ -132,7 +132,7 @@ pub fn compare_by(
     })
 }
 
-/// Returns the tokens that are in these ranges of bytes as a whole, without empty ranges.
+/// Returns the tokens that are entirely in these ranges of bytes, without empty ranges.
 #[must_use]
 pub fn tokens_between(tokens: &Tokens, bytes: &[Range<u32>]) -> Vec<Range<usize>> {
     let between = |bytes: &Range<u32>| {
@@ -142,7 +142,7 @@ pub fn tokens_between(tokens: &Tokens, bytes: &[Range<u32>]) -> Vec<Range<usize>
     bytes.iter().map(between).filter(|range| !range.is_empty()).collect()
 }
 
-/// Removes the fingerprints of runs that are in one of these ranges of tokens as a whole.
+/// Removes the fingerprints of runs that are entirely in a range of tokens.
 pub fn remove_within(
     fingerprints: &mut Vec<Fingerprint>,
     ranges: &[Range<usize>],
@@ -159,8 +159,8 @@ pub fn remove_within(
     });
 }
 
-/// Analyzes a text and releases spare memory: the number of tokens was not known in advance, so
-/// half of the memory may be unused, and aligning needs it.
+/// Analyzes a text and releases spare memory. The number of tokens was not known in advance, so
+/// half of the memory may be unused, and aligning needs that memory.
 fn tokens_of(by: &Analyzer, text: &str, stop: &Stop) -> Result<Tokens> {
     let mut tokens = Tokens::default();
     by.analyze(text, &mut tokens, stop)?;
@@ -168,13 +168,11 @@ fn tokens_of(by: &Analyzer, text: &str, stop: &Stop) -> Result<Tokens> {
     Ok(tokens)
 }
 
-/// A text, analyzed and signed.
 struct SignedText {
-    /// Its tokens.
     tokens: Tokens,
-    /// Its distinct keys, ascending.
+    /// The distinct keys, ascending.
     keys: Vec<u64>,
-    /// The tokens that are left out: ascending, disjoint ranges.
+    /// The tokens of cited parts, which do not count: ascending, disjoint ranges.
     cited: Vec<Range<usize>>,
 }
 

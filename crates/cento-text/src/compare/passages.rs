@@ -35,36 +35,36 @@ use crate::text::{Tokens, WORD, is_white_space, word_parts};
 pub struct Passages {
     /// The passages, in the order of the query.
     pub found: Vec<Passage>,
-    /// Whether they are all. If not, looking for all would have taken more steps or memory than it
-    /// may; equal texts have equal answers.
+    /// Whether the passages are complete. If not, a complete search would have exceeded the limit
+    /// of steps or memory. Equal texts always have equal results.
     pub complete: bool,
-    /// The tokens of the query in each.
+    /// For each passage, its tokens of the query.
     places: Vec<Range<u32>>,
-    /// The words of the query in each: its tokens, unless they are letters of scripts without
-    /// spaces, whose text is known.
+    /// For each passage, its words of the query: the number of tokens, unless the text is known and
+    /// the tokens are letters of a script without spaces.
     words: Vec<u32>,
 }
 
-/// How much a passage says.
+/// The evidence of a passage, and how unlikely the passage is by chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rating {
-    /// In bits.
+    /// The information of the matched tokens, in bits.
     pub evidence: f64,
-    /// How many unrelated documents have a passage that says as much, by chance.
+    /// The number of unrelated documents that have an equally good passage by chance.
     pub expected: f64,
-    /// Whether that is seldom enough.
+    /// Whether `expected` is low enough to show the passage.
     pub is_shown: bool,
 }
 
 impl Passages {
-    /// Passages, each with its tokens of the query.
+    /// Makes passages, each given with its tokens of the query.
     pub fn new(found: Vec<(Passage, Range<u32>)>, complete: bool) -> Passages {
         let (found, places): (_, Vec<Range<u32>>) = found.into_iter().unzip();
         let words = places.iter().map(|place| place.len() as u32).collect();
         Passages { found, complete, places, words }
     }
 
-    /// Counts the words of passages of sentences.
+    /// Counts words instead of tokens, for passages of sentences.
     #[must_use]
     pub fn in_words_of(mut self, query: Side<'_>) -> Passages {
         for (words, place) in self.words.iter_mut().zip(&self.places) {
@@ -82,19 +82,18 @@ impl Passages {
         self
     }
 
-    /// Passages that are ranges of tokens.
     pub(super) fn of_tokens(found: Vec<Passage>, complete: bool) -> Passages {
         let places = found.iter().map(|passage| passage.a.0..passage.a.1);
         let places: Vec<Range<u32>> = places.collect();
         Passages::new(found.into_iter().zip(places).collect(), complete)
     }
 
-    /// Returns an empty set of passages.
+    /// Returns an empty set of passages, which is complete.
     pub fn none() -> Passages {
         Passages::of_tokens(Vec::new(), true)
     }
 
-    /// Returns the memory, in bytes, that the passages take.
+    /// Returns the memory of the passages, in bytes.
     pub fn bytes(&self) -> usize {
         let ranges = self.found.iter().map(|passage| passage.matched_ranges.capacity());
         let names = self.found.iter().flat_map(|passage| [&passage.a_part, &passage.b_part]);
@@ -106,13 +105,13 @@ impl Passages {
             + ranges.sum::<usize>() * size_of::<(u32, u32)>()
     }
 
-    /// Tells whether there is a passage, or may be one because the search for them was cut short.
+    /// Tells whether there is a passage, or may be one because the search was cut short.
     pub fn may_have_any(&self) -> bool {
         !self.found.is_empty() || !self.complete
     }
 
-    /// Returns the number of tokens of the query that are in any of the passages. Passages may
-    /// overlap; a token in two of them counts once.
+    /// Returns the number of tokens of the query in passages. A token in several passages, which
+    /// may overlap, counts once.
     #[must_use]
     pub fn tokens(&self) -> u32 {
         let mut places = self.places.clone();
@@ -125,19 +124,21 @@ impl Passages {
         tokens
     }
 
-    /// Keeps only passages that have at least this many words of the query.
+    /// Keeps only passages with at least `words` words of the query.
     ///
-    /// Tokens are words, but for pairs of letters of scripts without spaces, which count as the
-    /// share of a word that a letter is, and letters of passages that were found without texts.
+    /// Tokens count as words, with two exceptions: pairs of letters of scripts without spaces count
+    /// as the share of a word that a letter is, and in passages found without texts each letter
+    /// counts.
     #[must_use]
     pub fn of_at_least(self, words: u32) -> Passages {
         let is_long = self.words.iter().map(|&its| its >= words).collect();
         self.only(is_long)
     }
 
-    /// Gives each passage its evidence, and the number of passages as good that are expected by
-    /// chance, which `rate` computes from a passage and its tokens of the query. Keeps those that
-    /// are shown. Where letters were aligned, equal words say too little, and the passage is kept.
+    /// Gives each passage its evidence and the expected number of equally good passages. `rate`
+    /// computes both from a passage and its tokens of the query, and decides which passages are
+    /// kept. A passage of aligned letters is kept without evidence, because its equal words say too
+    /// little.
     #[must_use]
     pub fn rated(mut self, mut rate: impl FnMut(&Passage, &Range<u32>) -> Rating) -> Passages {
         let mut is_kept = Vec::with_capacity(self.found.len());
@@ -153,7 +154,6 @@ impl Passages {
         self.only(is_kept)
     }
 
-    /// Keeps those of the passages that are marked.
     fn only(mut self, is_kept: Vec<bool>) -> Passages {
         if is_kept.iter().all(|&is_kept| is_kept) {
             return self;
@@ -168,17 +168,17 @@ impl Passages {
     }
 }
 
-/// Returns the passages of two texts. If one of them is shorter than the minimum of a passage
-/// ([`tokens_min`]) and the other contains all of it, that is one.
+/// Returns the passages of two texts. A text shorter than the minimum of a passage ([`tokens_min`])
+/// is itself a passage if the second text contains the whole of it.
 ///
 /// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+/// [`Error::Cancelled`](crate::Error::Cancelled) when `stop` is set.
 pub fn between(query: Side<'_>, document: Side<'_>, genre: Genre, stop: &Stop) -> Result<Passages> {
     between_prepared((query, &Prepared::new(query, genre, stop)?), document, stop)
 }
 
-/// Returns the minimum length of a passage, in words, or in tokens of programs, unless one of the
-/// texts is shorter.
+/// Returns the minimum length of a passage, in words of prose or tokens of programs. A shorter text
+/// can still be a passage.
 pub fn tokens_min(genre: Genre) -> usize {
     match genre {
         Genre::Prose => PASSAGE_TOKENS_MIN,
@@ -186,7 +186,7 @@ pub fn tokens_min(genre: Genre) -> usize {
     }
 }
 
-/// Finds passages like [`between`], for a prepared query.
+/// Finds passages as [`between`] does, for a prepared query.
 ///
 /// # Errors
 /// As [`between`].
@@ -213,7 +213,7 @@ pub fn between_prepared(
     Ok(of_texts(found, alignment.is_complete, (query, document), genre))
 }
 
-/// Returns the passage of a place of a document and of the tokens of a query that are there too.
+/// Returns the passage of a place of a document, and of the tokens of a query that are also there.
 pub fn of_place(
     matched: Vec<Range<usize>>,
     hit: Range<usize>,
@@ -228,7 +228,7 @@ pub fn of_place(
     of_texts(vec![found], true, (query, document), genre)
 }
 
-/// Returns these passages of two texts in bytes, with their places.
+/// Converts passages of two texts to bytes, and adds their places.
 fn of_texts(
     found: Vec<Aligned>,
     complete: bool,
@@ -243,7 +243,7 @@ fn of_texts(
     found.placed((query.text, query.parts), (document.text, document.parts))
 }
 
-/// Returns the number of words of the text that has fewer tokens; of programs, their tokens.
+/// Returns the number of words of the text with fewer tokens. In programs, tokens count.
 pub fn words_of_shorter(query: Side<'_>, document: Side<'_>, genre: Genre) -> usize {
     let shorter = [query, document].into_iter().min_by_key(|side| side.tokens.hashes.len());
     let shorter = shorter.expect("there are two");
@@ -254,8 +254,8 @@ pub fn words_of_shorter(query: Side<'_>, document: Side<'_>, genre: Genre) -> us
     }
 }
 
-/// Returns the copied passages that a text of prose has again further on, in its order. `document`
-/// is the same text; tokens that are hidden in it are others than those hidden in the query.
+/// Returns the copied passages that a text of prose repeats later, in the order of the text.
+/// `document` is the same text, but different tokens are hidden in `document` and in `query`.
 ///
 /// # Errors
 /// As [`between`].
@@ -282,9 +282,9 @@ fn in_texts(
     (passage, aligned.query.start as u32..aligned.query.end as u32)
 }
 
-/// Returns the first place where the longer text contains the whole shorter one, which has fewer
-/// words than a passage needs: a partial match of that length would be chance, a complete one is
-/// not. The place must satisfy `is_passage`.
+/// Returns the first place where the longer text contains the whole shorter text, which has fewer
+/// words than a passage needs. A partial match of that length would be chance, but a complete match
+/// is not. The place must satisfy `is_passage`.
 fn whole(
     (query, document): (&[u64], &[u64]),
     is_passage: &dyn Fn(&Aligned) -> bool,
@@ -308,14 +308,14 @@ fn whole(
     Ok(None)
 }
 
-/// Returns the tokens that are in a range of bytes.
+/// Returns the tokens that are entirely in a range of bytes.
 pub fn tokens_in(tokens: &Tokens, (start, end): (u32, u32)) -> Range<u32> {
     let first = tokens.spans.partition_point(|span| span.start < start);
     let last = tokens.spans.partition_point(|span| span.end <= end);
     first as u32..last.max(first) as u32
 }
 
-/// Returns a passage of tokens in bytes of both texts.
+/// Converts a passage of tokens to bytes of both texts.
 #[must_use]
 pub fn in_bytes(passage: Passage, query: &Tokens, document: &Tokens) -> Passage {
     let range = |tokens: &Tokens, (start, end): (u32, u32)| {
@@ -332,13 +332,13 @@ pub fn in_bytes(passage: Passage, query: &Tokens, document: &Tokens) -> Passage 
     }
 }
 
-/// Returns the bytes from the first of a range of tokens to the last.
+/// Returns the bytes from the first token of a range to the last.
 pub fn bytes(tokens: &Tokens, range: &Range<usize>) -> (u32, u32) {
     let spans = &tokens.spans[range.clone()];
     spans.first().zip(spans.last()).map_or((0, 0), |(first, last)| (first.start, last.end))
 }
 
-/// Marks these ranges of tokens of the query as matched in a passage, except hidden ones.
+/// Marks these ranges of tokens of the query as matched in a passage, except hidden tokens.
 pub fn with_matched_tokens(
     passage: Passage,
     matched: impl Iterator<Item = Range<u32>>,
@@ -359,8 +359,8 @@ pub fn with_matched_tokens(
     passage.with_matched(tokens, ranges)
 }
 
-/// Returns the bytes of ranges of tokens of a text, without the comments of a program, which are
-/// not compared.
+/// Returns the bytes of ranges of tokens. The comments of a program are not compared, so their
+/// bytes are omitted.
 fn matched_bytes(text: Side<'_>, ranges: &[Range<usize>], genre: Genre) -> Vec<(u32, u32)> {
     let tokens = text.tokens;
     match genre {
@@ -384,7 +384,7 @@ fn matched_bytes(text: Side<'_>, ranges: &[Range<usize>], genre: Genre) -> Vec<(
     }
 }
 
-/// Joins ranges that touch or overlap; their starts ascend. Tokens of scripts without spaces
+/// Joins ranges that touch or overlap, whose starts ascend. Tokens of scripts without spaces
 /// overlap.
 fn disjoint(ranges: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u32)> {
     let mut found: Vec<(u32, u32)> = Vec::new();
@@ -404,8 +404,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// Tokens with these hashes, of as many bytes each, with that many bytes between them; without
-    /// any, tokens overlap.
+    /// Tokens with these hashes, of `len` bytes each, with `between` bytes after each token. If
+    /// `between` is 0, tokens overlap.
     fn tokens(hashes: &[u64], len: u32, between: u32) -> Tokens {
         let step = (len + between).saturating_sub(u32::from(between == 0)).max(1);
         let span = |at: u32| Span { start: at * step, end: at * step + len };
@@ -424,7 +424,7 @@ mod tests {
             let ranges: Vec<(u32, u32)> =
                 ranges.into_iter().map(|(start, len)| (start, start + len)).collect();
             let passage = |&(start, end): &(u32, u32)| {
-                // In bytes they are elsewhere.
+                // In bytes the passages are elsewhere.
                 let query = (7 * start, 7 * end);
                 (Passage::new(query, (0, 1), Unit::Bytes, end - start, 1.0), start..end)
             };
@@ -494,7 +494,7 @@ mod tests {
             let found = with_matched_tokens(passage, ranges.into_iter(), &query);
             prop_assert_eq!(found.matched, all.len() as u32);
             if !all.is_empty() {
-                // Between two matched tokens in a row is nothing that is not matched.
+                // Nothing unmatched is between two consecutive matched tokens.
                 let with_gap = |at: &u32| {
                     let next = all.contains(&(at + 1)).then(|| query.spans[*at as usize + 1].start);
                     let span = query.spans[*at as usize];

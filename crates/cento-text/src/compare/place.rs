@@ -1,14 +1,15 @@
-//! The part, the page and the line of its text on which a passage begins.
+//! The part, the page and the line on which a passage begins.
 //!
-//! Form feeds (U+000C) end pages, as in plain RFCs and in text extracted from PDF and slides; line
-//! feeds end lines. Both are counted within a part of a text that has parts.
+//! Form feeds (U+000C) end pages, as in plain RFCs and in text extracted from PDF and slides. Line
+//! feeds end lines. In a text with parts, pages and lines are counted from the beginning of the
+//! part.
 
 use cento_api::Part;
 use cento_api::part::{part_at, part_range};
 
 use super::{Passage, Unit};
 
-/// A text and its parts, if it has any.
+/// A text and its parts, if any.
 pub type Parted<'a> = (&'a str, &'a [Part]);
 
 /// Sets the parts, pages and lines on which passages of bytes begin.
@@ -50,13 +51,13 @@ pub fn places_in_parts((text, parts): Parted<'_>, offsets: &[u32]) -> Vec<Place>
     found
 }
 
-/// A page and a line.
+/// A page and a line, counted from 1. `None` as in [`places`].
 pub type Place = (Option<u32>, Option<u32>);
 
-/// Returns the page and the line of each offset in a text, counted from 1: no page for a text
-/// without form feeds, no line for a text of one line.
+/// Returns the page and the line of each offset in a text, counted from 1. A text without form
+/// feeds has no pages, and a text of one line has no lines.
 ///
-/// One pass over the text, whatever the number of offsets, and no memory for its lines.
+/// Makes a single pass over the text for any number of offsets, without memory for lines.
 pub fn places(text: &str, offsets: &[u32]) -> Vec<Place> {
     let mut order: Vec<usize> = (0..offsets.len()).collect();
     order.sort_unstable_by_key(|&at| offsets[at]);
@@ -64,7 +65,7 @@ pub fn places(text: &str, offsets: &[u32]) -> Vec<Place> {
     let (mut page, mut line, mut counted) = (1, 1, 0);
     for at in order {
         let offset = (offsets[at] as usize).min(text.len());
-        // The CR LF that an offset is within ends a line after it.
+        // An offset between CR and LF belongs to the line before: CR LF ends after the offset.
         let offset = offset - usize::from(offset > 0 && is_half_end(text.as_bytes(), offset - 1));
         let before = &text.as_bytes()[counted..offset.max(counted)];
         page += count(b'\x0c', before) as u32;
@@ -80,14 +81,14 @@ pub fn places(text: &str, offsets: &[u32]) -> Vec<Place> {
     places.into_iter().map(shown).collect()
 }
 
-/// Returns whether the byte at `at` is the CR of CR LF, which is one line end.
+/// Returns whether the byte at `at` is the CR of CR LF, which is a single line end.
 fn is_half_end(text: &[u8], at: usize) -> bool {
     text[at] == b'\r' && text.get(at + 1) == Some(&b'\n')
 }
 
 /// Returns the number of line ends: LF, CR LF or CR.
 pub fn line_ends(text: &[u8]) -> usize {
-    // Counting one byte is far faster than finding each of them, and few texts have a CR.
+    // Counting a byte is far faster than finding every occurrence, and few texts have a CR.
     let Some(first) = memchr::memchr(b'\r', text) else { return count(b'\n', text) };
     let rest = &text[first..];
     let pairs = memchr::memchr_iter(b'\r', rest).filter(|&at| is_half_end(rest, at));
@@ -114,7 +115,7 @@ mod tests {
         check("a\nb\nc", &[4, 0, 2, 1], &[3, 1, 2, 1].map(|line| (None, Some(line))));
         check("a\x0cb\x0c\x0cc", &[5, 2, 0], &[4, 2, 1].map(|page| (Some(page), None)));
         check("a\nb\x0cc", &[4, 2], &[(Some(2), Some(2)), (Some(1), Some(2))]);
-        // The last line has an end, as those of files do.
+        // The last line has an end, as in most files.
         check("a\n", &[0], &[(None, Some(1))]);
         check("", &[0], &[(None, None)]);
         // Old files end lines with CR alone.
@@ -127,7 +128,7 @@ mod tests {
         check("a\nb", &[], &[]);
     }
 
-    /// Follows the definition: every line end and form feed before the offset, one by one.
+    /// Follows the definition: counts every line end and form feed before the offset.
     fn naive(text: &[u8], offset: usize) -> Place {
         let is_end = |at: &usize| match text[*at] {
             b'\r' => text.get(at + 1) != Some(&b'\n'),

@@ -1,20 +1,20 @@
 //! How alike are two programs, in code and in words?
 //!
-//! Runs of tokens are compared: of `CODE_TOKENS` tokens as the analyzer `code` reads a program,
-//! without names, comments and layout, and of `WORD_TOKENS` words of the same text. A copy with
-//! other names keeps the former; of the latter, independent solutions of a task have few in common.
-//! A run that df of the N programs of a collection have weighs ln(1 + N/df), an inverse document
-//! frequency (Sparck Jones 1972): code that many programs have is no evidence.
+//! Programs are compared by runs: runs of `CODE_TOKENS` tokens as the analyzer `code` reads a
+//! program, without names, comments and layout, and runs of `WORD_TOKENS` words of the same text. A
+//! copy with changed names keeps its runs of code, and independent solutions of a task share few
+//! runs of words. A run in df of the N programs of a collection weighs ln(1 + N/df), an inverse
+//! document frequency (Sparck Jones 1972), because code that many programs have is no evidence.
 //!
-//! For each of both, the measure is the geometric mean of resemblance and containment (Broder 1997,
-//! section 2) of the lighter program in the other. In both together, code counts for two thirds;
-//! less, where hardly a name, number or text in quotes is in both programs.
+//! For code and for words, the measure is the geometric mean of resemblance and containment (Broder
+//! 1997, section 2) of the lighter program in the heavier. Together, code counts for two thirds,
+//! but for less where the programs share hardly any name, number or text in quotes.
 //!
-//! A run is kept in 32 bits. Document frequencies are counted in a table, at the place that some of
-//! the bits name: a row of the count-min sketch of Cormode and Muthukrishnan (2005, section 3).
-//! They may be too high, never too low. The table has four places a token, up to `PLACES_MAX`. Of
-//! many programs a sample is counted, each as the number of programs that it represents, in
-//! [`PARTS`]ths.
+//! A run is stored in 32 bits. A table counts document frequencies, at the place that some of the
+//! bits select: a row of the count-min sketch of Cormode and Muthukrishnan (2005, section 3).
+//! Frequencies may be too high, but never too low. The table has four places per token, up to
+//! `PLACES_MAX`. In a large collection only a sample is counted, where a program counts as the
+//! number of programs that it represents, in [`PARTS`]ths.
 
 use std::ops::Range;
 
@@ -27,40 +27,39 @@ use crate::text::{Analyzer, Tokens};
 
 use super::runs::unmasked_runs;
 
-/// The tokens of a run of code.
 const CODE_TOKENS: usize = 5;
 
-/// The words of a run of words.
 const WORD_TOKENS: usize = 3;
 
-/// Code is full evidence where at least this share of the names, numbers and texts in quotes of the
-/// program with fewer of them is in the other. A copy with other names keeps those of the language
-/// and its library; tables of other numbers have the same code and none of them.
+/// Code is full evidence if at least this share of the names, numbers and texts in quotes of the
+/// program with fewer of them is in both programs. A copy with changed names still shares the names
+/// of the language and its library. Tables of different numbers have the same code and share
+/// nothing else.
 pub const OWN_WORDS_MIN: f64 = 0.1;
 
 /// The maximum number of places of a table of frequencies: 16 MiB, enough for a million distinct
 /// runs with few collisions.
 const PLACES_MAX: u64 = 1 << 22;
 
-/// The parts of a program that frequencies count in: a program of a sample represents no whole
-/// number of them.
+/// The unit of frequencies is this fraction of a program, because a program of a sample does not
+/// represent a whole number of programs.
 pub const PARTS: u32 = 16;
 
-/// The number for a weight of one.
+/// The integer that represents a weight of 1.
 const UNIT: f64 = (1u64 << 20) as f64;
 
 /// The distinct runs of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProgramRuns {
-    /// Those of code and of words, each ascending.
+    /// The runs of code and the runs of words, ascending.
     kinds: [Vec<u32>; 2],
-    /// The names, numbers and texts in quotes, ascending.
+    /// The hashes of names, numbers and texts in quotes, ascending.
     own_words: Vec<u32>,
 }
 
 impl ProgramRuns {
-    /// Makes the runs of a program that `analyzer` reads, without those of tokens that are all in
-    /// the ranges of `mask`, which gets the tokens.
+    /// Makes the runs of a program that `analyzer` reads. Runs entirely in the ranges that `mask`
+    /// returns for the tokens are omitted.
     #[cfg(test)]
     fn of_text(
         text: &str,
@@ -73,11 +72,11 @@ impl ProgramRuns {
         ProgramRuns::of_tokens(text, &tokens, &mask(&tokens.hashes), stop)
     }
 
-    /// Makes the runs of a program with these tokens of code, without those of tokens that are all
-    /// in the ranges of `of_code`.
+    /// Makes the runs of a program with these tokens of code. Runs entirely in the ranges of
+    /// `of_code` are omitted.
     ///
     /// # Errors
-    /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of_tokens(
         text: &str,
         tokens: &Tokens,
@@ -98,15 +97,14 @@ impl ProgramRuns {
         Ok(ProgramRuns { kinds, own_words })
     }
 
-    /// Returns the memory that the runs take, in bytes.
+    /// Returns the memory of the runs, in bytes.
     pub fn bytes(&self) -> usize {
         let kinds = self.kinds.iter().map(Vec::capacity).sum::<usize>();
         (kinds + self.own_words.capacity()) * size_of::<u32>()
     }
 }
 
-/// Returns the distinct runs of `k` of these tokens, ascending, without those that are masked as a
-/// whole.
+/// Returns the distinct runs of `k` tokens, ascending, without runs that are masked entirely.
 fn distinct(tokens: &[u64], k: usize, masked: &[Range<usize>]) -> Vec<u32> {
     let runs = unmasked_runs(tokens, k, masked);
     let mut runs: Vec<u32> = runs.map(|hash| (mix64(hash) >> 32) as u32).collect();
@@ -116,22 +114,22 @@ fn distinct(tokens: &[u64], k: usize, masked: &[Range<usize>]) -> Vec<u32> {
     runs
 }
 
-/// The document frequencies of the runs of a collection, while they are counted.
+/// The document frequencies of the runs of a collection, while programs are counted.
 #[derive(Debug)]
 pub struct RunFrequencies {
     kinds: [Vec<u32>; 2],
-    /// The number of programs, in parts, as the frequencies.
+    /// The number of programs, in [`PARTS`]ths like the frequencies.
     parts: u64,
 }
 
 impl RunFrequencies {
-    /// Creates frequencies for programs of this many tokens together.
+    /// Creates frequencies for programs of `tokens` tokens together.
     pub fn new(tokens: u64) -> RunFrequencies {
         let places = tokens.saturating_mul(4).clamp(1, PLACES_MAX).next_power_of_two() as usize;
         RunFrequencies { kinds: [vec![0; places], vec![0; places]], parts: 0 }
     }
 
-    /// Counts the runs of a program as those of this many parts of programs.
+    /// Counts the runs of a program that represents `parts` [`PARTS`]ths of a program.
     pub fn count(&mut self, program: &ProgramRuns, parts: u32) {
         self.parts += u64::from(parts);
         for (places, runs) in self.kinds.iter_mut().zip(&program.kinds) {
@@ -143,11 +141,11 @@ impl RunFrequencies {
         }
     }
 
-    /// Returns the weights of the runs, when all programs have been counted.
+    /// Returns the weights of the runs, after all programs have been counted.
     pub fn weights(self) -> RunWeights {
         let all = self.parts as f64;
         let weight = |df: u32| (ln(1.0 + all / f64::from(df.max(PARTS))) * UNIT).round() as u32;
-        // Most runs are rare, and have one of a few weights.
+        // Most runs are rare and have one of a few weights, so their logarithms are computed once.
         let known: Vec<u32> = (0..1024 * PARTS).map(weight).collect();
         let weight = |df: u32| known.get(df as usize).copied().unwrap_or_else(|| weight(df));
         let kinds = self.kinds.map(|places| places.into_iter().map(weight).collect());
@@ -155,18 +153,17 @@ impl RunFrequencies {
     }
 }
 
-/// How alike two programs are, 0 to 1: 1 if their runs are the same, 0 if they have no run in
-/// common.
+/// How alike two programs are, from 0 (no common run) to 1 (the same runs).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Likeness {
-    /// By the tokens of their code.
+    /// The likeness of the tokens of code.
     pub code: f64,
-    /// By the words as they are written.
+    /// The likeness of the words as written.
     pub words: f64,
 }
 
 impl Likeness {
-    /// Returns how alike the programs are in code and in words together.
+    /// Returns the likeness in code and words together.
     pub fn both(self) -> f64 {
         (2.0 * self.code + self.words) / 3.0
     }
@@ -215,7 +212,7 @@ impl RunWeights {
     }
 }
 
-/// Returns the geometric mean of resemblance and containment of the lighter one in the other.
+/// Returns the geometric mean of resemblance and of the containment of the lighter program.
 fn measure(shared: u64, a: u64, b: u64) -> f64 {
     if shared == 0 {
         return 0.0;
@@ -239,7 +236,7 @@ mod tests {
         ProgramRuns::of_text(text, &analyzer, |_| Vec::new(), Stop::NEVER).unwrap()
     }
 
-    /// Returns the likeness of the first two of some programs, either way.
+    /// Returns the likeness of the first two programs, which must be symmetric.
     fn likeness(programs: &[ProgramRuns]) -> f64 {
         let mut frequencies = RunFrequencies::new(1 << 16);
         programs.iter().for_each(|program| frequencies.count(program, PARTS));
@@ -298,7 +295,7 @@ mod tests {
         };
         let (all, none) = (of(None), of(Some(0..47)));
         assert!(none.kinds.iter().all(Vec::is_empty));
-        // Four tokens are no run of code, of six two runs are left out.
+        // Four tokens are no run of code, and six tokens have two runs.
         assert_eq!(of(Some(3..7)).kinds[0], all.kinds[0]);
         let some = of(Some(3..9));
         assert_eq!(all.kinds[0].len() - some.kinds[0].len(), 2);

@@ -1,7 +1,7 @@
-//! The distinct runs of words of a text.
+//! The distinct runs of tokens of a text.
 //!
-//! A run is k tokens in a row; the measures of two texts compare their sets of runs. A run is
-//! identified by a hash of 64 bits that rolls along the text.
+//! A run is k tokens in a row, and measures compare the sets of runs of two texts. A hash of 64
+//! bits that rolls along the text identifies a run.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -16,36 +16,37 @@ use crate::text::mark::is_marked;
 
 /// The distinct runs of a text.
 ///
-/// The set is a table of their hashes, which are spread evenly, with at least twice as many places:
-/// filling it takes a third of the time of sorting them.
+/// The set is a table of hashes with at least twice as many places. Hashes are evenly distributed,
+/// and filling the table takes a third of the time of sorting the hashes.
 #[derive(Debug, Clone)]
 pub struct RunSet {
-    /// Each hash at the first free place from the one that its low bits name; [`FREE`] elsewhere.
+    /// Every hash is at the first free place from the place that its low bits select. Elsewhere
+    /// [`FREE`].
     table: Vec<u64>,
     count: u32,
-    /// The runs that the text has again, each as often as it does, in its order; empty for
-    /// programs. Counting them here took as long as half of the set, and few texts need the counts.
+    /// The repetitions of runs in the order of the text, empty for programs. Counting them here
+    /// took half as long as making the set, and few texts need the counts.
     again: Vec<u64>,
-    /// What tells programs apart that have the same runs; empty for other texts.
+    /// The data that distinguish programs with the same runs. `None` for other texts.
     program: Option<ProgramWords>,
 }
 
-/// What a program has besides the runs of its tokens, which have neither names nor numbers.
+/// The properties of a program besides its runs, because runs contain neither names nor numbers.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramWords {
-    /// The number of its tokens, boilerplate included.
+    /// The number of tokens, boilerplate included.
     pub tokens: u32,
-    /// Its names, numbers and texts in quotes, ascending.
+    /// The hashes of names, numbers and texts in quotes, ascending.
     pub own: Vec<u32>,
 }
 
-/// The minimum number of bytes of a word of most texts, including the separator after it.
+/// The minimum number of bytes of a word in most texts, including the separator after it.
 const WORD_BYTES_MIN: usize = 5;
 
 /// The maximum number of tokens to reserve memory for before their number is known.
 const ROOM_MAX: usize = 1 << 16;
 
-/// A text repeats itself if it has this many times as many runs as distinct ones, or more.
+/// A text repeats itself if it has at least this many times as many runs as distinct runs.
 const REPEATS_MIN: u32 = 2;
 
 /// A place without a hash.
@@ -57,8 +58,8 @@ impl RunSet {
         RunSet::without(tokens, k, |_| false)
     }
 
-    /// Makes the same set without the runs whose hash is left out. Marked words are in no run: long
-    /// texts are without them.
+    /// Makes the same set without the runs whose hash `is_left_out`. Marked words are in no run,
+    /// because long texts do not contain marked words.
     pub fn without(tokens: &[u64], k: usize, is_left_out: impl Fn(u64) -> bool) -> RunSet {
         if tokens.iter().any(|&token| is_marked(token)) {
             let kept = tokens.iter().copied().filter(|&token| !is_marked(token));
@@ -74,8 +75,8 @@ impl RunSet {
         set
     }
 
-    /// Makes the set of the runs of a program without those that are in the `masked` ranges of
-    /// tokens as a whole.
+    /// Makes the set of the runs of a program, without runs that are entirely in a `masked` range
+    /// of tokens.
     pub fn of_program(
         tokens: &[u64],
         k: usize,
@@ -92,12 +93,12 @@ impl RunSet {
         RunSet { table, count: 0, again: Vec::new(), program: None }
     }
 
-    /// Returns what the text has as a program, if it is read as one.
+    /// Returns the properties of a program, or `None` if the text is not read as a program.
     pub fn program(&self) -> Option<&ProgramWords> {
         self.program.as_ref()
     }
 
-    /// Adds a run, and returns whether it is new.
+    /// Adds a run. Returns whether the run is new.
     fn insert(&mut self, hash: u64) -> bool {
         let place = self.place(hash);
         let is_new = self.table[place] == FREE;
@@ -108,12 +109,12 @@ impl RunSet {
         is_new
     }
 
-    /// Returns the number of runs, repeated ones included.
+    /// Returns the number of runs, repetitions included.
     fn all(&self) -> u32 {
         self.count + self.again.len() as u32
     }
 
-    /// Returns the place of a hash, or the free one where it would be.
+    /// Returns the place of a hash, or the free place where the hash would be.
     #[inline]
     fn place(&self, hash: u64) -> usize {
         let (hash, mask) = (named(hash), self.table.len() - 1);
@@ -124,10 +125,10 @@ impl RunSet {
         place
     }
 
-    /// Makes the set of the runs of `k` tokens of `text`, without those whose hash is left out.
+    /// Makes the set of the runs of `k` tokens of `text`, without runs whose hash `is_left_out`.
     ///
     /// # Errors
-    /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of_text(
         text: &str,
         analyzer: &Analyzer,
@@ -135,8 +136,8 @@ impl RunSet {
         is_left_out: impl Fn(u64) -> bool,
         stop: &Stop,
     ) -> Result<RunSet> {
-        // Reserves memory for the tokens of most texts, which would otherwise be copied as their
-        // number grows.
+        // Reserves memory for the tokens of most texts. Otherwise the tokens would be copied as
+        // their number grows.
         let room = text.len() / WORD_BYTES_MIN + 1;
         let (mut tokens, mut rest) = (Vec::new(), Vec::with_capacity(room.min(ROOM_MAX)));
         analyzer.for_each_part(
@@ -145,7 +146,7 @@ impl RunSet {
             &mut |part| tokens.extend_from_slice(part),
             stop,
         )?;
-        // A text of one part, as most are, is not copied.
+        // Most texts have a single part, which is not copied.
         if tokens.is_empty() {
             return Ok(RunSet::without(&rest, k, is_left_out));
         }
@@ -153,12 +154,12 @@ impl RunSet {
         Ok(RunSet::without(&tokens, k, is_left_out))
     }
 
-    /// Counts the runs that both texts have, and those of each, if their resemblance is at least
+    /// Counts the common runs, and the runs of each text. `None` if the resemblance is below
     /// `least`.
     pub fn resembling(&self, other: &RunSet, least: f64) -> Option<Overlap> {
         let (small, large) = if self.count <= other.count { (self, other) } else { (other, self) };
         let [few, many] = [small.count, large.count].map(f64::from);
-        // Rounding must not exclude a pair that is exactly at the threshold.
+        // Rounding must not exclude a pair exactly at the threshold.
         let shared_min = least * (few + many) / (1.0 + least) * (1.0 - 1e-12);
         let missing_max = (few - shared_min) as u32;
         if few < shared_min || small.count == 0 {
@@ -174,15 +175,15 @@ impl RunSet {
         Some(Overlap::new(small.count - missing, self.count, other.count))
     }
 
-    /// Counts the runs that both texts have, and those of each.
+    /// Counts the common runs, and the runs of each text.
     pub fn overlap(&self, other: &RunSet) -> Overlap {
         self.resembling(other, 0.0).unwrap_or(Overlap::new(0, self.count, other.count))
     }
 
-    /// Counts as [`overlap`](Self::overlap) does, for another text that has these tokens and this
-    /// many distinct runs of `k` of them; `None` if a word is marked.
+    /// Counts as [`overlap`](Self::overlap) does, for a second text with these tokens and `count`
+    /// distinct runs of `k` tokens. `None` if a word is marked.
     ///
-    /// Without a set of the other text this takes a quarter of the time.
+    /// Takes a quarter of the time of making a set of the second text.
     pub fn overlap_with(&self, tokens: &[u64], k: usize, count: u32) -> Option<Overlap> {
         if tokens.iter().any(|&token| is_marked(token)) {
             return None;
@@ -203,16 +204,16 @@ impl RunSet {
         self.count
     }
 
-    /// Tells whether the text has each of its runs twice, on average, or more often.
+    /// Tells whether the text has each of its runs at least twice, on average.
     pub fn repeats_itself(&self) -> bool {
         self.all() >= REPEATS_MIN * self.count.max(1)
     }
 
-    /// Counts the runs that both texts have, each as often as both have it, and all of each; `None`
-    /// if this text does not repeat itself.
+    /// Counts the common runs with multiplicity, and all runs of each text. `None` if this text
+    /// does not repeat itself.
     ///
-    /// Two texts of few distinct runs, such as sheets of true and false, have nearly all of them in
-    /// common, and not as often.
+    /// Two texts of few distinct runs, such as sheets of true and false, share nearly all runs, but
+    /// not equally often.
     pub fn repeated_overlap(&self, other: &RunSet) -> Option<Overlap> {
         if !self.repeats_itself() {
             return None;
@@ -233,7 +234,7 @@ impl RunSet {
         Some(Overlap::new(shared, self.all(), other.all()))
     }
 
-    /// Returns the memory that the set takes, in bytes.
+    /// Returns the memory of the set, in bytes.
     pub fn bytes(&self) -> usize {
         let again = self.again.capacity() * size_of::<u64>();
         let words = self.program.as_ref().map_or(0, |program| program.own.capacity());
@@ -241,8 +242,8 @@ impl RunSet {
     }
 }
 
-/// Returns the hashes of the runs of `k` of these tokens, without those that are in `masked` ranges
-/// as a whole; the ranges ascend.
+/// Returns the hashes of the runs of `k` tokens, without runs that are entirely in a `masked`
+/// range. The ranges ascend.
 pub(crate) fn unmasked_runs<'a>(
     tokens: &'a [u64],
     k: usize,
@@ -258,13 +259,13 @@ pub(crate) fn unmasked_runs<'a>(
     runs.map(|(_, hash)| hash)
 }
 
-/// Returns a hash as it is stored in a table.
+/// Returns a hash as stored in a table, where [`FREE`] has a special meaning.
 #[inline]
 fn named(hash: u64) -> u64 {
     if hash == FREE { 1 } else { hash }
 }
 
-/// The runs of some texts.
+/// The distinct runs of several texts.
 #[derive(Debug, Clone)]
 pub struct Runs {
     k: usize,
@@ -277,12 +278,12 @@ impl Runs {
         Runs { k, hashes: HashSet::default() }
     }
 
-    /// Adds those of a text.
+    /// Adds the runs of a text.
     pub fn add(&mut self, tokens: &[u64]) {
         self.hashes.extend(run_values(tokens, self.k));
     }
 
-    /// Returns their hashes, ascending.
+    /// Returns the hashes of the runs, ascending.
     pub fn sorted(&self) -> Vec<u64> {
         let mut hashes: Vec<u64> = self.hashes.iter().copied().collect();
         hashes.sort_unstable();
@@ -294,12 +295,12 @@ impl Runs {
         self.hashes.is_empty()
     }
 
-    /// Returns whether a run of this hash is among them.
+    /// Returns whether the set contains a run with this hash.
     pub fn has(&self, hash: u64) -> bool {
         self.hashes.contains(&hash)
     }
 
-    /// Returns the tokens of a text that are in any of these runs: ascending ranges that do not
+    /// Returns the tokens of a text that are in any run of the set: ascending ranges that do not
     /// touch.
     pub fn mask(&self, tokens: &[u64]) -> Vec<Range<usize>> {
         let len = self.k.min(tokens.len());
@@ -320,9 +321,9 @@ impl Runs {
 /// The two texts of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// In the query.
+    /// The text that is searched for.
     Query,
-    /// In the document.
+    /// The text that is found.
     Document,
 }
 
@@ -340,7 +341,7 @@ pub fn is_hidden(token: u64, at: usize, text: Place) -> bool {
     token == hidden(text, at)
 }
 
-/// Hides the tokens in these ranges: they match no other token.
+/// Hides the tokens in these ranges: a hidden token matches no token, not even a hidden one.
 pub fn hide(tokens: &mut [u64], ranges: &[Range<usize>], text: Place) {
     for at in ranges.iter().cloned().flatten() {
         tokens[at] = hidden(text, at);
@@ -404,7 +405,7 @@ mod tests {
             let [own, set] = [&one, &other].map(|tokens| RunSet::new(tokens, k));
             let counted = own.overlap_with(&other, k, set.count());
             prop_assert_eq!(counted, Some(own.overlap(&set)));
-            // One at a time, the runs are the same.
+            // An iterator that is advanced step by step yields the same runs as `fold`.
             let mut runs = run_values(&other, k);
             let each: Vec<u64> = std::iter::from_fn(|| runs.next()).collect();
             prop_assert_eq!(each, hashes(&other, k));

@@ -1,10 +1,10 @@
 //! Shares of a text that its sources account for.
 //!
-//! In prose, the letters and digits count that are not excluded, however many bytes each takes: a
-//! passage begins and ends with a word, so no signs between words belong to it or to none. In a
-//! text without a letter or digit, all but white space counts; in a program, the tokens.
-//! Sources are in cover order: the next one is always the one that adds most to the sources before
-//! it (the greedy cover).
+//! In prose, letters and digits outside of the excluded ranges count, each once, however many bytes
+//! it takes. A passage begins and ends with a word, so it would be arbitrary to count the signs
+//! between words. In a text without a letter or digit, everything but white space counts. In a
+//! program, tokens count. Sources are in cover order: the next source is always the source that
+//! adds most to the sources before (the greedy cover).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,20 +15,20 @@ use serde::Serialize;
 use crate::text::ranges::joined;
 use crate::text::{is_letter, is_number, is_white_space};
 
-/// A part of a whole, both in characters or tokens that count.
+/// A part of a whole, both in counted characters or tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Share {
-    /// Characters or tokens of the part.
+    /// The number of characters or tokens of the part.
     pub part: u64,
-    /// Those of the whole.
+    /// The number of characters or tokens of the whole.
     pub of: u64,
 }
 
 impl Share {
-    /// Returns it in thousandths, rounded half up; 0 if the whole is empty. Only a full share is
-    /// 1000, and only an empty share is 0, as in all numbers that are shown.
+    /// Returns the share in thousandths, rounded half up, or 0 if the whole is empty. Only a full
+    /// share is 1000 and only an empty share is 0, as in all displayed numbers.
     ///
-    /// The script of the page rounds in the same way, so its numbers equal those of the file.
+    /// The script of the page rounds in the same way, so its numbers equal the numbers of the file.
     #[must_use]
     pub fn thousandths(self) -> u64 {
         match self.of {
@@ -39,7 +39,7 @@ impl Share {
         }
     }
 
-    /// Returns it as a number from 0 to 1; 0 if the whole is empty.
+    /// Returns the share as a number from 0 to 1, or 0 if the whole is empty.
     #[must_use]
     pub fn ratio(self) -> f64 {
         match self.of {
@@ -58,19 +58,18 @@ impl Serialize for Share {
 /// The characters of a text that count, or the tokens of a program.
 #[derive(Debug, Clone, Default)]
 pub struct CountedText {
-    /// Of 64 bytes of the text at a time, those that a character begins at that counts, from the
-    /// lowest bit, and the number of characters that count before them.
+    /// For each 64 bytes of the text: a bit for each byte where a counted character begins, from
+    /// the lowest bit on, and the number of counted characters before.
     characters: Vec<(u64, u32)>,
-    /// The characters or tokens that count.
+    /// The number of counted characters or tokens.
     total: u32,
-    /// For a program, the first byte of each token that counts, ascending; these are counted
-    /// instead.
+    /// For a program, the first byte of each counted token, ascending, instead of `characters`.
     tokens: Option<Vec<u32>>,
 }
 
 impl CountedText {
-    /// Finds the characters of `text` that count, outside of `excluded`, which is ascending and
-    /// disjoint: letters and digits, or all but white space in a text without any.
+    /// Finds the characters of `text` that count, outside of `excluded`, whose ranges are ascending
+    /// and disjoint. Letters and digits count, or else everything but white space.
     #[must_use]
     pub fn new(text: &str, excluded: &[Range<u32>]) -> CountedText {
         let mut characters = vec![(0u64, 0); text.len() / BLOCK + 1];
@@ -94,8 +93,8 @@ impl CountedText {
         CountedText { characters, total, tokens: None }
     }
 
-    /// Counts the tokens that begin at these ascending places, outside of `excluded`, which is
-    /// ascending and disjoint.
+    /// Counts the tokens that begin at these ascending places, outside of `excluded`, whose ranges
+    /// are ascending and disjoint.
     #[must_use]
     pub fn of_tokens(starts: &[u32], excluded: &[Range<u32>]) -> CountedText {
         let is_excluded = |start: u32| {
@@ -112,7 +111,7 @@ impl CountedText {
         self.total
     }
 
-    /// Returns the number of characters or tokens that count and begin before this byte.
+    /// Returns the number of counted characters or tokens that begin before this byte.
     #[must_use]
     pub fn before(&self, offset: u32) -> u32 {
         if let Some(tokens) = &self.tokens {
@@ -125,7 +124,7 @@ impl CountedText {
     }
 }
 
-/// The number of bytes that are counted at a time.
+/// The number of bytes that share an entry of `characters`.
 const BLOCK: usize = 64;
 
 /// Ranges that are ascending, disjoint, not adjacent and not empty.
@@ -133,7 +132,7 @@ const BLOCK: usize = 64;
 pub struct Ranges(Vec<Range<u32>>);
 
 impl Ranges {
-    /// Builds them from any ranges.
+    /// Builds the set from any ranges.
     #[must_use]
     pub fn new(mut ranges: Vec<Range<u32>>) -> Ranges {
         ranges.retain(|range| !range.is_empty());
@@ -146,7 +145,7 @@ impl Ranges {
         &self.0
     }
 
-    /// Returns their total length.
+    /// Returns the total length.
     #[must_use]
     pub fn len(&self) -> u32 {
         self.0.iter().map(|range| range.end - range.start).sum()
@@ -164,7 +163,7 @@ impl Ranges {
         Ranges::new(self.0.iter().chain(&other.0).cloned().collect())
     }
 
-    /// Returns the total length of the parts that are outside of `other`.
+    /// Returns the total length of the parts outside of `other`.
     #[must_use]
     pub fn len_without(&self, other: &Ranges) -> u32 {
         let in_both = |range: &Range<u32>| {
@@ -175,7 +174,7 @@ impl Ranges {
         self.0.iter().map(|range| range.end - range.start - in_both(range)).sum()
     }
 
-    /// Returns the parts that are outside of `other`.
+    /// Returns the parts outside of `other`.
     #[must_use]
     pub fn without(&self, other: &Ranges) -> Ranges {
         let mut left = Vec::new();
@@ -192,9 +191,9 @@ impl Ranges {
     }
 }
 
-/// Returns the places of `sources` in cover order, each with the number of characters that it is
-/// the first to have. Of equal sources, the first in `sources` comes first; those that add nothing
-/// come last.
+/// Returns the places of `sources` in cover order, each with the number of characters that it adds
+/// to the sources before. Among equal sources the first in `sources` comes first. Sources that add
+/// nothing come last.
 #[must_use]
 pub fn cover(sources: &[Ranges]) -> Vec<(usize, u32)> {
     let mut open: BinaryHeap<(u32, Reverse<usize>)> =
@@ -262,7 +261,7 @@ mod tests {
         check(7, 7, 1000);
     }
 
-    /// By what each byte is painted with.
+    /// Computes the cover by painting every byte with its source.
     fn painted(sources: &[Vec<Range<u32>>]) -> Vec<(usize, u32)> {
         let has = |at: usize, byte: u32| sources[at].iter().any(|range| range.contains(&byte));
         let mut left: Vec<usize> = (0..sources.len()).collect();

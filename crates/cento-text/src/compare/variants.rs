@@ -1,33 +1,32 @@
-//! Which texts of a sample are variants of others?
+//! Which texts of a sample are variants of an earlier text?
 //!
 //! The members of a ring of copies are each other's background: their common text is in many texts,
-//! and so looks like an idiom. Each was edited in other places, so the runs that two of them share
-//! may be too short to be copies by themselves. The whole texts are not: a text is a variant of one
-//! before it if they have two fifths of the distinct runs of the longer one in common. Each word
-//! that was replaced takes eight runs, so a variant has fewer of them than one would think, and
-//! with a third of the runs honest programs that share a reader are variants (research/RESULTS.md,
+//! so it looks like an idiom. Every member was edited in different places, so the runs that two
+//! members share may be too short to be copies by themselves. The whole texts are not too short: a
+//! text is a variant of an earlier text if they share two fifths of the distinct runs of the longer
+//! text. The threshold cannot be much higher, because a replaced word changes eight runs. With a
+//! third of the runs, honest programs that share a reader are variants (research/RESULTS.md,
 //! "Evidence").
 //!
-//! Where the variants of one text are more than half of all, that text is a form or starter code
-//! that everybody has, and they count.
+//! If more than half of all texts are variants of the same text, that text is a form or starter
+//! code that everybody has, and its variants count.
 
 use std::collections::HashMap;
 
 use crate::hash::BuildKeyHasher;
 use crate::scheme::run_values;
 
-/// The tokens of a run: shorter ones are idioms.
+/// The number of tokens of a run. Shorter runs are idioms.
 const RUN_TOKENS: usize = 8;
 
-/// A text that is no variant.
+/// A text that is not a variant of an earlier text.
 struct Original {
-    /// Its distinct runs.
     runs: usize,
-    /// The number of texts that are this one or its variants.
+    /// The number of texts: the original and its variants.
     texts: usize,
 }
 
-/// Tells of each text whether it is a variant of one before it.
+/// For each text, returns whether it is a variant of an earlier text.
 #[must_use]
 pub fn variants(texts: &[&[u64]]) -> Vec<bool> {
     let mut originals: Vec<Original> = Vec::new();
@@ -65,7 +64,7 @@ mod tests {
     use crate::hash::mix64;
     use std::collections::BTreeSet;
 
-    /// A text of 300 tokens; `edit` replaces every fortieth by others.
+    /// A text of 300 tokens, with every fortieth token replaced if `edit` is not 0.
     fn text(seed: u64, edit: u64) -> Vec<u64> {
         let token = |at: u64| match (at + 7 * edit) % 40 {
             0 if edit > 0 => mix64(mix64(seed) ^ (at << 32 | edit)),
@@ -85,7 +84,7 @@ mod tests {
         let found = of(&[others.clone(), ring.clone()].concat());
         assert_eq!(found.iter().filter(|&&is| is).count(), 10);
         assert!(!found[..21].contains(&true), "the first of them counts");
-        // Of 31 texts 11 are a ring, of 20 they are what everybody has.
+        // A ring of 11 is not common among 31 texts, but is common among 20 texts.
         assert!(!of(&[&others[..9], &ring[..]].concat()).contains(&true));
     }
 
@@ -100,7 +99,7 @@ mod tests {
             let found = of(&[&others[..], &[one, part]].concat());
             assert_eq!(found[21], 5 * common > 2 * 293, "{tokens} {common}");
         }
-        // A quarter of a long text, all of a short one.
+        // A quarter of the long text is the whole of the short text.
         let long = text(1, 0);
         assert!(!of(&[&others[..], &[long.clone(), long[..75].to_vec()]].concat())[21]);
         assert_eq!(of(&[Vec::new(), vec![1, 2]]), [false, false]);

@@ -1,18 +1,18 @@
-//! Memory budgets.
+//! Memory budgets, shared by every user of memory that grows with its input.
 //!
-//! A [`ByteBudget`] is shared by everything that takes memory in proportion to its input. A user of
-//! memory takes a [`Permit`] first, and gives it back by dropping it. Waiting threads are admitted
-//! in order of arrival, so that small ones cannot keep a large one out indefinitely.
+//! A user of memory first takes a [`Permit`] from the [`ByteBudget`], and gives the bytes back by
+//! dropping the permit. Waiting threads are admitted in order of arrival, so that small requests
+//! cannot keep a large request out indefinitely.
 //!
-//! The holder of a permit must not wait for another of the same budget: two that do so wait for
-//! each other. [`ByteBudget::try_enter`], [`ByteBudget::try_take`] and [`Permit::try_grow`] do not
-//! wait.
+//! The holder of a permit must not wait for a second permit of the same budget: two holders who
+//! wait for each other never end. [`ByteBudget::try_enter`], [`ByteBudget::try_take`] and
+//! [`Permit::try_grow`] never wait, so holders may call these functions.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A number of bytes, with the taken part.
+/// A number of bytes, and how many of the bytes are taken.
 #[derive(Debug)]
 pub struct ByteBudget {
     state: Mutex<State>,
@@ -24,13 +24,12 @@ struct State {
     bytes_max: usize,
     bytes: usize,
     is_closed: bool,
-    /// The waiting threads, in order.
+    /// The numbers of the waiting threads, in order of arrival.
     waiting: VecDeque<u64>,
-    /// The number of the next thread that waits.
     next: u64,
 }
 
-/// Bytes of a budget, until it is dropped.
+/// Bytes of a budget, which dropping the permit gives back.
 #[derive(Debug)]
 #[must_use = "a permit that is dropped gives its bytes back"]
 pub struct Permit {
@@ -38,11 +37,11 @@ pub struct Permit {
     bytes: usize,
 }
 
-/// The interval between two checks of a waiting thread for cancellation.
+/// How often a waiting thread checks whether its bytes are still wanted.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 impl ByteBudget {
-    /// Creates a budget of this many bytes.
+    /// Creates a budget of `bytes_max` bytes.
     #[must_use]
     pub fn new(bytes_max: usize) -> Arc<ByteBudget> {
         let state =
@@ -54,20 +53,20 @@ impl ByteBudget {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the bytes of the budget.
+    /// Returns the size of the budget, taken bytes included.
     pub fn bytes_max(&self) -> usize {
         self.lock().bytes_max
     }
 
-    /// Waits until all earlier requests have been admitted, and `bytes` more are within the budget
-    /// or no other permit is held: a request larger than the budget passes alone. `None` when
-    /// closed.
+    /// Waits until all earlier requests have been admitted, and until `bytes` more bytes fit or no
+    /// bytes are taken. A request larger than the budget is therefore admitted alone. `None` when
+    /// the budget is closed.
     pub fn enter(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
         self.enter_while(bytes, &|| true)
     }
 
-    /// Waits as [`enter`](Self::enter) does, as long as `is_wanted` returns `true`; it is called
-    /// many times a second. `None` if it returns `false`.
+    /// Waits as [`enter`](Self::enter) does while `is_wanted` returns `true`, which is called many
+    /// times a second. `None` as soon as it returns `false`.
     pub fn enter_while(
         self: &Arc<Self>,
         bytes: usize,
@@ -86,7 +85,7 @@ impl ByteBudget {
             if state.waiting.front() == Some(&number) && (state.bytes == 0 || state.fits(bytes)) {
                 state.waiting.pop_front();
                 state.bytes += bytes;
-                // The next one may fit beside this one.
+                // The next waiting thread may fit beside this request.
                 self.notify(&state);
                 return Some(Permit { budget: self.clone(), bytes });
             }
@@ -95,7 +94,7 @@ impl ByteBudget {
         }
     }
 
-    /// Takes `bytes` of the budget if they are available at once and no thread waits for others.
+    /// Takes `bytes` bytes if they are available now and no thread waits. Never blocks.
     pub fn try_enter(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
         let mut state = self.lock();
         if state.is_closed || !state.waiting.is_empty() || !state.fits(bytes) {
@@ -105,8 +104,8 @@ impl ByteBudget {
         Some(Permit { budget: self.clone(), bytes })
     }
 
-    /// Takes `bytes` of the budget if that much is left, even while others wait for more: for a
-    /// holder of some bytes that must finish before the others get theirs.
+    /// Takes `bytes` bytes if they are available, even while other threads wait. For the holder of
+    /// a permit that must finish before the waiting threads can be admitted.
     pub fn try_take(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
         let mut state = self.lock();
         if state.is_closed || !state.fits(bytes) {
@@ -116,20 +115,19 @@ impl ByteBudget {
         Some(Permit { budget: self.clone(), bytes })
     }
 
-    /// Admits no more requests, and ends all waiting.
+    /// Refuses all further requests, and ends all waiting.
     pub fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_all();
     }
 
-    /// Returns whether no more requests are admitted.
+    /// Returns whether the budget refuses requests.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.lock().is_closed
     }
 
-    /// Opens a closed budget again, with another number of bytes. Permits that are still held
-    /// count.
+    /// Opens a closed budget again, with a new size. Permits from before still count.
     pub fn open(&self, bytes_max: usize) {
         let mut state = self.lock();
         (state.bytes_max, state.is_closed) = (bytes_max, false);
@@ -144,23 +142,24 @@ impl State {
 }
 
 impl Permit {
-    /// Returns the bytes of the permit.
+    /// Returns the number of bytes of the permit.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Takes this many more bytes if they are available at once; otherwise changes nothing.
+    /// Takes `bytes` more bytes if they are available now. Otherwise returns `false` and changes
+    /// nothing.
     pub fn try_grow(&mut self, bytes: usize) -> bool {
         let more = self.budget.try_enter(bytes);
-        // The bytes belong to this permit now.
+        // The bytes belong to this permit now, so dropping `more` must not give them back.
         more.is_some_and(|mut more| {
             self.bytes += std::mem::take(&mut more.bytes);
             true
         })
     }
 
-    /// Gives back all but this many bytes.
+    /// Gives back all but `bytes` bytes.
     pub fn shrink_to(&mut self, bytes: usize) {
         let rest = self.bytes.saturating_sub(bytes);
         self.bytes -= rest;
@@ -177,7 +176,7 @@ impl ByteBudget {
         }
     }
 
-    /// Wakes the waiting threads. Waking takes a system call, even if no thread waits.
+    /// Wakes the waiting threads, if any: a notification is a system call even if no thread waits.
     fn notify(&self, state: &State) {
         if !state.waiting.is_empty() {
             self.changed.notify_all();
@@ -284,7 +283,7 @@ mod tests {
                     for &bytes in sizes {
                         let mut permit = budget.enter(bytes).expect("the budget is open");
                         let with_others = inside.fetch_add(bytes, Ordering::SeqCst) + bytes;
-                        // Beside one that takes nothing a large one may come in meanwhile.
+                        // Beside a request for no bytes, a large request may be admitted meanwhile.
                         is_kept &= bytes == 0 || with_others <= bytes_max.max(bytes);
                         if permit.try_grow(1) {
                             is_kept &= inside.fetch_add(1, Ordering::SeqCst) < bytes_max;

@@ -1,38 +1,39 @@
-//! Places where a test can make cento fail.
+//! Hooks that let a test make cento fail.
 //!
-//! These are a few places that no input reaches. A test provides a function that is called there,
-//! and panics or returns an error. Without one nothing happens; no option of the command line and
-//! no environment variable reaches them.
+//! The hooks are at a few points of the code that no input can make fail. A test provides a
+//! function, which is called there and panics or returns an error. Without a function nothing
+//! happens. No option of the command line and no environment variable can install a function.
 
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-/// A place that can be made to fail.
+/// A point of the code that a test can make fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Point {
-    /// A document is being signed by a service.
+    /// A service is signing a document.
     Sign,
-    /// A document is about to be handed to tantivy.
+    /// A writer is about to hand a document to tantivy.
     Add,
-    /// A document arrives in a segment, on tantivy's own thread.
+    /// A document arrives in a segment, on a thread of tantivy.
     Index,
-    /// Changes are about to be committed, or a check whether they could be is running.
+    /// A writer is about to commit changes, or is checking whether it could.
     Commit,
-    /// A segment is checked for being full; if this fails it counts as full, and is written.
+    /// A segment is checked for being full. If the check fails, the segment counts as full and is
+    /// written.
     Fill,
-    /// The new commit is about to be opened by its writer.
+    /// The writer is about to open the new commit.
     OpenCommitted,
-    /// A file of a merged shard, or its directory, is about to be removed.
+    /// A file of a merged shard, or the shard's directory, is about to be removed.
     RemoveOfShard,
-    /// A service is about to open the new commit, to search it.
+    /// A service is about to open the new commit, to search in it.
     Publish,
 }
 
-/// The function called at a place, with the id of the document there, if there is one.
+/// The function of a test. The text is the id of the document, or empty at points without one.
 type Hook = dyn Fn(Point, &str) -> io::Result<()> + Send + Sync;
 
-/// The function called at each place.
+/// The function that a test provides, or nothing.
 #[derive(Clone, Default)]
 pub struct Faults(Option<Arc<Hook>>);
 
@@ -43,21 +44,21 @@ impl fmt::Debug for Faults {
 }
 
 impl Faults {
-    /// Calls `hook` at every place.
+    /// Calls `hook` at every point.
     pub fn new(hook: impl Fn(Point, &str) -> io::Result<()> + Send + Sync + 'static) -> Faults {
         Faults(Some(Arc::new(hook)))
     }
 
-    /// Tells whether there is a function to call.
+    /// Tells whether a test provided a function.
     #[must_use]
     pub fn is_some(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Fails, or does nothing.
+    /// Calls the function of the test, if there is one.
     ///
     /// # Errors
-    /// The errors of the test's function.
+    /// The errors that the test's function returns.
     pub fn at(&self, point: Point, id: &str) -> io::Result<()> {
         self.0.as_ref().map_or(Ok(()), |hook| hook(point, id))
     }

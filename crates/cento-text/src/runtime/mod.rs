@@ -1,4 +1,4 @@
-//! Threads, memory and files: what every layer of the engine works with.
+//! Threads, memory and files: the tools of every layer of the engine.
 //!
 //! Nothing here depends on text, fingerprints or indexes.
 
@@ -13,7 +13,7 @@ pub use budget::{ByteBudget, Permit};
 pub use fault::{Faults, Point};
 pub use stop::{Steps, Stop};
 
-/// Returns the number of processors available to this process; at least 1.
+/// Returns the number of processors available to this process, at least 1.
 #[must_use]
 pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)

@@ -1,4 +1,4 @@
-//! Parallel work on a list of numbers, with the results in its order.
+//! Parallel work on a range of numbers, with the results in the order of the numbers.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -10,11 +10,12 @@ use super::pipeline::{Fed, WAITING_PER_THREAD, ends};
 use super::stop::Stop;
 use crate::error::{Error, Result};
 
-/// Does `work` for every number of the range, on `threads` threads, and hands the results to `sink`
-/// in order. Bounded memory: a thread goes no further ahead than `WAITING_PER_THREAD` allows.
+/// Calls `work` for every number of the range, on `threads` threads, and hands the results to
+/// `sink` in order. Memory is bounded, because at most `WAITING_PER_THREAD` results per thread
+/// wait.
 ///
 /// # Errors
-/// The first error of `work` or `sink`, in order; [`Error::Cancelled`] after `stop`.
+/// The first error of `work` or `sink`, in order. [`Error::Cancelled`] after `stop`.
 pub fn in_order<T: Send>(
     threads: usize,
     numbers: Range<u64>,
@@ -25,8 +26,8 @@ pub fn in_order<T: Send>(
     in_order_within(threads, threads.max(1) * WAITING_PER_THREAD, numbers, stop, work, sink)
 }
 
-/// Does the work of [`in_order`] where at most `waiting` results, at least one, are worked on or
-/// wait for their turn: for results that take much memory.
+/// Does the work of [`in_order`] with at most `waiting` results (at least 1) in progress or waiting
+/// for their turn. For results that take much memory.
 ///
 /// # Errors
 /// As [`in_order`].
@@ -49,24 +50,23 @@ pub fn in_order_within<T: Send>(
     })
 }
 
-/// Returns the number of results that are worked on or wait for their turn at most, with this many
-/// threads.
+/// Returns the maximum number of results that exist at a time, with this many threads.
 pub fn results_max(threads: usize) -> usize {
-    // The taker holds one.
+    // Besides the results in the pipeline, the consumer holds a result.
     threads.max(1) * WAITING_PER_THREAD + 1
 }
 
-/// An iterator over the results of work on a list, in its order: [`in_order`] without a sink.
+/// An iterator over the results of [`in_order`], for a caller that cannot pass a sink.
 ///
-/// A thread owns the work and the data that it borrows. Dropping the iterator ends the threads, and
-/// waits for them: that takes as long as the work takes to check its [`Stop`].
+/// A thread owns the work and the data that the work borrows. Dropping the iterator ends the
+/// threads, and waits until the work has checked its [`Stop`].
 pub struct Ordered<T> {
-    /// The results; `None` once the threads are to end.
+    /// The results, or `None` once the threads are to end.
     fed: Option<Box<Fed<Range<u64>, Result<T>>>>,
-    /// The numbers, once the owner knows them, or its error.
+    /// Receives the range of numbers as soon as the owner knows the range, or the error of the
+    /// owner.
     begun: Receiver<Result<Range<u64>>>,
     has_begun: bool,
-    /// The number whose turn it is.
     number: u64,
     stop: Stop,
     owner: Option<JoinHandle<()>>,
@@ -78,12 +78,12 @@ impl<T> std::fmt::Debug for Ordered<T> {
     }
 }
 
-/// Begins the work of [`Ordered`] with these numbers.
+/// The function that begins the work of [`Ordered`], given the range of numbers and the work.
 pub type Begin<'a, T> = &'a mut dyn FnMut(Range<u64>, &(dyn Fn(u64) -> Result<T> + Sync));
 
 impl<T: Send + 'static> Ordered<T> {
-    /// Starts `own` on a thread, with the handle that ends its work: when the iterator is dropped,
-    /// or `stop` is set. It prepares the work and begins it, once.
+    /// Starts `own` on a thread, with the [`Stop`] that ends its work when the iterator is dropped
+    /// or `stop` is set. `own` prepares the work and begins it, at most once.
     pub fn start(
         threads: usize,
         stop: &Stop,
@@ -129,7 +129,7 @@ impl<T: Send + 'static> Ordered<T> {
 }
 
 impl<T> Ordered<T> {
-    /// Ends the threads, and waits for them.
+    /// Ends the threads, and waits for the owner. Returns its panic, if any.
     fn end(&mut self) -> std::thread::Result<()> {
         self.stop.set();
         self.fed = None;
@@ -140,7 +140,7 @@ impl<T> Ordered<T> {
 impl<T: Send + 'static> Iterator for Ordered<T> {
     type Item = Result<(u64, T)>;
 
-    /// Returns the next result with its number; `None` after an error.
+    /// Returns the next result with its number, and `None` after an error.
     fn next(&mut self) -> Option<Result<(u64, T)>> {
         let result = self.result();
         if !matches!(result, Some(Ok(_)))
@@ -154,7 +154,7 @@ impl<T: Send + 'static> Iterator for Ordered<T> {
 
 impl<T> Drop for Ordered<T> {
     fn drop(&mut self) {
-        // A panic has reached the taker, or the result has no taker.
+        // The consumer has seen a panic already, or does not want the result.
         let _ = self.end();
     }
 }
@@ -169,7 +169,8 @@ mod tests {
     #[test]
     fn results_come_in_order_whatever_they_take() {
         for threads in [1, 2, 5] {
-            // Among as many consecutive numbers as there are threads, the last is done first.
+            // Among as many consecutive numbers as there are threads, the last number is done
+            // first.
             let done: Vec<AtomicBool> = (0..=300).map(|number| (number == 300).into()).collect();
             let work = |number: u64| {
                 let is_last = (number - 2).is_multiple_of(threads as u64);
@@ -225,7 +226,7 @@ mod tests {
         assert!(refused.is_err());
     }
 
-    /// The iterator over this work, which needs nothing that must be prepared.
+    /// The iterator over `work`, which needs no preparation.
     fn ordered<T: Send + 'static>(
         threads: usize,
         numbers: Range<u64>,
@@ -240,7 +241,7 @@ mod tests {
 
     #[test]
     fn an_iterator_gives_what_a_sink_gets() {
-        // Some take longer than others, and one fails.
+        // Some numbers take longer, and some fail.
         let work = |number: u64| match number % 97 {
             96 => Err(Error::arguments(format!("{number}"))),
             rest => Ok((0..rest * 1000).fold(number, |sum, i| sum ^ crate::hash::mix64(i))),
@@ -271,7 +272,7 @@ mod tests {
             let held = alive.clone();
             let mut iterator = Ordered::start(2, Stop::NEVER, move |stop, begin| {
                 let held = held;
-                // Work on a number that never ends by itself.
+                // Work that ends only when stopped.
                 begin(0..u64::MAX, &|number| {
                     if number >= 7 {
                         loop {
@@ -285,7 +286,7 @@ mod tests {
             });
             assert_eq!(iterator.by_ref().take(taken).filter(Result::is_ok).count(), taken);
             drop(iterator);
-            // The owner is gone, with all that it held.
+            // The owner is gone, with all its data.
             assert_eq!(Arc::strong_count(&alive), 1);
         }
     }

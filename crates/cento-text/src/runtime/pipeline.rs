@@ -1,14 +1,14 @@
-//! Parallel work on a sequence of inputs, with the results in its order.
+//! Parallel work on a sequence of inputs, with the results in the order of the inputs.
 //!
-//! Inputs go in at a [`Feed`], threads work on them, and [`Results`] gives the results in the order
-//! of the inputs, whatever the number of threads. The room of the pipeline is bounded, in bytes or
-//! whatever else inputs are weighed by: an input takes its share before it is passed to a thread,
-//! and its result gives it back with the request for the next one. An input that is larger than
-//! the room passes alone. No thread waits for room while it holds some, and room is taken in the
-//! order of the inputs, so the input whose turn it is is always worked on.
+//! Inputs go into a [`Feed`], threads work on them, and [`Results`] returns the results in the
+//! order of the inputs, whatever the number of threads. The room of the pipeline is bounded, in
+//! bytes or in another measure of inputs. An input takes its share before a thread gets it, and the
+//! request for the next result gives the share back. An input larger than the room is admitted
+//! alone. There is no deadlock: no thread waits for room while it holds room, and room is given in
+//! the order of the inputs, so some thread always works on the input whose turn it is.
 //!
-//! The feed and the results may be on two threads ([`pipeline`]) or on one, which takes the inputs
-//! from an iterator ([`Fed`]).
+//! The feed and the results may be on two threads ([`pipeline`]), or on the same thread, which
+//! takes the inputs from an iterator ([`Fed`]).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,22 +23,22 @@ use super::budget::{ByteBudget, Permit};
 use super::stop::Stop;
 use crate::error::{Error, Result};
 
-/// The number of results of each thread that may wait for the one whose turn it is.
+/// The number of results per thread that may wait for their turn.
 pub(super) const WAITING_PER_THREAD: usize = 16;
 
-/// The number of inputs that may wait for each thread if the feed has a thread of its own, which
-/// goes on while the taker waits for a result.
+/// The number of inputs per thread that may wait where the feed has its own thread. Few are enough,
+/// because the feed goes on while the consumer waits for a result.
 const QUEUED_PER_THREAD: usize = 2;
 
-/// The time between checks of a waiting thread whether to stop.
+/// How often a waiting thread checks whether to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Starts `threads` threads, each with a work of its own, within `room`. Returns the end that takes
-/// inputs, and the end that gives the results, which are for two threads.
+/// Starts `threads` threads within `room`, and calls `work` for the function of each thread.
+/// Returns the feed and the results, which two threads must use.
 ///
-/// A work gets a handle that is set when the results have no taker any more, or `stop` is set.
-/// Dropping the results ends the threads, and waits for them: that takes as long as the work takes
-/// to check its handle.
+/// A function gets a [`Stop`] that is set when the results are dropped, or when `stop` is set.
+/// Dropping the results ends the threads, and waits until their functions have checked the
+/// [`Stop`].
 pub fn pipeline<I, T, W>(
     threads: usize,
     room: usize,
@@ -53,7 +53,7 @@ where
     started(ends(threads, QUEUED_PER_THREAD, room, stop), work)
 }
 
-/// Starts the threads between two ends.
+/// Starts the threads between a feed and its results.
 fn started<I, T, W>(
     (feed, workers, mut results): (Feed<I>, Workers<I, T>, Results<T>),
     mut work: impl FnMut(&Stop) -> W,
@@ -70,10 +70,10 @@ where
     (feed, results)
 }
 
-/// An input or a result, with its number.
+/// An input or a result, with its place in the order.
 struct Numbered<T> {
     number: u64,
-    /// Its share of the room.
+    /// The share of the room, kept until the result is consumed.
     permit: Permit,
     item: T,
 }
@@ -81,7 +81,8 @@ struct Numbered<T> {
 /// A result, or the panic of the work.
 type Done<T> = Numbered<std::thread::Result<T>>;
 
-/// Makes both ends of a pipeline of `threads` threads, and these, not yet started.
+/// Makes the feed and the results of a pipeline, and the threads between, which are not yet
+/// started.
 pub(super) fn ends<I, T>(
     threads: usize,
     queued_per_thread: usize,
@@ -108,11 +109,11 @@ pub(super) fn ends<I, T>(
     (feed, Workers { threads, worker }, results)
 }
 
-/// The end of a pipeline that takes inputs. Dropping it is the end of the input.
+/// The input side of a pipeline. Dropping the feed ends the input.
 pub struct Feed<I> {
     jobs: Sender<Numbered<I>>,
     room: Arc<ByteBudget>,
-    /// The number of the next input.
+    /// The number of the next input, counted from 0.
     number: u64,
 }
 
@@ -123,17 +124,17 @@ impl<I> fmt::Debug for Feed<I> {
 }
 
 impl<I> Feed<I> {
-    /// Passes an input on once there is room for its `share`. Returns `false` if the results have
-    /// no taker any more.
+    /// Passes an input on as soon as there is room for its `share`. Returns `false` if the results
+    /// have been dropped.
     pub fn send(&mut self, input: I, share: usize) -> bool {
         self.send_while(input, share, &|| true).is_ok()
     }
 
-    /// Passes an input on as [`send`](Self::send) does; waits as long as `is_wanted` returns
+    /// Passes an input on as [`send`](Self::send) does. Waits only while `is_wanted` returns
     /// `true`, which is called many times a second.
     ///
     /// # Errors
-    /// The input, if it is not wanted any more, or the results have no taker.
+    /// The input itself, if it is not wanted any more, or if the results have been dropped.
     pub fn send_while(
         &mut self,
         input: I,
@@ -153,13 +154,14 @@ impl<I> Feed<I> {
         Ok(())
     }
 
-    /// Returns whether the results have no taker any more.
+    /// Returns whether the results have been dropped.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.room.is_closed()
     }
 
-    /// Passes an input on if there is room now, or if nothing `is_ahead` of it.
+    /// Passes an input on if there is room now. Waits for room if no earlier input `is_ahead`,
+    /// because only the consumer could make room then.
     fn try_send(&mut self, input: I, share: usize, is_ahead: bool) -> std::result::Result<(), I> {
         let permit = match is_ahead {
             true => self.room.try_enter(share),
@@ -176,14 +178,14 @@ impl<I> Feed<I> {
     }
 }
 
-/// The threads of a pipeline that are to be started.
+/// The threads of a pipeline before their start.
 pub(super) struct Workers<I, T> {
     threads: usize,
     worker: Worker<I, T>,
 }
 
 impl<I: Send, T: Send> Workers<I, T> {
-    /// Starts the threads, which end with the input, or when the results have no taker any more.
+    /// Starts the threads, which end with the input, or when the results are dropped.
     pub(super) fn spawn<'scope, 'env>(
         self,
         scope: &'scope Scope<'scope, 'env>,
@@ -199,10 +201,11 @@ impl<I: Send, T: Send> Workers<I, T> {
     }
 }
 
-/// What a thread of a pipeline needs besides its work.
+/// The channels of a thread in a pipeline.
 struct Worker<I, T> {
     jobs: Receiver<Numbered<I>>,
-    /// Never sent to: its end tells the threads to end, even while the feed waits for input.
+    /// Nothing is ever sent. Closing this channel ends the threads, even while the feed waits for
+    /// input.
     is_wanted: Receiver<()>,
     done: Sender<Done<T>>,
 }
@@ -222,7 +225,7 @@ impl<I, T> Worker<I, T> {
                 recv(self.is_wanted) -> _ => return,
             };
             let Ok(Numbered { number, permit, item }) = received else { return };
-            // A panic must reach the taker, which would wait for this number forever.
+            // The consumer must get the panic of an input, or it would wait for the result forever.
             let item = catch_unwind(AssertUnwindSafe(|| work(item)));
             if self.done.send(Numbered { number, permit, item }).is_err() {
                 return;
@@ -231,19 +234,18 @@ impl<I, T> Worker<I, T> {
     }
 }
 
-/// The results of a pipeline, in the order of its inputs: an iterator, which resumes a panic of the
-/// work.
+/// The results of a pipeline, in the order of its inputs. The iterator resumes a panic of the work.
 ///
 /// # Errors
-/// [`Error::Cancelled`] after its handle was set. The iterator then ends.
+/// [`Error::Cancelled`] after the pipeline was stopped. The iterator ends after an error.
 pub struct Results<T> {
-    /// The ends of the channels to the threads; `None` once these are to end.
+    /// The channels to the threads, or `None` once the threads are to end.
     running: Option<(Receiver<Done<T>>, Sender<()>)>,
     room: Arc<ByteBudget>,
-    /// Results that came before their turn.
+    /// Results that arrived before their turn, by number.
     early: BTreeMap<u64, Done<T>>,
     turn: u64,
-    /// The share of the last result.
+    /// The share of the last result, kept until the next result is requested.
     permit: Option<Permit>,
     stop: Stop,
     threads: Vec<JoinHandle<()>>,
@@ -256,12 +258,12 @@ impl<T> fmt::Debug for Results<T> {
 }
 
 impl<T> Results<T> {
-    /// Returns the handle of the work: it is set when the results have no taker any more.
+    /// Returns the handle that stops the work when the results are dropped.
     pub(super) fn stop(&self) -> &Stop {
         &self.stop
     }
 
-    /// Waits for the next result; `None` after the last.
+    /// Waits for the next result. `None` after the last result.
     fn result(&mut self) -> Option<Result<T>> {
         self.permit = None;
         let (done, _) = self.running.as_ref()?;
@@ -293,14 +295,14 @@ impl<T> Results<T> {
         }
     }
 
-    /// Ends the threads, and waits for those that it has started.
+    /// Ends the threads, and waits for the threads in `threads`. A scope waits for its own threads.
     fn close(&mut self) {
         self.room.close();
         (self.running, self.permit) = (None, None);
         self.early.clear();
         self.stop.set();
         for thread in self.threads.drain(..) {
-            // A panic of the work has been caught.
+            // A panic of the work has been caught, so a thread cannot panic.
             let _ = thread.join();
         }
     }
@@ -324,12 +326,13 @@ impl<T> Drop for Results<T> {
     }
 }
 
-/// The results of a pipeline whose inputs the taker of the results takes from an iterator, which
-/// need not be [`Send`]: as many as there is room for, before it waits for a result.
+/// The results of a pipeline whose consumer also feeds it, from an iterator that need not be
+/// [`Send`]. Before the consumer waits for a result, it passes on as many inputs as there is room
+/// for.
 pub struct Fed<J: Iterator, T> {
     pub(super) inputs: J,
     share: fn(&J::Item) -> usize,
-    /// `None` after the last input.
+    /// `None` after the last input, which ends the threads.
     feed: Option<Feed<J::Item>>,
     /// An input that waits for room.
     waiting: Option<J::Item>,
@@ -343,8 +346,8 @@ impl<J: Iterator, T> fmt::Debug for Fed<J, T> {
 }
 
 impl<J: Iterator, T> Fed<J, T> {
-    /// Starts threads as [`pipeline`] does, and feeds them from `inputs`; an input takes its
-    /// `share` of the room.
+    /// Starts threads as [`pipeline`] does, and feeds them from `inputs`. `share` returns the room
+    /// that an input takes.
     pub fn start<W>(
         inputs: J,
         share: fn(&J::Item) -> usize,
@@ -361,7 +364,6 @@ impl<J: Iterator, T> Fed<J, T> {
         Fed::new(inputs, share, feed, results)
     }
 
-    /// Feeds a pipeline from `inputs`.
     pub(super) fn new(
         inputs: J,
         share: fn(&J::Item) -> usize,
@@ -414,7 +416,8 @@ mod tests {
             room in 1usize..40,
             is_fed_apart in any::<bool>(),
         ) {
-            // A share is inside from before it is worked on until the next result is requested.
+            // A share is inside from before the work on its input until the next result is
+            // requested.
             let inside = Arc::new(AtomicUsize::new(0));
             let work = |_: &Stop| {
                 let inside = inside.clone();
@@ -452,7 +455,7 @@ mod tests {
         let (mut feed, mut results) = pipeline(3, 10, Stop::NEVER, |stop| {
             let (held, stop) = (alive.clone(), stop.clone());
             move |number: usize| {
-                // Work that never ends by itself.
+                // Work that ends only when stopped.
                 while number >= 7 && !stop.is_set() {
                     std::thread::yield_now();
                 }
@@ -479,11 +482,11 @@ mod tests {
         assert!(feed.send(0, 1));
         assert!(matches!(results.next(), Some(Ok(0))));
         stop.set();
-        // The feed is still there.
+        // The feed still exists, so only `stop` can have ended the results.
         assert!(matches!(results.next(), Some(Err(Error::Cancelled))));
         assert!(results.next().is_none());
         assert!(!feed.send(1, 1));
-        // The end of a feed that is cut off does not look like the end of the input.
+        // After `stop`, dropping the feed does not look like the end of the input.
         let (feed, mut results) = pipeline(2, 10, &stop, |_| |number: usize| number);
         drop(feed);
         assert!(matches!(results.next(), Some(Err(Error::Cancelled))));

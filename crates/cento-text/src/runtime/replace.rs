@@ -1,36 +1,36 @@
 //! Atomic replacement of the content of a file.
 //!
-//! The new file is written beside the old one under an unpredictable name and must not exist
-//! before: where others may write into the directory too, a link of theirs is not followed. Then it
-//! replaces the old file.
+//! The new file is written beside the old file, and then renamed over it. The new file has an
+//! unpredictable name and must not exist before, because other users who can write to the directory
+//! could otherwise place a symbolic link there.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Replaces the contents of the file at `path` by `bytes` durably: after a power cut meanwhile it
-/// holds them or its earlier contents, after one later it holds them. A pipe or device is written
-/// and stays.
+/// Replaces the contents of the file at `path` by `bytes` durably. A power cut during the call
+/// leaves the old or the new contents, a power cut after the call the new contents. A pipe or a
+/// device is written to instead of replaced.
 ///
 /// # Errors
-/// When they cannot be written; the file is then as it was. When its directory cannot be synced:
-/// then a power cut decides the contents of the file.
+/// When the bytes cannot be written: the file is unchanged. When the directory cannot be synced: a
+/// power cut may then restore the old contents.
 pub fn file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file_if(path, bytes, || Ok(()))
 }
 
-/// Does what [`file()`] does, if `check` succeeds. `check` is called when only the renaming of the
-/// new file remains.
+/// Does what [`file()`] does, if `check` succeeds. `check` is called last before the new file is
+/// renamed.
 ///
 /// # Errors
-/// As [`file()`], and those of `check`; the file is then as it was.
+/// The errors of [`file()`] and of `check`. If `check` fails, the file is unchanged.
 pub fn file_if(path: &Path, bytes: &[u8], check: impl Fn() -> io::Result<()>) -> io::Result<()> {
     file_again(path, |file| file.write_all(bytes), check)
 }
 
-/// Does what [`file_with`] does, and does it again if the new file vanishes meanwhile. A process
-/// that opens the writer of an index removes files that others seem to have left unfinished in its
-/// directory. That happens once an opening: a few tries are enough.
+/// Does what [`file_with`] does, and repeats it if the new file vanishes meanwhile. A process that
+/// opens the writer of an index removes files in the index's directory that look unfinished. That
+/// happens once per opening, so a few attempts are enough.
 fn file_again(
     path: &Path,
     mut write: impl FnMut(&mut File) -> io::Result<()>,
@@ -46,7 +46,7 @@ fn file_again(
     written(path, write, check)
 }
 
-/// Replaces the contents of the file at `path` by the output of `write`, as [`file()`].
+/// Replaces the contents of the file at `path` by the output of `write`, as durably as [`file()`].
 ///
 /// # Errors
 /// As [`file()`].
@@ -60,7 +60,7 @@ fn written(
     check: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<()> {
     if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        // A file in the place of /dev/null would harm the whole system.
+        // Renaming a file over /dev/null would harm the whole system.
         check()?;
         return write(&mut File::options().write(true).open(path)?);
     }
@@ -72,30 +72,31 @@ fn written(
     sync_name(path)
 }
 
-/// Creates a new file in the directory of `path`, to replace it. It is removed when it is dropped.
+/// Creates a new file in the directory of `path`, to replace it. Dropping the new file removes it.
 ///
 /// # Errors
-/// When it cannot be created.
+/// When the file cannot be created.
 pub fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
-    // Keeps the default prefix, which a writer recognizes as that of an unfinished file.
+    // Keeps the default prefix, because the writer of an index recognizes unfinished files by this
+    // prefix.
     let mut builder = tempfile::Builder::new();
-    // With the permissions of any file that the user creates, as the mask allows.
+    // The builder's default is 0600. The mask of the user decides, as for any new file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let parent = parent(path);
     builder.tempfile_in(parent).map_err(|error| match parent.metadata() {
         Err(missing) => missing,
-        // Its message has the path of the new file, which is unknown to the caller.
+        // The error message contains the path of the new file, which means nothing to the caller.
         Ok(_) => error.kind().into(),
     })
 }
 
-/// Makes durable which file, if any, is at `path`.
+/// Makes durable which file, if any, has the name `path`.
 ///
 /// # Errors
-/// When its directory cannot be synced.
+/// When the directory cannot be synced.
 pub fn sync_name(path: &Path) -> io::Result<()> {
-    // Elsewhere a directory cannot be opened to be synced, and need not be.
+    // Other systems cannot open a directory to sync it, and need not.
     if cfg!(unix) { File::open(parent(path))?.sync_all() } else { Ok(()) }
 }
 
@@ -153,7 +154,7 @@ mod tests {
         };
         file_again(&path, write, || Ok(())).unwrap();
         assert_eq!((tries, std::fs::read(&path).unwrap()), (3, b"other".to_vec()));
-        // Without its directory it is not replaced, however often that is tried.
+        // Without the directory, every attempt fails.
         let missing = dir.path().join("none");
         let said = file(&missing.join("a"), b"one").unwrap_err().to_string();
         assert_eq!(said, missing.metadata().unwrap_err().to_string());
@@ -170,7 +171,7 @@ mod tests {
         file(&path, b"new").unwrap();
         assert_eq!(std::fs::read(&other).unwrap(), b"precious");
         assert!(path.symlink_metadata().unwrap().is_file());
-        // As open to others as one that was created in the ordinary way.
+        // As open to other users as a file created in the ordinary way.
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&path), mode(&other));
     }

@@ -1,9 +1,9 @@
 //! Cancellation and step budgets.
 //!
-//! A computation that a request or a user has begun is ended by a [`Stop`], which it checks every
-//! few milliseconds of its work. One that may take more than its input is worth also counts its
-//! [`Steps`] against a bound: steps, not time, so that the same input gives the same answer on
-//! every machine.
+//! A [`Stop`] ends a computation that a request or a user has begun. The computation checks the
+//! handle every few milliseconds. A computation that may take more time than its input is worth
+//! also counts [`Steps`] against a bound. The bound counts steps and not time, so that the same
+//! input gives the same answer on every machine.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
 
-/// A handle that ends a computation early: clones of it end together.
+/// A handle that ends a computation early. Clones of the handle are set together.
 ///
-/// A computation that is stopped returns [`Error::Cancelled`] within a few milliseconds, and leaves
-/// nothing half done. [`Stop::NEVER`], which is the default, lets it run to its end.
+/// A stopped computation returns [`Error::Cancelled`] within a few milliseconds, and leaves nothing
+/// half done. With [`Stop::NEVER`], the default, a computation runs to its end.
 ///
 /// ```
 /// use cento_text::{Analyzer, Error, Stop, Tokens};
@@ -28,27 +28,27 @@ use crate::error::{Error, Result};
 #[derive(Clone, Default)]
 pub struct Stop(Option<Arc<Signal>>);
 
-/// What the clones of a [`Stop`] share.
+/// The state that the clones of a [`Stop`] share.
 struct Signal {
     flag: Arc<AtomicBool>,
     condition: Option<Box<dyn Fn() -> bool + Send + Sync>>,
 }
 
-/// The number of places of a loop between two checks of the flag: a millisecond or so.
+/// The number of iterations of a loop between two checks of the flag: about a millisecond.
 pub const PLACES_BETWEEN_LOOKS: usize = 1 << 12;
 
 impl Stop {
     /// The handle of a computation that runs to its end. It cannot be set.
     pub const NEVER: &'static Stop = &Stop(None);
 
-    /// Returns a handle that is set by [`set`](Stop::set).
+    /// Returns a handle that [`set`](Stop::set) sets.
     #[must_use]
     pub fn new() -> Stop {
         Stop::from(Arc::<AtomicBool>::default())
     }
 
-    /// Returns a handle that is set while `condition` holds, and by [`set`](Stop::set).
-    /// Computations evaluate the condition every millisecond or so.
+    /// Returns a handle that is set while `condition` holds, and after [`set`](Stop::set).
+    /// Computations evaluate the condition about every millisecond, so it must be cheap.
     #[must_use]
     pub fn when(condition: impl Fn() -> bool + Send + Sync + 'static) -> Stop {
         let condition: Option<Box<dyn Fn() -> bool + Send + Sync>> = Some(Box::new(condition));
@@ -63,7 +63,7 @@ impl Stop {
         }
     }
 
-    /// Tells whether computations are to end.
+    /// Tells whether computations should end.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.0.as_deref().is_some_and(Signal::is_set)
@@ -72,16 +72,16 @@ impl Stop {
     /// Checks the handle.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] when it is set.
+    /// [`Error::Cancelled`] when the handle is set.
     pub fn check(&self) -> Result<()> {
         if self.is_set() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
-    /// Checks the handle at the first of every `PLACES_BETWEEN_LOOKS` places of a loop; this is one
-    /// such place.
+    /// Checks the handle once every `PLACES_BETWEEN_LOOKS` iterations of a loop. Call this in every
+    /// iteration with its number.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] when it is set.
+    /// [`Error::Cancelled`] when the handle is set.
     #[inline(always)]
     pub fn check_at(&self, place: usize) -> Result<()> {
         if place.is_multiple_of(PLACES_BETWEEN_LOOKS) { self.check() } else { Ok(()) }
@@ -95,7 +95,7 @@ impl Signal {
     }
 }
 
-/// A handle that is set with a flag, such as one that a signal of the system sets.
+/// A handle that is set with a flag, for example by the handler of a system signal.
 impl From<Arc<AtomicBool>> for Stop {
     fn from(flag: Arc<AtomicBool>) -> Stop {
         Stop(Some(Arc::new(Signal { flag, condition: None })))
@@ -111,20 +111,20 @@ impl fmt::Debug for Stop {
     }
 }
 
-/// Counts the steps of a computation that is bounded, and stopped by a flag.
+/// Counts the steps of a bounded computation, and checks its [`Stop`].
 ///
 /// A step is a comparison, a look-up or the like: some nanoseconds.
 #[derive(Debug)]
 pub struct Steps<'a> {
     stop: &'a Stop,
-    /// The maximum number of steps of each stage.
+    /// The maximum number of steps of a stage.
     max: u64,
     taken: u64,
-    /// The number of steps before the stage began.
+    /// The number of steps before the current stage began.
     before: u64,
-    /// The number of steps before the next check of the flag.
+    /// The number of steps that triggers the next check of the flag.
     look: u64,
-    /// The number of steps of the stage that took most.
+    /// The number of steps of the longest stage.
     most: u64,
     is_complete: bool,
 }
@@ -145,13 +145,13 @@ impl<'a> Steps<'a> {
         Steps::new(u64::MAX, stop)
     }
 
-    /// Begins a stage, which has a bound of its own.
+    /// Begins a stage, with its own bound of steps.
     pub fn begin_stage(&mut self) {
         self.before = self.taken;
     }
 
-    /// Takes this many steps. Returns `false`, and takes none, if that is more than the stage has
-    /// left: the caller should then stop with partial results.
+    /// Takes this many steps. If the stage has fewer steps left, takes none and returns `false`:
+    /// the caller should then stop with partial results.
     ///
     /// # Errors
     /// [`Error::Cancelled`] when the flag is set.
@@ -171,9 +171,9 @@ impl<'a> Steps<'a> {
         Ok(true)
     }
 
-    /// Takes `steps`, which is not 0, for each of `count` things, or for as many as the stage has
-    /// steps left for, and returns their number. If it is less than `count`, the caller should stop
-    /// there.
+    /// Takes `steps` (not 0) for each of `count` things, or for as many things as the remaining
+    /// steps of the stage allow. Returns the number of things. If it is less than `count`, the
+    /// caller should stop there.
     ///
     /// # Errors
     /// [`Error::Cancelled`] when the flag is set.
@@ -186,18 +186,18 @@ impl<'a> Steps<'a> {
         Ok(enough)
     }
 
-    /// Ends the stage early: its remaining work is left undone.
+    /// Records that the stage ended early, with work left undone.
     pub fn cut(&mut self) {
         self.is_complete = false;
     }
 
-    /// Returns the number of steps in all stages.
+    /// Returns the number of steps of all stages.
     #[must_use]
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Returns the number of steps of the stage that took most.
+    /// Returns the number of steps of the longest stage.
     #[must_use]
     pub fn most(&self) -> u64 {
         self.most
@@ -209,7 +209,7 @@ impl<'a> Steps<'a> {
         self.is_complete
     }
 
-    /// Returns the flag.
+    /// Returns the handle that stops the computation.
     #[must_use]
     pub fn stop(&self) -> &'a Stop {
         self.stop
@@ -223,7 +223,7 @@ pub(crate) mod testing {
 
     use super::Stop;
 
-    /// A handle that is set once it has been checked a number of times, and counts the checks.
+    /// A handle that sets itself after a number of checks, and counts the checks.
     pub struct After {
         stop: Stop,
         looks: Arc<AtomicU64>,

@@ -2,10 +2,10 @@
 //!
 //! Hash-breaking (Seo and Croft 2008, section 4.2.1; Brin et al. 1995): a token whose hash is
 //! divisible by `p` ends a segment, and every segment is a fingerprint. A change of one token
-//! changes the fingerprint of its segment, or of two. The revised form leaves out segments shorter
-//! than `p`, which are mostly frequent words alone.
+//! changes the fingerprint of one segment or two. The revised form drops segments shorter than `p`,
+//! which consist mostly of frequent words.
 //!
-//! The segments of [`segments`] are also those of `dct` and `se`.
+//! `dct` and `se` use the same segments ([`segments`]).
 
 #[cfg(test)]
 use super::family::Laws;
@@ -18,7 +18,6 @@ use crate::runtime::Stop;
 use crate::spec::Parameter;
 use std::ops::Range;
 
-/// `breaking(p,revised)`.
 pub(super) const FAMILY: Family = Family {
     name: "breaking",
     parameters: &[
@@ -44,19 +43,20 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// `breaking(p,revised)`: every segment, or every segment of at least `p` tokens; if all are
-/// shorter, the rightmost of the longest.
+/// `breaking(p,revised)`: every segment, or every segment of at least `p` tokens. If all segments
+/// are shorter, the rightmost of the longest segments.
 #[derive(Debug)]
 struct Breaking {
     p: usize,
     is_revised: bool,
 }
 
-/// Token hashes are mixed before they are tested, because their low bits also decide elsewhere.
+/// Mixed into token hashes before the test, because the low bits of the hashes also decide
+/// elsewhere.
 const BREAK: u64 = 0x0062_7265_616b;
 
-/// Returns the segments of a document: each ends with a token whose mixed hash is divisible by `p`,
-/// the last with the document.
+/// Returns the segments of a document. A segment ends with a token whose mixed hash is divisible by
+/// `p`, or with the document.
 pub(super) fn segments(hashes: &[u64], p: usize) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut start = 0;
     let is_break = move |hash: u64| mix64(hash ^ BREAK).is_multiple_of(p as u64);
@@ -69,8 +69,8 @@ pub(super) fn segments(hashes: &[u64], p: usize) -> impl Iterator<Item = Range<u
     })
 }
 
-/// Returns the segments of at least `len_min` tokens; if all are shorter, the rightmost of the
-/// longest.
+/// Returns the segments of at least `len_min` tokens. If all segments are shorter, returns the
+/// rightmost of the longest segments, so that no document is without a segment.
 pub(super) fn long_segments(hashes: &[u64], p: usize, len_min: usize) -> Vec<Range<usize>> {
     let mut kept: Vec<Range<usize>> =
         segments(hashes, p).filter(|segment| segment.len() >= len_min).collect();
@@ -82,7 +82,8 @@ pub(super) fn long_segments(hashes: &[u64], p: usize, len_min: usize) -> Vec<Ran
 
 impl Method for Breaking {
     fn segment_tokens(&self) -> Option<u32> {
-        // A segment has `p` tokens on average; of `p` or more, twice as many.
+        // A segment has `p` tokens on average. The segments of `p` or more tokens have twice as
+        // many.
         Some(if self.is_revised { 2 * self.p as u32 } else { self.p as u32 })
     }
 

@@ -1,11 +1,11 @@
 //! DCT fingerprints, which survive the replacement of one word.
 //!
 //! DCT fingerprinting (Seo and Croft 2008, section 4.2.2) treats the hashes of a segment's words as
-//! a signal; its quantised cosine transform is the fingerprint. A changed word changes every
-//! coefficient a little, which the quantisation may absorb.
+//! a signal, and its quantized cosine transform is the fingerprint. A changed word changes every
+//! coefficient a little, which the quantization may absorb.
 //!
-//! The paper's figure of the 32-bit format is not in its text, so cento defines the format: 5 bits
-//! for the number of words, at most 31, then 3 bits for each of the lowest coefficients, at most 9.
+//! The paper shows its 32-bit format only in a figure, so cento defines the format: 5 bits for the
+//! number of words (at most 31), then 3 bits for each of the lowest coefficients (at most 9).
 
 use super::breaking::long_segments;
 #[cfg(test)]
@@ -16,7 +16,6 @@ use crate::Result;
 use crate::runtime::Stop;
 use crate::spec::Parameter;
 
-/// `dct(p)`.
 pub(super) const FAMILY: Family = Family {
     name: "dct",
     parameters: &[Parameter::number(
@@ -41,13 +40,10 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// The bits of a fingerprint.
 const FORMAT_BITS: u8 = 32;
-/// The bits of the number of words.
 const LEN_BITS: u32 = 5;
-/// The bits of a coefficient.
 const COEFFICIENT_BITS: u32 = 3;
-/// As many coefficients as fit.
+/// As many coefficients as the format has room for.
 const COEFFICIENTS_MAX: usize = ((FORMAT_BITS as u32 - LEN_BITS) / COEFFICIENT_BITS) as usize;
 
 /// `dct(p)`: the transforms of the segments of revised hash-breaking.
@@ -56,11 +52,11 @@ struct Dct {
     p: usize,
 }
 
-/// Steps ii to vii: the code of a segment. Of segments longer than `p` only the `p` lowest
-/// coefficients are used.
+/// Steps ii to vii of the paper: the code of a segment. Segments longer than `p` also use only the
+/// `p` lowest coefficients.
 fn code(hashes: &[u64], p: usize, stop: &Stop) -> Result<u32> {
     let n = hashes.len();
-    // The upper 32 bits, as numbers that f64 holds exactly.
+    // The upper 32 bits, because f64 represents these numbers exactly.
     let mut signal: Vec<f64> = hashes.iter().map(|hash| (hash >> 32) as f64).collect();
     let mut sorted = signal.clone();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -73,7 +69,7 @@ fn code(hashes: &[u64], p: usize, stop: &Stop) -> Result<u32> {
     let used = n.min(p).min(COEFFICIENTS_MAX);
     let mut code = n.min((1 << LEN_BITS) - 1) as u32;
     for k in 0..used {
-        // A segment may be the whole document.
+        // A segment may be the whole document, so a long loop checks for cancellation.
         if n >= SEGMENT_LONG {
             stop.check()?;
         }
@@ -84,11 +80,11 @@ fn code(hashes: &[u64], p: usize, stop: &Stop) -> Result<u32> {
     Ok(code)
 }
 
-/// A transform of this many tokens takes a millisecond.
+/// The number of tokens whose transform takes a millisecond.
 const SEGMENT_LONG: usize = 1 << 13;
 
-/// Returns the step that contains a coefficient of a segment of `n` words. Coefficients of random
-/// signals spread like sqrt(n / 2) times that of a value; the outermost steps have no bound.
+/// Returns the step that contains a coefficient of a segment of `n` words. The coefficients of a
+/// random signal spread sqrt(n / 2) times as far as its values. The outermost steps have no bound.
 fn quantise(coefficient: f64, n: usize) -> u32 {
     let steps = f64::from(1u32 << COEFFICIENT_BITS);
     let spread = (n as f64 / 2.0).sqrt();
@@ -96,10 +92,10 @@ fn quantise(coefficient: f64, n: usize) -> u32 {
     step.floor().clamp(0.0, steps - 1.0) as u32
 }
 
-/// Returns cos(pi a / b), identical to the last bit on every machine: it uses no function of the
-/// system's library.
+/// Returns cos(pi a / b), identical to the last bit on every machine, because no function of the
+/// system's library is called.
 fn cos_pi(a: u64, b: u64) -> f64 {
-    // Into the first quadrant, exactly.
+    // Moves the angle into the first quadrant, exactly.
     let a = a % (2 * b);
     let a = if a > b { 2 * b - a } else { a };
     let (a, sign) = if 2 * a > b { (b - a, -1.0) } else { (a, 1.0) };
@@ -129,7 +125,7 @@ impl Method for Dct {
     }
 }
 
-/// Mixes a code by a bijection that spreads codes evenly (the 32-bit finaliser of MurmurHash3).
+/// Mixes a code by a bijection that spreads codes evenly (the 32-bit finalizer of MurmurHash3).
 fn mix32(code: u32) -> u32 {
     let code = (code ^ (code >> 16)).wrapping_mul(0x85eb_ca6b);
     let code = (code ^ (code >> 13)).wrapping_mul(0xc2b2_ae35);

@@ -1,111 +1,116 @@
 //! Estimates of the similarity of texts from their fingerprints.
 //!
-//! The estimate is of the resemblance and the containments of the sets of runs of k tokens of two
-//! texts, for the k of the scheme. A quotient of shared fingerprints estimates it badly for a
-//! scheme that selects by neighbourhood: near an edit the neighbours differ, so a run that both
-//! texts have may be selected in one of them only. Winnowing loses the better part of a fingerprint
-//! at every passage, and its quotients are too low throughout (Belbasi et al. 2022, "The minimizer
-//! Jaccard estimator is biased and inconsistent", sections 3 and 4). The size of this bias depends
-//! on the number of passages, which a quotient does not reflect.
+//! The estimates are the resemblance and the containments of the sets of runs of two texts, where a
+//! run has the k tokens of the scheme. The quotient of shared and all fingerprints is a bad
+//! estimate for a scheme that selects by neighborhood: near an edit the neighbors differ, so a run
+//! that both texts have may be selected in only one of them. Winnowing loses the better part of a
+//! fingerprint at every passage, so its quotients are too low throughout (Belbasi et al. 2022, "The
+//! minimizer Jaccard estimator is biased and inconsistent", sections 3 and 4). The bias depends on
+//! the number of passages, which a quotient does not reflect.
 //!
-//! Positions do. In either text, all between two neighbouring fingerprints that are shared counts
-//! as shared, nothing between two that are not, and between one that is and one that is not the
-//! share [`Estimator::edge`]. That is 1/2 if selection depends on the run alone: then fingerprints
-//! are points at random, and linear interpolation between them has the right mean. For winnowing it
-//! is more, because the lost fingerprints are always near an edge: `1 - w^(-e) / 2` with
-//! `e = (27 - k) / 128`, k from 3 to 10. That was fitted to simulated texts, where the share hardly
-//! depends on the lengths of passages (15 to 300 words) and edits (1 to 60) and is for k = 5 0.61
-//! at windows of 4, 0.65 of 10, 0.70 of 20 and 0.74 of 50; and to revisions of Python's enhancement
-//! proposals (0.61, 0.67, 0.71, 0.73). The form of the estimate, the weight for `mod` and
-//! `EDGE_VARIANCE` were chosen with the Rust book and RFCs in view too; licences took no part in
-//! any choice. research/RESULTS.md has the errors of all.
+//! Positions do reflect the number of passages. In either text, everything between two neighboring
+//! shared fingerprints counts as shared, and nothing between two fingerprints that are not shared.
+//! Between a shared fingerprint and one that is not shared, the share [`Estimator::edge`] counts.
+//! The edge is 1/2 if selection depends on the run alone: fingerprints are then random points, and
+//! linear interpolation between them has the right mean. For winnowing the edge is larger, because
+//! the lost fingerprints are always near an edit: `1 - w^(-e) / 2` with `e = (27 - k) / 128`, k
+//! from 3 to 10. The formula was fitted to two sources. In simulated texts the edge hardly depends
+//! on the lengths of passages (15 to 300 words) and edits (1 to 60). The second source are
+//! revisions of Python's enhancement proposals. For k = 5:
 //!
-//! A short text keeps all of its runs ([`Estimator::keeps_all`]). The fingerprints of two such
-//! texts are the runs, and the similarity is exact. If one of them is long, each of its
-//! fingerprints is known to be in the short one or not, and its positions alone determine the
-//! shared share.
+//! | window | 4 | 10 | 20 | 50 |
+//! |---|---|---|---|---|
+//! | simulated texts | 0.61 | 0.65 | 0.70 | 0.74 |
+//! | revised proposals | 0.61 | 0.67 | 0.71 | 0.73 |
 //!
-//! A scheme can keep other fingerprints of a short text than runs ([`Estimator::of_pairs`]): these
-//! count for nothing here. The keys tell them from runs, so figures of two signatures are
-//! exact, and numbers of fingerprints alone are estimates.
+//! The form of the estimate, the weight for `mod` and `EDGE_VARIANCE` were also chosen with a view
+//! to the Rust book and RFCs. Licenses took no part in any choice. research/RESULTS.md has all
+//! errors.
 //!
-//! The odds of an estimate are at most [`Estimator::odds_max`] times those of the fingerprints. So
-//! a threshold of similarity implies one of fingerprints ([`Estimator::least_shared`]), and
-//! candidates are pruned by it.
+//! A short text keeps all of its runs ([`Estimator::keeps_all`]). The fingerprints of two short
+//! texts are the runs, so their similarity is exact. Beside a long text, every fingerprint of the
+//! long text is known to be in the short text or not, so the positions in the long text alone
+//! determine the shared share.
+//!
+//! A scheme can keep other fingerprints than runs of a short text ([`Estimator::of_pairs`]), and
+//! the similarity ignores these. Their keys differ from the keys of runs, so figures from two
+//! signatures are exact. Figures from the numbers of fingerprints alone are estimates.
+//!
+//! The odds of an estimate are at most [`Estimator::odds_max`] times the odds of the fingerprints.
+//! A threshold of similarity therefore implies a threshold of fingerprints
+//! ([`Estimator::least_shared`]), which prunes candidates.
 
 use super::ngram::is_of_pair;
 use crate::overlap::{Overlap, least_overlap};
 use crate::scheme::{Fingerprint, distinct_keys};
 use crate::similarity::Similarity;
 
-/// The variance that the edges of passages add to the shared part, as a share of the square of the
-/// gap around an edge. A uniform position in the gap would give 1/12; passages and edits without
-/// any fingerprint add the rest.
+/// The variance that the edges of passages add to the shared part, as a share of the squared gap
+/// around an edge. A uniform position in the gap would give 1/12. Passages and edits without any
+/// fingerprint account for the difference.
 const EDGE_VARIANCE: f64 = 1.0 / 8.0;
 
-/// The edge where edits are close to each other: a lost fingerprint for each gap beside one that is
-/// shared.
+/// The edge where edits are close to each other: a lost fingerprint for each gap beside a shared
+/// fingerprint.
 const CLOSE_EDITS_EDGE: f64 = 2.0;
 
-/// How far below the expected number the shared fingerprints of a candidate may be, in standard
+/// How far the shared fingerprints of a candidate may fall below the expected number, in standard
 /// deviations.
 const SPREADS: f64 = 2.5;
 
-/// The ratio of the odds of runs to those of segments, beyond the ratio of their lengths: a changed
-/// token changes as many runs as a run has tokens and one segment, or two if it ends one, and edits
-/// may fall into different segments each.
+/// The ratio of the odds of runs to the odds of segments, beyond the ratio of their lengths. A
+/// changed token changes as many runs as a run has tokens, but only one segment, or two if the
+/// token ends a segment. Different edits may also fall into different segments.
 const SEGMENT_ODDS: f64 = 2.0;
 
-/// The greatest ratio of the odds of runs of all words to those of runs of the tokens that an
-/// analyzer leaves of them. If it leaves a third of the words and each edit is in one of these, an
-/// edit changes 5 runs of all words and 5 of a third as many runs.
+/// The maximum ratio of the odds of runs of all words to the odds of runs of the tokens that an
+/// analyzer keeps. If the analyzer keeps a third of the words and every edit changes a kept word,
+/// an edit changes 5 runs of all words, and also 5 runs of kept words, which are a third in number.
 const OTHER_TOKENS_ODDS: f64 = 3.0;
 
 /// The relation of a scheme's fingerprints to the similarity of texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimator {
-    /// The tokens of a run.
     run_tokens: u32,
     /// The share of the text between a shared fingerprint and one that is not shared that counts as
     /// shared.
     edge: f64,
-    /// The weight of the estimate by positions; that of the estimate by counts is the rest.
+    /// The weight of the estimate by positions. The estimate by counts has the remaining weight.
     weight: f64,
-    /// The maximum ratio of the odds of an estimate to those of the fingerprints.
+    /// The maximum ratio of the odds of an estimate to the odds of the fingerprints.
     odds_max: f64,
-    /// The mean of that ratio.
+    /// The mean ratio of the odds of an estimate to the odds of the fingerprints.
     odds: f64,
-    /// The maximum number of runs of a text that keeps all of them.
     all_runs_max: u32,
-    /// Whether every text keeps all of its runs, and those texts their single tokens too.
+    /// Whether every text keeps all runs, and a short text its single tokens too.
     has_tokens: bool,
 }
 
-/// The tokens of a text and its signature, with the distinct keys of that, ascending.
+/// The number of tokens of a text with its signature, and the distinct keys of the signature,
+/// ascending.
 pub type Keyed<'a> = ((u32, &'a [Fingerprint]), &'a [u64]);
 
-/// The coverage of a text by the fingerprints that it shares, and by those that it does not.
+/// The parts of a text that its shared fingerprints cover, and the uncovered parts between.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coverage {
-    /// The runs of the text.
     runs: f64,
-    /// Whether its fingerprints are all of them.
+    /// Whether the fingerprints are all runs of the text.
     is_all: bool,
-    /// Its fingerprints, repeated ones included.
+    /// The number of fingerprints, repeated ones included.
     selected: f64,
-    /// The number of shared ones.
+    /// The number of shared fingerprints, repeated ones included.
     shared: f64,
-    /// The runs between shared neighbours, or a shared one and an end.
+    /// The number of runs between shared neighbors, or between a shared fingerprint and an end.
     inside: f64,
-    /// Those between a shared fingerprint and one that is not.
+    /// The number of runs between a shared fingerprint and one that is not shared.
     between: f64,
-    /// The sum of the squares of these gaps.
+    /// The sum of the squares of the gaps in `between`.
     squares: f64,
 }
 
 impl Coverage {
-    /// Computes the coverage by the fingerprints of a text of `tokens` tokens, ordered by position:
-    /// each is a position, and whether the other text has it.
+    /// Computes the coverage of a text of `tokens` tokens. The fingerprints are ordered by
+    /// position, each with whether the other text shares it.
     fn new(
         estimator: &Estimator,
         tokens: u32,
@@ -121,7 +126,7 @@ impl Coverage {
             squares: 0.0,
         };
         let runs = coverage.runs;
-        // A run covers the place from half a token before it to half a token after it.
+        // A run covers the place from half a token before its position to half a token after.
         let (mut at, mut is_shared) = (-0.5, None);
         for (position, shares) in fingerprints {
             let position = f64::from(position).min(runs - 1.0);
@@ -144,7 +149,7 @@ impl Coverage {
         }
     }
 
-    /// Returns the number of distinct runs of a text, from that of its distinct fingerprints.
+    /// Returns the number of distinct runs of a text with this number of distinct fingerprints.
     fn distinct(&self, fingerprints: u32) -> f64 {
         if self.is_all {
             return f64::from(fingerprints);
@@ -152,13 +157,15 @@ impl Coverage {
         self.runs * f64::from(fingerprints) / self.selected.max(1.0)
     }
 
-    /// Returns the number of distinct runs in common, if `shared` distinct fingerprints are.
+    /// Returns the number of distinct common runs of two texts with `shared` distinct common
+    /// fingerprints.
     fn in_common(&self, edge: f64, shared: u32) -> f64 {
         let runs = self.inside + edge * self.between;
         runs * f64::from(shared) / self.shared.max(1.0)
     }
 
-    /// Returns the variance of that number. An edit that touches no fingerprint may be anywhere.
+    /// Returns the variance of [`in_common`](Self::in_common). An edit that touches no fingerprint
+    /// may be anywhere, hence the second term.
     fn variance(&self) -> f64 {
         let gap = self.runs / self.selected.max(1.0);
         EDGE_VARIANCE * (self.squares + gap * gap)
@@ -166,7 +173,7 @@ impl Coverage {
 }
 
 impl Estimator {
-    /// Returns the estimator of a scheme that keeps all runs: its numbers are those of the texts.
+    /// Returns the estimator of a scheme that keeps all runs, so that its figures are exact.
     pub const fn exact(run_tokens: u32) -> Estimator {
         let (edge, weight, odds, odds_max) = (0.5, 0.0, 1.0, 1.0);
         Estimator {
@@ -180,16 +187,16 @@ impl Estimator {
         }
     }
 
-    /// Returns the estimator of a scheme that keeps all pairs, and of a text of at most `short`
-    /// tokens these too.
+    /// Returns the estimator of a scheme that keeps all pairs, and also the single tokens of a text
+    /// of at most `short` tokens.
     pub const fn of_pairs(short: u32) -> Estimator {
         Estimator { all_runs_max: short.saturating_sub(1), has_tokens: true, ..Estimator::exact(2) }
     }
 
-    /// Returns the estimator of a scheme that keeps one run in `p`, whatever its neighbours are.
+    /// Returns the estimator of a scheme that keeps one run in `p`, whatever its neighbors are.
     ///
-    /// Its counts have no bias, and errors that are partly independent of those of
-    /// interpolation: half of each has a smaller one than either.
+    /// Counts have no bias here, and their errors are partly independent of the errors of
+    /// interpolation. The mean of both estimates therefore has a smaller error than either.
     pub(crate) fn of_values(run_tokens: u32, p: u32) -> Estimator {
         match p {
             1 => Estimator::exact(run_tokens),
@@ -205,14 +212,14 @@ impl Estimator {
         }
     }
 
-    /// Returns the estimator of winnowing with windows of `w` runs, for a text with more than
-    /// `all_runs_max`.
+    /// Returns the estimator of winnowing with windows of `w` runs. A text of at most
+    /// `all_runs_max` runs keeps all runs.
     pub(crate) fn of_windows(run_tokens: u32, w: u32, all_runs_max: u32) -> Estimator {
         if w == 1 {
             return Estimator::exact(run_tokens);
         }
-        // The exponent is a number of 128ths. The power is taken by multiplications and square
-        // roots, which are the same on every machine.
+        // The exponent is a number of 128ths. Multiplications and square roots compute the power,
+        // because they give the same result on every machine.
         let exponent = 24 - (run_tokens.clamp(3, 10) - 3);
         let w = f64::from(w);
         let mut power = (0..exponent).fold(1.0, |power, _| power * w);
@@ -230,31 +237,32 @@ impl Estimator {
         }
     }
 
-    /// Returns the relation of segments, which are the fingerprints, to runs of `run_tokens`
-    /// tokens. It estimates nothing, and bounds how few segments similar texts may share.
+    /// Returns the relation of segments, as fingerprints, to runs of `run_tokens` tokens. It
+    /// estimates nothing, but bounds how few segments similar texts may share.
     pub fn of_segments(run_tokens: u32, segment_tokens: u32) -> Estimator {
         let ratio = f64::from(segment_tokens + 1) / f64::from(run_tokens);
         let odds_max = SEGMENT_ODDS * ratio.max(1.0);
         Estimator { odds_max, all_runs_max: 0, ..Estimator::exact(run_tokens) }
     }
 
-    /// Returns the relation of the fingerprints to runs of other tokens than theirs. It estimates
-    /// nothing, and bounds how few fingerprints texts may share that are similar by those runs.
+    /// Returns the relation of the fingerprints to runs of other tokens. It estimates nothing, but
+    /// bounds how few fingerprints texts with similar runs may share.
     pub fn of_other_tokens(self) -> Estimator {
         Estimator { odds_max: self.odds_max * OTHER_TOKENS_ODDS, ..self }
     }
 
     /// Returns the estimator for texts whose edits are closer to each other than windows are wide.
     ///
-    /// Nearly every window then has runs of an edit, so that many passages lose all of their
-    /// fingerprints, where [`edge`](Self::edge) has a passage lose the better part of one. With a
-    /// word changed in every 6 to 12 of 100 to 400, a threshold a hundredth below the truth and
-    /// three standard errors of either estimate leave out 50 of 504 pairs, and 6 with this one.
+    /// Nearly every window then contains an edit, and many passages lose all of their fingerprints,
+    /// whereas [`edge`](Self::edge) assumes that a passage loses the better part of one. The test:
+    /// texts of 100 to 400 words with a changed word in every 6 to 12, and a threshold a hundredth
+    /// below the truth. With a margin of three standard errors, the usual estimator loses 50 of 504
+    /// pairs, this estimator 6.
     pub fn of_close_edits(self) -> Estimator {
         Estimator { edge: CLOSE_EDITS_EDGE, ..self }
     }
 
-    /// Returns the number of runs of a text of this many tokens, repeated ones included; at least
+    /// Returns the number of runs of a text of this many tokens, repeated runs included, at least
     /// 1.
     fn runs(&self, tokens: u32) -> u32 {
         tokens.saturating_sub(self.run_tokens).saturating_add(1)
@@ -266,7 +274,8 @@ impl Estimator {
         self.runs(tokens) <= self.all_runs_max
     }
 
-    /// Returns parts of a text that keep all of their runs: every run of the text is in one part.
+    /// Cuts a text into parts that keep all of their runs. Every run of the text is in exactly one
+    /// part.
     pub fn parts_keeping_all<'a>(
         &self,
         hashes: &'a [u64],
@@ -283,7 +292,7 @@ impl Estimator {
         fingerprints <= if self.has_tokens { 2 * of_runs + 2 } else { of_runs }
     }
 
-    /// Returns the tokens of a run.
+    /// Returns the number of tokens of a run.
     pub fn run_tokens(&self) -> usize {
         self.run_tokens as usize
     }
@@ -293,17 +302,17 @@ impl Estimator {
         self.has_tokens
     }
 
-    /// Tells whether a fingerprint represents a run.
+    /// Tells whether the fingerprint with this key represents a run.
     pub fn is_of_run(&self, key: u64) -> bool {
         !self.has_tokens || is_of_pair(key)
     }
 
-    /// Tells whether there are texts whose fingerprints are not all of their runs.
+    /// Tells whether the fingerprints of some texts are not all of their runs.
     pub fn samples(&self) -> bool {
         self.odds_max > 1.0 || self.has_tokens
     }
 
-    /// Returns the share, 1/2 to 1, of the text between a shared fingerprint and one that is not
+    /// Returns the share, from 1/2 on, of the text between a shared fingerprint and one that is not
     /// shared that counts as shared.
     #[must_use]
     pub fn edge(&self) -> f64 {
@@ -317,19 +326,19 @@ impl Estimator {
         self.odds_max
     }
 
-    /// Returns the greatest estimate for this similarity of fingerprints; it grows with it, from 0
-    /// to 1.
+    /// Returns the maximum estimate for this similarity of fingerprints. The maximum rises with the
+    /// similarity, from 0 to 1.
     #[must_use]
     pub fn greatest(&self, similarity: f64) -> f64 {
         self.odds_max * similarity / (1.0 + (self.odds_max - 1.0) * similarity)
     }
 
-    /// Returns the least number of fingerprints, at least 1, that a text shares of its own
-    /// `fingerprints` if at least this share of its runs is shared.
+    /// Returns the minimum number of its `fingerprints`, at least 1, that a text shares if at least
+    /// this share of its runs is shared.
     ///
-    /// A text may fall short of that by chance once in some thousand times: the shared fingerprints
-    /// are a sample, and near an edit neighbours differ. If one of the texts keeps all runs and the
-    /// other does not, only the fingerprints of the latter are such a sample.
+    /// By chance a text falls short of the minimum once in some thousand times: the shared
+    /// fingerprints are a sample, and near an edit neighbors differ. If only one of the two texts
+    /// keeps all runs, the fingerprints of the second text are the sample.
     #[must_use]
     pub fn least_shared(&self, share: f64, fingerprints: u32) -> u32 {
         if self.odds_max == 1.0 {
@@ -342,7 +351,7 @@ impl Estimator {
         (least as u32).max(1)
     }
 
-    /// Returns the least similarity of fingerprints that allows this estimate, or a little less:
+    /// Returns the minimum similarity of fingerprints that allows this estimate, or a little less:
     /// the inverse of [`greatest`](Self::greatest).
     #[must_use]
     pub fn least(&self, estimate: f64) -> f64 {
@@ -351,8 +360,8 @@ impl Estimator {
         if self.odds_max > 1.0 { least * (1.0 - 1e-12) } else { least }
     }
 
-    /// Returns the coverage of a text of `tokens` tokens; its fingerprints are ordered by position,
-    /// each with whether the other text has it.
+    /// Returns the coverage of a text of `tokens` tokens. The fingerprints are ordered by position,
+    /// each with whether the other text shares it.
     pub(crate) fn coverage(
         &self,
         tokens: u32,
@@ -361,9 +370,10 @@ impl Estimator {
         Coverage::new(self, tokens, fingerprints)
     }
 
-    /// Returns the coverage of a text with `selected` fingerprints from the shared ones alone:
-    /// `shared` are their places among all, ascending. `gap` is the distance of a place from the
-    /// one before it, or from 0, and `last_position` the position of the last of all fingerprints.
+    /// Returns the coverage of a text with `selected` fingerprints, computed from the shared
+    /// fingerprints alone. `shared` are their indexes among all fingerprints, ascending. `gap`
+    /// returns the distance of a fingerprint from its predecessor, or from 0, and `last_position`
+    /// the position of the last one.
     pub fn coverage_of_shared(
         &self,
         tokens: u32,
@@ -393,7 +403,7 @@ impl Estimator {
         coverage
     }
 
-    /// Estimates the similarity of two texts: each is given as the number of its tokens, and its
+    /// Estimates the similarity of two texts. A text is given as the number of its tokens and its
     /// signature from the scheme.
     #[must_use]
     pub fn compare(&self, a: (u32, &[Fingerprint]), b: (u32, &[Fingerprint])) -> Similarity {
@@ -401,8 +411,8 @@ impl Estimator {
         self.compare_keyed(Overlap::of(&a_keys, &b_keys), (a, &a_keys), (b, &b_keys))
     }
 
-    /// Estimates the similarity of texts with this overlap and the distinct, ascending keys of
-    /// their signatures.
+    /// Estimates the similarity of two texts with this overlap, given the distinct, ascending keys
+    /// of the signatures too.
     pub fn compare_keyed(&self, overlap: Overlap, a: Keyed<'_>, b: Keyed<'_>) -> Similarity {
         if self.has_tokens {
             let runs = |keys: &[u64]| -> Vec<u64> {
@@ -417,7 +427,7 @@ impl Estimator {
         self.estimate(overlap, &coverage(a.0, b.1), &coverage(b.0, a.1))
     }
 
-    /// Estimates the similarity of two texts with this overlap and these coverages.
+    /// Estimates the similarity of two texts from their overlap and their coverages.
     pub fn estimate(&self, overlap: Overlap, a: &Coverage, b: &Coverage) -> Similarity {
         let (in_a, in_b) = (a.distinct(overlap.in_a), b.distinct(overlap.in_b));
         let of = |coverage: &Coverage| coverage.in_common(self.edge, overlap.shared);
@@ -428,7 +438,7 @@ impl Estimator {
             (false, false) => ((of(a) + of(b)) / 2.0, a.variance() + b.variance()),
         };
         let shared = shared.min(in_a.min(in_b));
-        // Counts are uninformative for a text that keeps all runs beside one that does not.
+        // Counts say nothing if exactly one of the texts keeps all runs.
         let is_sample = !a.is_all && !b.is_all;
         let mix = |interpolated: f64, counted: f64| match is_sample {
             true => {
@@ -447,8 +457,8 @@ impl Estimator {
         )
     }
 
-    /// Estimates the similarity of two texts of these numbers of tokens from their overlap alone,
-    /// without positions: with a larger error.
+    /// Estimates the similarity of two texts of these numbers of tokens from their overlap alone.
+    /// Without positions, the error is larger.
     #[must_use]
     pub fn of_counts(&self, overlap: Overlap, tokens_a: u32, tokens_b: u32) -> Similarity {
         let (a_is_all, b_is_all) = (self.keeps_all(tokens_a), self.keeps_all(tokens_b));
@@ -465,7 +475,7 @@ impl Estimator {
             share * (1.0 - share) / n + 1.0 / (n * n)
         };
         if a_is_all != b_is_all {
-            // Each fingerprint of the long one is in the short one, or not.
+            // A fingerprint of the long text is in the short text, or not.
             let (short, sample, tokens) = match a_is_all {
                 true => (overlap.in_a, overlap.in_b, tokens_b),
                 false => (overlap.in_b, overlap.in_a, tokens_a),
@@ -482,7 +492,7 @@ impl Estimator {
         }
         let resemblance = raised(overlap.resemblance());
         let both = overlap.in_a + overlap.in_b - overlap.shared;
-        // The bias of counts depends on the number of passages, which they do not reflect.
+        // The bias of counts depends on the number of passages, which counts do not reflect.
         let bias = (self.odds - 1.0) * resemblance * (1.0 - resemblance);
         let error = (sampled(resemblance, both) + bias * bias).sqrt();
         Similarity::estimated(
@@ -494,12 +504,12 @@ impl Estimator {
     }
 }
 
-/// The standard error of a resemblance of pairs, where single tokens are among the numbers of
-/// fingerprints.
+/// The standard error of a resemblance of pairs where the numbers of fingerprints include single
+/// tokens.
 const TOKENS_ERROR: f64 = 0.1;
 
-/// Estimates the similarity of the pairs of two texts; those that are short have their tokens among
-/// these fingerprints, and about as many pairs.
+/// Estimates the similarity of the pairs of two texts. The fingerprints of a short text include its
+/// tokens, about as many as its pairs.
 fn of_tokens_and_pairs(overlap: Overlap, is_short: [bool; 2]) -> Similarity {
     let half = |count: u32| count.div_ceil(2);
     let Overlap { shared, in_a, in_b } = overlap;
@@ -508,7 +518,7 @@ fn of_tokens_and_pairs(overlap: Overlap, is_short: [bool; 2]) -> Similarity {
     match is_short {
         [false, false] => Similarity::exact(overlap),
         _ => {
-            // What a long text shares with a short one are pairs.
+            // A fingerprint in both a long and a short text is a pair.
             let shared = if is_short == [true, true] { half(shared) } else { shared };
             let runs = Overlap { shared: shared.min(in_a).min(in_b), in_a, in_b };
             let Similarity { resemblance, containment_of_a, containment_of_b, .. } =
@@ -518,15 +528,16 @@ fn of_tokens_and_pairs(overlap: Overlap, is_short: [bool; 2]) -> Similarity {
     }
 }
 
-/// Returns the standard error of a resemblance of texts of `runs` runs together: its derivative
-/// with respect to the shared runs, times the error of these.
+/// Returns the standard error of the resemblance of texts with `runs` runs together: its derivative
+/// with respect to the shared runs, times the error of the shared runs.
 fn error_of(resemblance: f64, runs: f64, variance: f64) -> f64 {
     let slope = (1.0 + resemblance) * (1.0 + resemblance) / runs.max(1.0);
     slope * variance.sqrt()
 }
 
-/// Returns the limit of the odds: at least twice the mean need, which in revisions is 1.1 at
-/// windows of 4, 1.3 at 10, 1.7 at 50. The lower the limit, the more candidates a threshold prunes.
+/// Returns the limit of the odds. The limit is at least twice the mean need, which in revisions is
+/// 1.1 at windows of 4, 1.3 at 10, and 1.7 at 50. The lower the limit, the more candidates a
+/// threshold prunes.
 fn odds_max(w: f64) -> f64 {
     1.0 + w.sqrt() / 4.0
 }

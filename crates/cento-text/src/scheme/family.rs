@@ -1,9 +1,8 @@
 //! The description that a family of schemes gives of itself.
 //!
-//! Each file of a scheme has a [`Family`] for each name that it gives to its method; the list of
-//! them in `scheme` is the only other place where a scheme is named. Specifications are read,
-//! `cento info schemes` is printed, and the laws of all schemes are tested, by going through that
-//! list.
+//! The file of a scheme has a [`Family`] for each name of its method. The list of families in
+//! `scheme` is the only other place where a scheme is named: reading a specification, `cento info
+//! schemes`, and the tests of the laws of all schemes go through that list.
 
 use super::frequency::FrequencyTable;
 use super::{Fingerprint, Method};
@@ -11,16 +10,15 @@ use crate::spec::{self, Description, Parameter, Spec};
 use std::fmt;
 use std::sync::Arc;
 
-/// The longest sequence of tokens that can be hashed.
+/// The maximum number of tokens that can be hashed as a run.
 pub(super) const K_MAX: u32 = 64;
 
-/// The widest window; more than a page of text.
+/// The maximum window, more than a page of text.
 pub(super) const W_MAX: u32 = 512;
 
 /// The maximum length of a stretch that keeps one k-gram, and of the mean segment.
 pub(super) const L_MAX: u32 = 4096;
 
-/// The tokens of a k-gram.
 pub(super) const K: Parameter = Parameter::number("k", 5, 1, K_MAX, "the tokens of a run");
 
 /// A family of schemes: a name, its parameters, and everything else that depends on the family.
@@ -30,11 +28,11 @@ pub struct Family {
     pub name: &'static str,
     /// The parameters, in canonical order.
     pub parameters: &'static [Parameter],
-    /// A clause about the selection that the scheme makes.
+    /// The selection that the scheme makes, as a clause.
     pub summary: &'static str,
-    /// The fingerprints of a token, or of a document.
+    /// The number of fingerprints per token, or per document.
     pub density: &'static str,
-    /// Its source: paper and section.
+    /// The source of the method: paper and section.
     pub source: &'static str,
     /// A specification to begin with.
     pub example: &'static str,
@@ -50,9 +48,9 @@ pub struct Family {
 /// The kind of piece that a fingerprint represents.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
-    /// A piece of the document that begins at its position.
+    /// A piece of the document that begins at the fingerprint's position.
     Positional {
-        /// The length of the piece.
+        /// The length of the piece, which depends on the parameters.
         span: fn(&Spec) -> Extent,
     },
     /// The whole document: all fingerprints have position 0.
@@ -61,22 +59,22 @@ pub enum Kind {
 
 /// The length of the piece that a fingerprint represents.
 ///
-/// If nothing in a document can be selected, it has one fingerprint of all its tokens, at position
-/// 0.
+/// If a scheme can select nothing in a document, the document has one fingerprint of all its
+/// tokens, at position 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// This many tokens; in a shorter document all of them.
+    /// This many tokens, or all tokens of a shorter document.
     Exactly(usize),
-    /// A segment, which ends where the next fingerprint begins, or before.
+    /// A segment, which ends where the next fingerprint begins, or earlier.
     Segment,
     /// This many tokens or more.
     AtLeast(usize),
 }
 
 impl Extent {
-    /// Returns a bound for the end of the piece behind fingerprint number `at` of a signature of a
-    /// document of `tokens` tokens: one past its last token. This is the end itself, or for
-    /// [`Segment`](Self::Segment) an upper bound, for [`AtLeast`](Self::AtLeast) a lower bound.
+    /// Returns the end of the piece behind fingerprint number `at`, one past its last token, in a
+    /// document of `tokens` tokens. For [`Segment`](Self::Segment) the result is an upper bound of
+    /// the end, for [`AtLeast`](Self::AtLeast) a lower bound.
     #[must_use]
     pub fn end(self, signature: &[Fingerprint], at: usize, tokens: u32) -> u32 {
         let start = signature[at].position;
@@ -105,15 +103,14 @@ impl fmt::Display for Extent {
 pub enum Table {
     /// Counts of single tokens.
     Tokens,
-    /// Counts of runs of as many tokens as the parameter of this name states.
+    /// Counts of runs. The parameter of this name states the number of tokens of a run.
     Runs(&'static str),
-    /// Counts of such runs, where runs that occur once may be missing.
+    /// Counts of runs as in `Runs`, where runs that occur once may be missing.
     Repeated(&'static str),
 }
 
 impl Table {
-    /// Returns the number of tokens of the runs that are counted, for the scheme of this
-    /// specification.
+    /// Returns the number of tokens of the counted runs, for the scheme of this specification.
     #[must_use]
     pub fn run_tokens(self, spec: &Spec) -> usize {
         match self {
@@ -122,7 +119,7 @@ impl Table {
         }
     }
 
-    /// Returns whether only runs that occur at least twice are needed.
+    /// Returns whether the scheme needs only runs that occur at least twice.
     #[must_use]
     pub fn is_of_repeated(self) -> bool {
         matches!(self, Table::Repeated(_))
@@ -141,12 +138,12 @@ impl fmt::Display for Table {
     }
 }
 
-/// Builds a scheme from a specification.
+/// The function that builds a scheme from a specification.
 #[derive(Debug)]
 pub(super) enum Build {
     /// From the specification alone.
     Alone(fn(&Spec) -> Box<dyn Method>),
-    /// From a frequency table too.
+    /// From the specification and a frequency table.
     With(Table, fn(&Spec, Arc<FrequencyTable>) -> Box<dyn Method>),
 }
 
@@ -158,8 +155,8 @@ pub(super) const K_GRAMS: Kind =
 pub(super) const SEGMENTS: Kind = Kind::Positional { span: |_| Extent::Segment };
 
 impl Family {
-    /// Returns the length of the piece that a fingerprint of the example represents; `None` if it
-    /// represents the whole document.
+    /// Returns the length of the piece that a fingerprint of the example represents, or `None` if a
+    /// fingerprint represents the whole document.
     #[must_use]
     pub fn example_extent(&self) -> Option<Extent> {
         let Kind::Positional { span } = self.kind else { return None };
@@ -167,7 +164,7 @@ impl Family {
         Some(span(&spec))
     }
 
-    /// Returns the frequency table that it needs, if it needs one.
+    /// Returns the frequency table that the schemes of the family need, if any.
     #[must_use]
     pub fn table(&self) -> Option<Table> {
         match self.build {
@@ -189,14 +186,14 @@ impl spec::Family for Family {
 #[cfg(test)]
 #[derive(Debug)]
 pub(super) struct Laws {
-    /// Specifications that give a short document several fingerprints; the default one, and these,
-    /// are tested.
+    /// Specifications that give a short document several fingerprints. The tests use these and the
+    /// default specification.
     pub(super) small: &'static [&'static str],
-    /// Specifications and analyzers, with the digest of the signature of a text, which never
-    /// changes.
+    /// Specifications and analyzers, with the digest of a text's signature, which must never
+    /// change.
     pub(super) pins: &'static [(&'static str, &'static str, u64)],
-    /// Documents without a common token may have a common key by chance: of few bits, or of few
-    /// values.
+    /// Documents without a common token may have a common key by chance, because keys have few bits
+    /// or few values.
     pub(super) is_coarse: bool,
     /// A document of plain words has one fingerprint, whatever the parameters.
     pub(super) has_one: bool,

@@ -1,9 +1,10 @@
 //! Frequency biased winnowing: rare q-grams, which distinguish documents.
 //!
-//! Frequency biased winnowing (Sun, Qin and Wang 2013, section 4.3) keeps the q-gram of the least
-//! collection frequency in every window; of equally frequent ones the first of the alphabet, of
-//! equal ones that of the window before, or else the rightmost. So q may be small, which makes
-//! signatures stable under edits, and posting lists are still short.
+//! Frequency biased winnowing (Sun, Qin and Wang 2013, section 4.3) keeps the rarest q-gram of
+//! every window, by frequency in the collection. Among equally frequent q-grams the first in the
+//! alphabet is kept, among equal q-grams the one that the previous window kept, or else the
+//! rightmost. With rare q-grams, posting lists are short even for a small q, which makes signatures
+//! stable under edits.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -19,7 +20,6 @@ use crate::spec::{Parameter, Spec};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// `fbw(q,w)`.
 pub(super) const FAMILY: Family = Family {
     name: "fbw",
     parameters: &[
@@ -44,14 +44,14 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// The bits of a key within a value to be winnowed; the count is above them.
+/// The bits of a key within a value to be winnowed. The count is in the bits above.
 const KEY_SHIFT: u32 = 40;
 
-/// Counts above this are treated as equal, so that a count and a key fit into a word: sixteen
-/// million occurrences, beyond which no gram is rare.
+/// Counts above this limit are treated as equal, so that a count and a key fit into a word. The
+/// limit is sixteen million occurrences, and no gram that frequent is rare.
 const COUNT_MAX: u64 = (1 << (u64::BITS - KEY_SHIFT)) - 1;
 
-/// `fbw(q,w)`: the rarest q-gram of every `w`; of all, when there are fewer.
+/// `fbw(q,w)`: the rarest q-gram of every `w`, or of all q-grams in a text of fewer.
 #[derive(Debug)]
 struct Fbw {
     q: usize,
@@ -79,14 +79,14 @@ impl Method for Fbw {
 
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: &Stop) -> Result<()> {
         if hashes.len() < self.q {
-            // The gram is shorter than q; it may collide with another one, which has to begin with
-            // zeros.
+            // The gram is shorter than q. Its key may collide with the key of a gram that begins
+            // with zeros.
             if !hashes.is_empty() {
                 signature.push(Fingerprint { key: self.grams.key(hashes), position: 0 });
             }
             return Ok(());
         }
-        // A look-up in the table costs more than all the rest, and grams repeat.
+        // A look-up in the table costs more than everything else, and grams repeat.
         let mut seen: HashMap<u64, u64, BuildKeyHasher> = HashMap::default();
         let mut stopped = Ok(());
         let values = self.grams.keys(hashes).enumerate().map_while(|(at, key)| {
@@ -126,7 +126,8 @@ mod tests {
         let texts: Vec<String> = grams
             .flat_map(|(gram, count)| vec![String::from_utf8(gram.to_vec()).unwrap(); count])
             .collect();
-        // abc, edc and cba: of edc and cba, equally frequent, cba is first in the alphabet.
+        // The result is abc, edc and cba. Of edc and cba, equally frequent, cba is first in the
+        // alphabet.
         assert_eq!(positions("fbw(q=3,w=4)", &table("chars", 3, &texts), text), [0, 4, 6]);
     }
 

@@ -3,7 +3,7 @@
 /// A number that represents a piece of a document, and the position where the piece begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint {
-    /// The number: below `2^key_bits` of its scheme, and spread evenly.
+    /// The number, below `2^key_bits` of its scheme and evenly distributed.
     pub key: u64,
     /// The index of the piece's first token.
     pub position: u32,

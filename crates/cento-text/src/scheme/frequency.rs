@@ -1,10 +1,10 @@
 //! Frequency tables: the number of occurrences of q-grams in a collection.
 //!
-//! A table is made once by `cento method train` and then never changed: schemes that look at
-//! frequencies must always see the same ones, or the same text would have two signatures. An index
-//! keeps its own copy, and the digest of the table is part of the identity of the index.
+//! `cento method train` makes a table once, and nothing changes it afterwards. Schemes that look at
+//! frequencies must always see the same numbers, or the same text would have two signatures. An
+//! index keeps its own copy, and the digest of the table is part of the index's identity.
 //!
-//! The file is a line of JSON, which describes the grams, and an FST from the 8 bytes of a gram's
+//! The file is a line of JSON that describes the grams, and an FST from the 8 bytes of a gram's
 //! key, big-endian, to its count.
 
 use std::collections::{BinaryHeap, HashMap};
@@ -28,24 +28,22 @@ use crate::text::Tokens;
 pub struct Header {
     /// The version of this file format: 1.
     cento_frequencies: u32,
-    /// The tokens of a gram.
+    /// The number of tokens of a gram.
     pub q: usize,
-    /// The analyzer that made the tokens.
+    /// The specification of the analyzer that made the tokens.
     pub analyzer: String,
-    /// Documents that were read.
+    /// The number of documents counted.
     pub documents: u64,
-    /// Grams that were read.
+    /// The number of grams counted, repeated grams included.
     pub grams: u64,
 }
 
-/// The bytes of a key in the table.
 const KEY_BYTES: usize = 8;
 
-/// A frozen table of frequencies.
+/// A finished table of frequencies.
 pub struct FrequencyTable {
     header: Header,
     counts: fst::Map<Vec<u8>>,
-    /// The whole file.
     digest: u64,
     head: Vec<u8>,
 }
@@ -60,7 +58,7 @@ impl FrequencyTable {
     /// Reads the table in the file `path`.
     ///
     /// # Errors
-    /// When it cannot be read or is not a table.
+    /// When the file cannot be read or is not a table.
     pub fn open(path: &Path) -> Result<FrequencyTable> {
         let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
         FrequencyTable::new(&path.display().to_string(), bytes)
@@ -69,7 +67,7 @@ impl FrequencyTable {
     /// Reads the table in `bytes`, which come from `place`.
     ///
     /// # Errors
-    /// When they are not a table.
+    /// When the bytes are not a table.
     pub fn new(place: &str, bytes: Vec<u8>) -> Result<FrequencyTable> {
         let refused = |why: &str| {
             let what = format!("it is not a frequency table ({why})");
@@ -85,8 +83,8 @@ impl FrequencyTable {
         }
         let (head, map) = bytes.split_at(end + 1);
         let (head, map) = (head.to_vec(), map.to_vec());
-        // fst would panic on hostile bytes. A damaged file is recognised by its checksum, a forged
-        // one by its nodes.
+        // fst would panic on hostile bytes. The checksum reveals a damaged file, the check of the
+        // nodes a forged file.
         if automaton::keys(&map, KEY_BYTES).is_none() {
             return Err(refused("its counts cannot be read"));
         }
@@ -95,7 +93,7 @@ impl FrequencyTable {
         Ok(FrequencyTable { header, counts, digest, head })
     }
 
-    /// Returns the header.
+    /// Returns the header, which describes the grams.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
@@ -107,7 +105,7 @@ impl FrequencyTable {
         self.digest
     }
 
-    /// Returns the bytes of its file.
+    /// Returns the bytes of the table's file.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         [&self.head, self.counts.as_fst().as_bytes()].concat()
@@ -117,12 +115,12 @@ impl FrequencyTable {
     pub fn for_each(&self, each: &mut dyn FnMut(u64, u64)) {
         let mut grams = self.counts.stream();
         while let Some((key, count)) = fst::Streamer::next(&mut grams) {
-            // Keys have 8 bytes in every table that was written by `FrequencyCounter`.
+            // `FrequencyCounter` writes only keys of 8 bytes.
             each(u64::from_be_bytes(key.try_into().unwrap_or_default()), count);
         }
     }
 
-    /// Returns the number of occurrences of the gram with this key.
+    /// Returns the number of occurrences of a gram, given its key. 0 if the table lacks the gram.
     #[must_use]
     pub fn count(&self, key: u64) -> u64 {
         self.counts.get(key.to_be_bytes()).unwrap_or(0)
@@ -130,8 +128,8 @@ impl FrequencyTable {
 }
 
 impl FrequencyTable {
-    /// Returns the total count in the collection of all grams of these tokens, which the analyzer
-    /// of the table made.
+    /// Returns how often the grams of a text occur in the collection, in sum. The analyzer of the
+    /// table must have made the tokens.
     #[must_use]
     pub fn occurrences(&self, tokens: &Tokens) -> u64 {
         let grams = Grams::new(self.header.q, &self.header.analyzer);
@@ -144,10 +142,9 @@ pub struct FrequencyCounter {
     header: Header,
     grams: Grams,
     counts: HashMap<u64, u64, BuildKeyHasher>,
-    /// Sorted runs of keys and counts, 16 bytes a gram, that did not fit into memory.
+    /// Files of sorted keys and counts, 16 bytes a gram, that did not fit into memory.
     runs: Vec<File>,
     held_max: usize,
-    /// Grams that occur less often are not written.
     count_min: u64,
 }
 
@@ -157,7 +154,7 @@ impl fmt::Debug for FrequencyCounter {
     }
 }
 
-/// The number of distinct grams that are counted in memory, in about 500 MB.
+/// The maximum number of distinct grams in memory, in about 500 MB.
 const HELD_MAX: usize = 16 << 20;
 
 impl FrequencyCounter {
@@ -177,14 +174,14 @@ impl FrequencyCounter {
         }
     }
 
-    /// Leaves out grams that occur less often than `count_min` times.
+    /// Omits grams that occur fewer than `count_min` times.
     #[must_use]
     pub fn at_least(self, count_min: u64) -> FrequencyCounter {
         FrequencyCounter { count_min, ..self }
     }
 
-    /// Adds the grams of a document that can occur twice according to the pass `before`; all of
-    /// them if it is `None`.
+    /// Adds the grams of a document that may occur twice according to the pass `before`. Without
+    /// such a pass, adds all grams.
     ///
     /// # Errors
     /// When a temporary file cannot be written.
@@ -217,10 +214,10 @@ impl FrequencyCounter {
         Ok(())
     }
 
-    /// Writes the table.
+    /// Merges the counts in files and in memory, and writes the table.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the table cannot be written, or a temporary file cannot be read.
     pub fn write(mut self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{}", serde_json::to_string(&self.header).map_err(io::Error::other)?)?;
         let mut map = fst::MapBuilder::new(out).map_err(io::Error::other)?;
@@ -257,17 +254,16 @@ impl FrequencyCounter {
     }
 }
 
-/// Keys and counts, in the order of the keys.
 type Source<'a> = Box<dyn Iterator<Item = io::Result<(u64, u64)>> + 'a>;
 
-/// Takes all counts, in the order of their keys.
+/// Takes all counts out of the map, in the order of their keys.
 fn sorted(counts: &mut HashMap<u64, u64, BuildKeyHasher>) -> Vec<(u64, u64)> {
     let mut sorted: Vec<(u64, u64)> = counts.drain().collect();
     sorted.sort_unstable();
     sorted
 }
 
-/// A sorted run in a file.
+/// A file of sorted keys and counts.
 struct Run(BufReader<File>);
 
 impl Iterator for Run {
@@ -286,7 +282,7 @@ impl Iterator for Run {
     }
 }
 
-/// The helpers that tests of schemes with a table need.
+/// Helpers for tests of schemes with a table.
 #[cfg(test)]
 pub mod testing {
     use super::*;

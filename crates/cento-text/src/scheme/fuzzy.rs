@@ -1,15 +1,15 @@
 //! Fuzzy-fingerprinting: deviations from the expected shares of kinds of words.
 //!
-//! Fuzzy-fingerprinting (Stein 2005; Potthast and Stein 2008, section 2.2) puts the words into few
-//! classes, by their first letters (the analyzer `prefixes`). Each class has an expected share,
-//! that of the frequency table. The fingerprint records how far the document's share *deviates*
-//! from it, and only roughly ("fuzzification"): in one of r intervals. The intervals of all classes
-//! together are a fingerprint (the papers sum them up as digits of a number; here they are hashed).
-//! Several ways to place the intervals make several fingerprints, so that a class at the edge of an
-//! interval does not spoil all of them.
+//! Fuzzy-fingerprinting (Stein 2005; Potthast and Stein 2008, section 2.2) assigns words to a few
+//! classes by their first letters (the analyzer `prefixes`). The frequency table gives the expected
+//! share of each class. The fingerprint records how far the document's share *deviates* from the
+//! expected share, but only roughly ("fuzzification"): in one of r intervals. The intervals of all
+//! classes together make a fingerprint. The papers add up the intervals as digits of a number, here
+//! they are hashed. Different placements of the intervals give several fingerprints, so that a
+//! class at the edge of an interval does not spoil the whole signature.
 //!
-//! The paper leaves classes and intervals open. Here prefixes are distributed over the classes, the
-//! most frequent first, so that the classes have nearly the same expected share; intervals are
+//! The papers leave classes and intervals open. Here prefixes are assigned to classes in the order
+//! of their frequency, so that all classes have nearly the same expected share. All intervals are
 //! equally wide.
 
 #[cfg(test)]
@@ -26,7 +26,6 @@ use crate::spec::Spec;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// `fuzzy(c,r,n,w)`.
 pub(super) const FAMILY: Family = Family {
     name: "fuzzy",
     parameters: &[
@@ -58,16 +57,16 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// `fuzzy(c,r,n,w)`: c classes, r intervals of w hundredths of the expected share, laid in n ways.
+/// `fuzzy(c,r,n,w)`: c classes, r intervals of w hundredths of the expected share, in n placements.
 #[derive(Debug)]
 struct Fuzzy {
     intervals: u32,
     schemes: u32,
     width: f64,
     grams: Grams,
-    /// The class of each prefix that the table has.
+    /// The class of every prefix in the table.
     classes: HashMap<u64, usize, BuildKeyHasher>,
-    /// The share of all words that each class is expected to have.
+    /// For each class, its expected share of all words.
     expected: Vec<f64>,
 }
 
@@ -102,7 +101,7 @@ impl Fuzzy {
     fn deviations(&self, hashes: &[u64]) -> Vec<f64> {
         let mut counts = vec![0u32; self.expected.len()];
         for key in self.grams.keys(hashes) {
-            // A prefix that the table lacks is assigned to an arbitrary class, but always the same.
+            // A prefix that the table lacks gets an arbitrary class, but always the same class.
             let any = (mix64(key) % counts.len() as u64) as usize;
             counts[self.classes.get(&key).copied().unwrap_or(any)] += 1;
         }
@@ -114,7 +113,6 @@ impl Fuzzy {
         counts.into_iter().zip(&self.expected).map(deviation).collect()
     }
 
-    /// Returns the number of the interval that contains a deviation.
     fn interval(&self, deviation: f64, scheme: u32) -> u64 {
         let shift = (f64::from(scheme) + 0.5) / f64::from(self.schemes) - 0.5;
         let interval = deviation / self.width + f64::from(self.intervals) / 2.0 + shift;
@@ -151,8 +149,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Returns the fingerprints of a text of single letters, by their definition: the intervals of
-    /// all classes, for each way to place them.
+    /// Returns the fingerprints of a text of single letters by definition: the intervals of all
+    /// classes, for each placement.
     fn naive(texts: &[String], text: &str, c: usize, r: i64, n: i64, w: f64) -> Vec<Vec<i64>> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         let all: Vec<&str> = texts.iter().flat_map(|text| text.split_whitespace()).collect();

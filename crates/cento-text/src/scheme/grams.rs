@@ -1,32 +1,32 @@
 //! The keys of runs of tokens in the frequency table of a collection.
 //!
-//! Frequency tables and the schemes that read them must agree on these keys.
+//! Frequency tables and the schemes that read a table must agree on the keys.
 
 use super::ngram;
 use crate::hash::{BuildKeyHasher, hash_bytes};
 use crate::text::Analyzer;
 use std::collections::HashMap;
 
-/// The longest q-grams of an alphabet, which has 37 signs, that are numbers of 40 bits.
+/// The maximum q whose q-grams fit into 40 bits, with an alphabet of 37 signs.
 const EXACT_Q_MAX: usize = 7;
 
-/// The bits of the key of a gram that is hashed.
 const HASHED_BITS: u8 = ngram::KEY_BITS;
 
-/// Computes keys of q-grams. For an analyzer with an alphabet, the key is the number that the signs
-/// write in the base of its size, so that keys are in the order of the alphabet; for other tokens,
-/// such as letters of other scripts, it is a hash.
+/// Computes the keys of q-grams. If the analyzer has an alphabet, the signs of a gram are the
+/// digits of its key, in the base of the alphabet's size, so that keys are in alphabetical order.
+/// The key of other tokens, such as letters of other scripts, is a hash.
 #[derive(Debug)]
 pub struct Grams {
     q: usize,
-    /// The digit of each sign, by the hash of its token; empty if keys are hashes.
+    /// The digit of each sign, by the hash of its token. Empty if all keys are hashes.
     digits: HashMap<u64, u64, BuildKeyHasher>,
 }
 
 impl Grams {
     /// Creates the keys of grams of `q` tokens that the analyzer of this specification makes.
     pub fn new(q: usize, analyzer: &str) -> Grams {
-        // A table may name an analyzer that this build lacks; then nothing is signed with it.
+        // A table may have an analyzer that this build lacks. Then no text can be signed with the
+        // table.
         let analyzer = analyzer.parse::<Analyzer>();
         let alphabet = analyzer.ok().and_then(|analyzer| analyzer.alphabet());
         let exact = alphabet.filter(|_| q <= EXACT_Q_MAX).unwrap_or_default();
@@ -34,7 +34,6 @@ impl Grams {
         Grams { q, digits: digits.collect() }
     }
 
-    /// Returns the number of bits of a key.
     pub fn key_bits(&self) -> u8 {
         match self.digits.len() {
             0 => HASHED_BITS,
@@ -42,17 +41,18 @@ impl Grams {
         }
     }
 
-    /// Returns the keys of all grams of a text, in order; empty if it has fewer than q tokens.
+    /// Returns the keys of all grams of a text, in order. None if the text has fewer than q tokens.
     pub fn keys<'a>(&'a self, tokens: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
         tokens.windows(self.q).map(|gram| self.key(gram))
     }
 
-    /// Returns the key of a gram, of at most q tokens.
+    /// Returns the key of a gram of at most q tokens.
     pub fn key(&self, gram: &[u64]) -> u64 {
         let base = self.digits.len() as u64;
         let add = |key: Option<u64>, token| Some(key? * base + self.digits.get(token)?);
         let exact = if base == 0 { None } else { gram.iter().fold(Some(0), add) };
-        // Grams with tokens outside the alphabet get a hash, with as many bits as the others have.
+        // A gram with a token outside the alphabet gets a hash, with as many bits as the other
+        // keys.
         let hashed = || ngram::fingerprint(ngram::value(gram), 0).key;
         exact.unwrap_or_else(|| hashed() >> (HASHED_BITS - self.key_bits()))
     }

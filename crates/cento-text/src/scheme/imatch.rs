@@ -1,10 +1,10 @@
 //! Hashes of the words of a document that are neither rare nor frequent in a collection.
 //!
 //! - `imatch(min,ppm,n)`: one hash of all distinct words that occur at least `min` times, and in at
-//!   most `ppm` of a million places (I-Match, Chowdhury et al. 2002), and `n` more, each of a
-//!   random two thirds of the words (Kolcz, Chowdhury and Alspector 2004), so that a changed word
-//!   spoils two thirds of them only.
-//! - `keywords(min,ppm,t)`: one hash of those of these words that the document has at least `t`
+//!   most `ppm` of a million places (I-Match, Chowdhury et al. 2002). Each of `n` further hashes
+//!   covers a random two thirds of the words (Kolcz, Chowdhury and Alspector 2004), so that a
+//!   changed word spoils only two thirds of the hashes.
+//! - `keywords(min,ppm,t)`: one hash of the same words, if the document has the word at least `t`
 //!   times: the signature of key words of Ilyinsky et al. 2002 (Sharapova and Sharapova 2018,
 //!   section 2.3 g).
 
@@ -20,7 +20,7 @@ use crate::runtime::Stop;
 use crate::spec::{Parameter, Spec};
 use std::sync::Arc;
 
-/// The least count of a word that both families take.
+/// The minimum count of a word, in both families.
 const MIN: Parameter = Parameter::number(
     "min",
     2,
@@ -29,7 +29,7 @@ const MIN: Parameter = Parameter::number(
     "words that the collection has less often are left out",
 );
 
-/// The largest share of a word that both families take.
+/// The maximum share of a word, in both families.
 const PPM: Parameter = Parameter::number(
     "ppm",
     1000,
@@ -38,7 +38,6 @@ const PPM: Parameter = Parameter::number(
     "words that make up more of the collection are left out, in millionths",
 );
 
-/// `imatch(min,ppm,n)`.
 pub(super) const IMATCH: Family = Family {
     name: "imatch",
     parameters: &[
@@ -65,7 +64,6 @@ pub(super) const IMATCH: Family = Family {
     },
 };
 
-/// `keywords(min,ppm,t)`.
 pub(super) const KEYWORDS: Family = Family {
     name: "keywords",
     parameters: &[
@@ -93,8 +91,8 @@ pub(super) const KEYWORDS: Family = Family {
     },
 };
 
-/// One hash of the words between two counts that a document has some `times`, and as many more as
-/// there are `lexicons`, of random parts of them.
+/// A hash of the words between two counts that a document has at least `times` times, and a further
+/// hash for each of the `lexicons`, of a random part of the words.
 #[derive(Debug)]
 struct Words {
     min: u64,
@@ -113,8 +111,8 @@ impl Words {
     }
 }
 
-/// Returns the hash of those of the `words` that a lexicon has; of `all` words of the document if
-/// the lexicon has no word of them.
+/// Returns the hash of the `words` in a lexicon, or of `all` words of the document if the lexicon
+/// contains none of its `words`.
 fn match_key(words: &[u64], all: &[u64], lexicon: u64) -> u64 {
     let is_dropped =
         |word: u64| lexicon > 0 && mix64(word ^ mix64(lexicon)).is_multiple_of(LEXICON_PARTS);
@@ -175,7 +173,8 @@ mod tests {
         assert_eq!(key("once green green unknown unknown red red red"), original);
         assert_ne!(key("red red green green blue blue"), original);
         assert_ne!(key("red green blue"), original);
-        // No key word is frequent: then all words count, and only a copy can be found.
+        // If no key word is frequent in the document, all words count, and only a copy can be
+        // found.
         let unlike = ["red green blue", "red blue", "the red the", "the green the", "the the"];
         let keys: HashSet<u64> = unlike.into_iter().map(key).collect();
         assert_eq!(keys.len(), unlike.len());
@@ -194,7 +193,7 @@ mod tests {
         assert_eq!(original.len(), 7);
         assert_eq!(keys("the blue, the green, the red unknown once"), original);
         assert!(keys("the the unknown").is_disjoint(&original));
-        // A lexicon without the word that is missing still agrees.
+        // A lexicon without the missing word still agrees.
         let lacking = ["red green", "red blue", "green blue"].map(keys);
         assert!(lacking.iter().any(|lacking| !lacking.is_disjoint(&original)));
         assert!(lacking.iter().all(|lacking| *lacking != original));

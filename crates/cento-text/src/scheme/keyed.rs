@@ -1,13 +1,13 @@
 //! Fingerprints that depend on a secret.
 //!
-//! Wraps the method of any scheme that sees tokens as numbers: it gets the keyed hash of each
-//! token, and the fingerprints that it returns are hashed with the key again, and cut to the same
-//! number of bits. So a run has the fingerprint that it has everywhere in texts of one key, and
-//! nothing else of the scheme changes: how many it selects, the guarantee of winnowing, the
-//! estimates. Which runs it selects, and so their places, are others with another key.
+//! Wraps the method of any scheme that treats tokens as mere numbers. The method gets the keyed
+//! hash of each token. Its fingerprints are hashed with the key again, and cut to the same number
+//! of bits. A run therefore has the same fingerprint in all texts of the key. The key changes which
+//! runs are selected, and where, but not how many, nor the guarantee of winnowing, nor the
+//! estimates.
 //!
-//! Cutting a key that was cut before loses some more: two runs have one fingerprint by chance twice
-//! as often as without a key.
+//! A key that is cut twice loses some information: two different runs have the same fingerprint by
+//! chance twice as often as without a secret.
 
 use std::sync::Arc;
 
@@ -17,17 +17,16 @@ use crate::key::{Key, Lock};
 use crate::runtime::Stop;
 use crate::text::mark::{is_marked, marked};
 
-/// The method of a keyed scheme.
 #[derive(Debug)]
 pub(super) struct Keyed {
-    /// The specification of the scheme.
+    /// The specification of the scheme, for error messages.
     pub spec: String,
     pub method: Arc<dyn Method>,
     pub lock: Arc<Lock>,
 }
 
-/// Returns the keyed hash of a token. A marked one stays marked, and no other becomes so: schemes
-/// tell them apart.
+/// Returns the keyed hash of a token. Only a marked token has a marked hash, because schemes treat
+/// marked tokens differently.
 fn token(key: &Key, hash: u64) -> u64 {
     let keyed = key.token(hash);
     match (is_marked(hash), is_marked(keyed)) {
@@ -37,7 +36,7 @@ fn token(key: &Key, hash: u64) -> u64 {
     }
 }
 
-/// How fingerprints are hashed.
+/// The hash function of fingerprints, for a key and a scheme.
 struct Hashing<'a> {
     key: &'a Key,
     bits: u8,
@@ -84,7 +83,7 @@ impl Method for Keyed {
         Ok(())
     }
 
-    /// Without the key there is no signer, so that the text comes to `sign`, which refuses it.
+    /// Returns no signer without the key. The text then goes to `sign`, which refuses it.
     fn signer(&self) -> Option<Box<dyn Signer + '_>> {
         let key = self.lock.key(&self.spec).ok()?;
         let signer = self.method.signer()?;
@@ -92,11 +91,11 @@ impl Method for Keyed {
     }
 }
 
-/// Signs as tokens arrive.
+/// Signs a text whose tokens arrive in parts.
 struct KeyedSigner<'a> {
     hashing: Hashing<'a>,
     signer: Box<dyn Signer + 'a>,
-    /// The tokens of the part.
+    /// The keyed tokens of a part, kept to reuse the memory.
     keyed: Vec<u64>,
 }
 
@@ -173,7 +172,8 @@ mod tests {
             let keys = |signature: &[Fingerprint]| -> HashSet<u64> {
                 signature.iter().map(|fingerprint| fingerprint.key).collect()
             };
-            // Of 40 bits and 3,000 fingerprints, one is common in 1e5 trials by chance.
+            // With 40 bits and 3,000 fingerprints, a common key occurs once in 1e5 trials by
+            // chance.
             for other in [&b, &plain] {
                 assert_eq!(keys(&a).intersection(&keys(other)).count(), 0, "{spec}");
             }
@@ -191,7 +191,7 @@ mod tests {
             };
             let [a, b] = [places(&keyed(spec, 1)), places(&parse(spec).unwrap())];
             let common = a.intersection(&b).count() as f64;
-            // As many as two choices by chance have.
+            // As many as two random choices have in common.
             let by_chance = a.len() as f64 * b.len() as f64 / 3_000.0;
             assert!((common - by_chance).abs() < 6.0 * by_chance.sqrt(), "{spec}: {common}");
         }

@@ -1,6 +1,6 @@
 //! All k-grams as fingerprints.
 //!
-//! The most accurate scheme, and the largest: one fingerprint a token (Seo and Croft, 4.1.1).
+//! The most accurate scheme, and the largest: one fingerprint per token (Seo and Croft, 4.1.1).
 
 #[cfg(test)]
 use super::family::Laws;
@@ -11,7 +11,6 @@ use crate::Result;
 use crate::runtime::Stop;
 use crate::scheme::Estimator;
 
-/// `kgram(k)`.
 pub(super) const FAMILY: Family = Family {
     name: "kgram",
     parameters: &[K],

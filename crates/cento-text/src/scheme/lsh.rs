@@ -2,8 +2,8 @@
 //!
 //! Locality-sensitive hashing with 2-stable distributions (Datar, Immorlica, Indyk and Mirrokni
 //! 2004): the vector of a document's word frequencies, of length 1, is projected on random
-//! directions, and each line is cut into pieces of width w. Near vectors fall into the same piece.
-//! r projections make a key, b keys a signature.
+//! directions, and every line is cut into pieces of width w. Near vectors fall into the same piece.
+//! r projections make a key, and b keys make a signature.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -15,7 +15,6 @@ use crate::runtime::Stop;
 use crate::spec::Parameter;
 use std::collections::HashMap;
 
-/// `lsh(b,r,w)`.
 pub(super) const FAMILY: Family = Family {
     name: "lsh",
     parameters: &[
@@ -36,7 +35,7 @@ pub(super) const FAMILY: Family = Family {
     laws: Laws { pins: &[("lsh", "words", 557434627000960003)], is_coarse: true, ..Laws::NONE },
 };
 
-/// `lsh(b,r,w)`: b keys of r projections; `w` in hundredths.
+/// `lsh(b,r,w)`: b keys of r projections. `w` is in hundredths.
 #[derive(Debug)]
 struct Lsh {
     keys: usize,
@@ -45,9 +44,10 @@ struct Lsh {
 }
 
 impl Lsh {
-    /// Returns the pieces into which the projections fall.
+    /// Returns the piece that each projection falls into.
     fn pieces(&self, hashes: &[u64], stop: &Stop) -> Result<Vec<i64>> {
-        // Counted in the order of first occurrence, so that sums are the same on every machine.
+        // Counts words in the order of first occurrence, so that sums are the same on every
+        // machine.
         let mut places: HashMap<u64, usize, BuildKeyHasher> = HashMap::default();
         let mut words: Vec<(u64, f64)> = Vec::new();
         for &hash in hashes {
@@ -60,7 +60,7 @@ impl Lsh {
         let length = words.iter().map(|word| word.1 * word.1).sum::<f64>().sqrt();
         let mut sums = vec![0.0; self.keys * self.rows];
         for (at, (word, count)) in words.into_iter().enumerate() {
-            // At most 16384 projections of a word, each a dozen hashes.
+            // A word has at most 16384 projections, each a dozen hashes.
             if at.is_multiple_of(WORDS_BETWEEN_LOOKS) {
                 stop.check()?;
             }
@@ -83,9 +83,8 @@ fn unit(random: u64) -> f64 {
     (random >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Returns a nearly normally distributed number: the sum of twelve uniform ones, less six. It uses
-/// sums only, so that it is the same on every machine; the logarithms and cosines of a platform are
-/// not.
+/// Returns a nearly normally distributed number: the sum of twelve uniform numbers, less six. Sums
+/// are the same on every machine. The logarithms and cosines of a usual normal generator are not.
 fn normal(random: u64) -> f64 {
     let even = |i: u64| unit(mix64(random.wrapping_add(i)));
     (0..12).map(even).sum::<f64>() - 6.0

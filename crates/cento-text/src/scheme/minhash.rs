@@ -1,18 +1,19 @@
 //! Minhash: a few numbers that show whether two whole documents are near-duplicates.
 //!
-//! They are the least hashes of a document's k-grams under m random orders: two documents agree in
-//! each with the probability of their resemblance (Broder 2000). Several of them together make one
-//! key, so that documents share a key only if they agree in all of it:
+//! The numbers are the minimum hashes of a document's k-grams under m random orders. Two documents
+//! agree in a minimum with a probability equal to their resemblance (Broder 2000). Several minimums
+//! together make a key, so that documents share a key only if all its minimums agree:
 //!
-//! - `minhash(k,b,r)`: b bands of r least hashes. Documents of resemblance s share a key with
+//! - `minhash(k,b,r)`: b bands of r minimum hashes. Documents of resemblance s share a key with
 //!   probability 1 - (1 - s^r)^b.
-//! - `supershingle(k)`: 84 least hashes, 6 keys of 14 (Broder 2000; Fetterly, Manasse and Najork
+//! - `supershingle(k)`: 84 minimum hashes, 6 keys of 14 (Broder 2000; Fetterly, Manasse and Najork
 //!   2003, who take two common keys as evidence of a near-duplicate).
-//! - `megashingle(k)`: the 15 pairs of these 6, so that one key in common is the same evidence.
+//! - `megashingle(k)`: the 15 pairs of the 6 supershingles, so that a single common key is the same
+//!   evidence.
 //!
-//! The least hashes come from one pass: each k-gram falls into one of m bins, and an empty bin
-//! takes the least hash of another (one permutation hashing with optimal densification, Shrivastava
-//! 2017).
+//! The minimum hashes come from a single pass: a k-gram falls into one of m bins, and an empty bin
+//! borrows the minimum of another bin (one permutation hashing with optimal densification,
+//! Shrivastava 2017).
 
 #[cfg(test)]
 use super::family::Laws;
@@ -24,7 +25,6 @@ use crate::hash::mix64;
 use crate::runtime::Stop;
 use crate::spec::Parameter;
 
-/// `minhash(k,b,r)`.
 pub(super) const MINHASH: Family = Family {
     name: "minhash",
     parameters: &[
@@ -49,7 +49,6 @@ pub(super) const MINHASH: Family = Family {
     },
 };
 
-/// `supershingle(k)`.
 pub(super) const SUPERSHINGLE: Family = Family {
     name: "supershingle",
     parameters: &[K],
@@ -69,7 +68,6 @@ pub(super) const SUPERSHINGLE: Family = Family {
     },
 };
 
-/// `megashingle(k)`.
 pub(super) const MEGASHINGLE: Family = Family {
     name: "megashingle",
     parameters: &[K],
@@ -89,23 +87,22 @@ pub(super) const MEGASHINGLE: Family = Family {
     },
 };
 
-/// How least hashes are joined into keys.
+/// How minimum hashes are joined into keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joining {
-    /// The number of keys in a band.
+    /// The number of bands, and the number of hashes in a band.
     Bands { bands: usize, rows: usize },
     /// Broder's 6 supershingles.
     Super,
-    /// Their 15 pairs.
+    /// The 15 pairs of supershingles.
     Mega,
 }
 
-/// The least hashes of supershingling.
+/// The number of minimum hashes of supershingling.
 const SHINGLES: usize = 84;
-/// Its keys.
 const SUPERSHINGLES: usize = 6;
 
-/// Least hashes of k-grams, joined into 64-bit keys at position 0.
+/// Minimum hashes of k-grams, joined into 64-bit keys at position 0.
 #[derive(Debug)]
 struct Minhash {
     k: usize,
@@ -132,11 +129,11 @@ impl Minhash {
     }
 }
 
-/// Returns the least values under `m` orders.
+/// Returns the minimum values under `m` orders, or nothing if there are no values.
 fn least(values: impl Iterator<Item = u64>, m: usize) -> Vec<u64> {
     let mut bins = vec![u64::MAX; m];
     for value in values {
-        // The high half of the hash chooses the bin, the whole hash the order within.
+        // The high half of the hash chooses the bin, the whole hash the order within the bin.
         let hash = mix64(value ^ ORDER);
         let bin = &mut bins[(((hash >> 32) * m as u64) >> 32) as usize];
         *bin = (*bin).min(hash.rotate_left(32));
@@ -146,7 +143,8 @@ fn least(values: impl Iterator<Item = u64>, m: usize) -> Vec<u64> {
         return Vec::new();
     }
     for (i, bin) in bins.iter_mut().enumerate().filter(|(_, bin)| **bin == u64::MAX) {
-        // Which bins lend does not depend on the document, except for whether they are empty.
+        // A bin tries the other bins in the same order for all documents. Two documents therefore
+        // borrow from the same bin, unless only one of the documents has a value there.
         let lent = (1u64..).map(|attempt| {
             let drawn = mix64(mix64(i as u64) ^ attempt) >> 32;
             full[((drawn * m as u64) >> 32) as usize]
@@ -156,7 +154,7 @@ fn least(values: impl Iterator<Item = u64>, m: usize) -> Vec<u64> {
     bins
 }
 
-/// Makes this order independent of that of winnowing.
+/// Makes this order independent of the order of winnowing.
 const ORDER: u64 = 0x006d_696e_6861_7368;
 
 impl Method for Minhash {
@@ -177,7 +175,7 @@ mod tests {
 
     #[test]
     fn agreement_is_resemblance() {
-        // Sets of 1,500 values each that share a part: (1500, 1500 - n) of 1500 + n.
+        // Sets of 1,500 values each that share 1500 - n of 1500 + n values.
         for n in [0, 300, 700, 1500] {
             let mut agreed = 0;
             for round in 0..40u64 {
@@ -192,7 +190,8 @@ mod tests {
 
     #[test]
     fn bins_without_a_value_borrow_alike() {
-        // Five values in 84 bins: nearly all are lent, and the resemblance is still kept.
+        // Five values in 84 bins: nearly all bins borrow, and agreement still equals the
+        // resemblance.
         let mut agreed = 0;
         for round in 0..400u64 {
             let set = |from: u64| (from..from + 5).map(move |i| mix64(round << 32 | i));

@@ -1,9 +1,9 @@
 //! Schemes: the selection of a few fingerprints that represent a document.
 //!
-//! A [`Scheme`] reduces the tokens of a document to its *signature*: fingerprints, each a number
-//! and the position of its piece. Documents that share text share fingerprints. A scheme is a pure
-//! function: the same tokens give the same signature on every machine, always; an index stores the
-//! scheme's specification and refuses another.
+//! A [`Scheme`] reduces the tokens of a document to a *signature*: fingerprints, each a number and
+//! the position of the piece it represents. Documents that share text share fingerprints. A scheme
+//! is a pure function: the same tokens give the same signature on every machine, always. An index
+//! stores the scheme's specification and refuses another scheme.
 //!
 //! | specification | selects | fingerprints a token |
 //! |---|---|---|
@@ -33,13 +33,13 @@
 //! | `keywords(min=2,ppm=1000,t=2)` | the words of `imatch` that the document has `t` times, as a whole | 1 a document |
 //! | `fuzzy(c=16,r=3,n=3,w=60)` | how far classes of words deviate from their expected share | n a document |
 //!
-//! A scheme is one file, which has a [`Family`] for each name that it gives to its method, and a
-//! line in the list of schemes. The last six read a frequency table. Schemes whose fingerprints
-//! represent runs of tokens are overlap methods (Seo and Croft 2008, section 4.1; Potthast and
-//! Stein 2008, table 1), those of segments do not overlap, and the sketches see whole documents.
-//! Only winnowing guarantees a find: any shared run of `w + k - 1` tokens has a shared fingerprint.
+//! A scheme is one file, with a [`Family`] for each name of its method and a line in the list of
+//! schemes. The last six read a frequency table. Schemes whose fingerprints represent runs of
+//! tokens are overlap methods (Seo and Croft 2008, section 4.1; Potthast and Stein 2008, table 1).
+//! Segments do not overlap, and sketches represent whole documents. Only winnowing guarantees a
+//! find: any shared run of `w + k - 1` tokens has a shared fingerprint.
 //!
-//! Comparing signatures is left to `search` and `join`.
+//! The crates above compare signatures.
 
 mod breaking;
 mod dct;
@@ -116,30 +116,30 @@ static FAMILIES: [&Family; 25] = [
 
 static GRAMMAR: Grammar<Family> = Grammar { noun: "scheme", families: &FAMILIES };
 
-/// Returns all families of schemes.
+/// Returns all families of schemes, in display order.
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
 }
 
-/// A way to sign documents; prints as the specification that [`parse`] reads.
+/// A way to sign documents. Prints as the specification that [`parse`] reads.
 ///
-/// The schemes are those of [`families`] and no others: an index names its scheme, and must find it
-/// again when it is opened.
+/// Every scheme is of one of the [`families`]. Users cannot add a scheme, because an index stores
+/// only the specification, and must find the scheme when the index is opened.
 #[derive(Debug, Clone)]
 pub struct Scheme {
     spec: Spec,
     family: &'static Family,
     method: Arc<dyn Method>,
-    /// The key that the fingerprints depend on, if they depend on one.
+    /// The lock of the key that the fingerprints depend on, if any.
     lock: Option<Arc<Lock>>,
 }
 
 impl Scheme {
-    /// Returns the scheme whose fingerprints depend on the key of this lock.
+    /// Returns the scheme with fingerprints that depend on the key of this lock.
     ///
     /// # Errors
-    /// When the scheme recognises words by their hashes, or looks them up in a table.
+    /// When the scheme recognizes words by their hashes, or looks words up in a table.
     pub fn locked(self, lock: Arc<Lock>) -> Result<Scheme> {
         let why = match () {
             () if self.family.table().is_some() => "it reads a frequency table, which has no key",
@@ -154,31 +154,31 @@ impl Scheme {
         Err(Error::spec(self.to_string(), what))
     }
 
-    /// Returns the lock of the key that the fingerprints depend on, if they depend on one.
+    /// Returns the lock of the key that the fingerprints depend on, if any.
     pub fn lock(&self) -> Option<&Arc<Lock>> {
         self.lock.as_ref()
     }
 
-    /// Returns the family that it belongs to.
+    /// Returns the family of the scheme.
     #[must_use]
     pub fn family(&self) -> &'static Family {
         self.family
     }
 
-    /// Returns its name and parameters.
+    /// Returns the name and the parameters.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// Returns the number of bits of a key.
+    /// Returns the number of bits of a fingerprint's key.
     #[must_use]
     pub fn key_bits(&self) -> u8 {
         self.method.key_bits()
     }
 
-    /// Returns the length of the piece that a fingerprint represents; `None` if it represents the
-    /// whole document.
+    /// Returns the length of the piece that a fingerprint represents, or `None` if a fingerprint
+    /// represents the whole document.
     #[must_use]
     pub fn extent(&self) -> Option<Extent> {
         match self.family.kind {
@@ -187,8 +187,8 @@ impl Scheme {
         }
     }
 
-    /// Returns the number of tokens that every fingerprint represents; `None` if it varies. In a
-    /// document with fewer tokens a fingerprint represents all of them.
+    /// Returns the number of tokens that a fingerprint represents, or `None` if the number varies.
+    /// In a document with fewer tokens, a fingerprint represents the whole document.
     #[must_use]
     pub fn span(&self) -> Option<usize> {
         match self.extent() {
@@ -197,15 +197,15 @@ impl Scheme {
         }
     }
 
-    /// Returns the number of consecutive candidate places among which at least one is selected;
-    /// `None` if there is no such number.
+    /// Returns the number of consecutive candidate places among which at least one is selected, or
+    /// `None` if no number guarantees a selection.
     #[must_use]
     pub fn window(&self) -> Option<usize> {
         self.method.window()
     }
 
-    /// Returns the length in tokens of the runs that the similarity of texts is measured on, which
-    /// is that of the runs behind the fingerprints; `None` if these are made from segments or
+    /// Returns the length in tokens of the runs that the similarity of texts is measured on: the
+    /// length of the runs behind the fingerprints. `None` if fingerprints represent segments or
     /// single words.
     #[must_use]
     pub fn run_tokens(&self) -> Option<usize> {
@@ -216,25 +216,25 @@ impl Scheme {
         }
     }
 
-    /// Returns the estimator of the similarity of the texts themselves from their fingerprints;
-    /// `None` for schemes that select by place, that cut segments or that represent whole
-    /// documents, and for those where it has not been measured.
+    /// Returns the estimator of the similarity of texts from their fingerprints. `None` for schemes
+    /// that select by place, cut segments or represent whole documents, and for schemes whose
+    /// estimates have not been measured.
     #[must_use]
     pub fn estimator(&self) -> Option<Estimator> {
         self.method.estimator()
     }
 
-    /// Returns the length in tokens of the runs that two texts at hand are compared by: that of
-    /// [`run_tokens`](Self::run_tokens) or, of prose whose fingerprints are segments, that of the
-    /// default scheme: a changed word changes a whole segment, so the share of common segments is
-    /// far below the resemblance. `None` if the fingerprints are others.
+    /// Returns the length in tokens of the runs that two available texts are compared by. For prose
+    /// whose fingerprints are segments, this is the default scheme's length, because a changed word
+    /// changes a whole segment, so the share of common segments is far below the resemblance.
+    /// Otherwise as [`run_tokens`](Self::run_tokens). `None` for other fingerprints.
     pub fn compared_run_tokens(&self, is_of_programs: bool) -> Option<usize> {
         let of_segments = || self.segment_tokens().filter(|_| !is_of_programs).map(|_| RUN_TOKENS);
         self.run_tokens().or_else(of_segments)
     }
 
-    /// Returns the usual length in tokens of the segments that are fingerprints; `None` if the
-    /// fingerprints are others.
+    /// Returns the usual length in tokens of the segments that fingerprints represent, or `None`
+    /// for other fingerprints.
     pub fn segment_tokens(&self) -> Option<u32> {
         self.method.segment_tokens()
     }
@@ -242,12 +242,12 @@ impl Scheme {
     /// Replaces the contents of `signature` with the fingerprints of the document whose tokens have
     /// these hashes, ordered by position.
     ///
-    /// Only a document without tokens has an empty signature: a short one has at least one
-    /// fingerprint, made of all its tokens if necessary, so that an exact copy of it can be found.
+    /// Only a document without tokens has an empty signature. A short document has at least one
+    /// fingerprint, of all its tokens if necessary, so that an exact copy can be found.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] soon after `stop` is set; of a keyed index whose key is not known an
-    /// error with [`Reason::NeedsKey`]; no other.
+    /// [`Error::Cancelled`] soon after `stop` is set. [`Reason::NeedsKey`] if the index is keyed
+    /// and the key is unknown. No other errors.
     pub fn sign(
         &self,
         hashes: &[u64],
@@ -260,8 +260,8 @@ impl Scheme {
         stop.check()
     }
 
-    /// Returns a signer that takes a document part by part, so that its tokens need not be held;
-    /// `None` if the scheme needs all of them at once.
+    /// Returns a signer that takes a document part by part, so that its tokens need not fit into
+    /// memory. `None` if the scheme needs all tokens at once.
     #[must_use]
     pub fn signer(&self) -> Option<Box<dyn Signer + '_>> {
         self.method.signer()
@@ -274,24 +274,25 @@ impl fmt::Display for Scheme {
     }
 }
 
-/// Signs one document whose tokens arrive part by part, as [`Scheme::sign`] does.
+/// Signs a document whose tokens arrive part by part, with the result of [`Scheme::sign`].
 pub trait Signer {
-    /// Appends the fingerprints that are certain after the tokens of these hashes, which come next.
+    /// Takes the hashes of the next tokens, and appends the fingerprints that later tokens cannot
+    /// change.
     fn push(&mut self, hashes: &[u64], signature: &mut Vec<Fingerprint>);
 
     /// Appends the remaining fingerprints after the last tokens.
     fn finish(self: Box<Self>, signature: &mut Vec<Fingerprint>);
 }
 
-/// The tokens of the runs that texts are compared by if their fingerprints are not made of runs:
-/// those of the default scheme.
+/// The number of tokens of the runs that texts are compared by if fingerprints do not represent
+/// runs: the default scheme's number.
 pub const RUN_TOKENS: usize = 5;
 
-/// The bytes that a scheme without a [`Signer`] needs for each token while it signs: its hash, and
-/// values, places or an entry of a growing table.
+/// The bytes per token that a scheme without a [`Signer`] needs to sign: the hash, and values,
+/// places or an entry of a growing table.
 pub const TOKEN_BYTES: usize = 8 + 64;
 
-/// The methods of a scheme; its keys are hashes of sequences unless `key_bits` is overridden.
+/// The implementation of a scheme. Keys are hashes of sequences unless `key_bits` is overridden.
 trait Method: fmt::Debug + Send + Sync {
     fn key_bits(&self) -> u8 {
         ngram::KEY_BITS
@@ -302,7 +303,7 @@ trait Method: fmt::Debug + Send + Sync {
         0
     }
 
-    /// Tells whether it compares tokens with the hashes of known words or signs.
+    /// Tells whether the method compares tokens with the hashes of known words or signs.
     fn recognises_words(&self) -> bool {
         false
     }
@@ -315,14 +316,15 @@ trait Method: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns the usual length in tokens of the segments of the text that are its fingerprints,
-    /// each as a whole; `None` if the fingerprints are others.
+    /// Returns the usual length in tokens of the segments that fingerprints represent as a whole,
+    /// or `None` for other fingerprints.
     fn segment_tokens(&self) -> Option<u32> {
         None
     }
 
-    /// Appends the fingerprints of a document to an empty signature. A scheme that takes more than
-    /// some tens of nanoseconds a token checks `stop` meanwhile, and fails only because of it.
+    /// Appends the fingerprints of a document to an empty signature. A method that takes more than
+    /// some tens of nanoseconds per token must check `stop` meanwhile. Cancellation is the only
+    /// error.
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: &Stop) -> Result<()>;
 
     fn signer(&self) -> Option<Box<dyn Signer + '_>> {
@@ -330,7 +332,7 @@ trait Method: fmt::Debug + Send + Sync {
     }
 }
 
-/// Returns the scheme that `spec` describes; parameters left out take their defaults.
+/// Returns the scheme that `spec` describes. Missing parameters take their defaults.
 ///
 /// ```
 /// use cento_text::{Stop, scheme, text::{Tokens, analyzer::Analyzer}};
@@ -347,12 +349,12 @@ trait Method: fmt::Debug + Send + Sync {
 ///
 /// # Errors
 ///
-/// [`crate::Error::Spec`], naming the allowed values.
+/// [`crate::Error::Spec`], which lists the allowed values.
 pub fn parse(spec: &str) -> Result<Scheme> {
     parse_with(spec, None)
 }
 
-/// As [`parse`], for schemes that read a frequency table too.
+/// Does the work of [`parse`], also for schemes that read a frequency table.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Selection of one k-gram in p, by its value alone.
 //!
-//! This is cheaper to compute than winnowing and as small at `p = (w + 1) / 2`, but gaps have no
-//! bound: a quotation may happen to have no fingerprint (Seo and Croft, 4.1.2).
+//! Cheaper to compute than winnowing and as small at `p = (w + 1) / 2`, but gaps have no bound: a
+//! quotation may happen to have no fingerprint (Seo and Croft, 4.1.2).
 
 #[cfg(test)]
 use super::family::Laws;
@@ -13,7 +13,6 @@ use crate::runtime::Stop;
 use crate::scheme::Estimator;
 use crate::spec::Parameter;
 
-/// `mod(k,p)`.
 pub(super) const FAMILY: Family = Family {
     name: "mod",
     parameters: &[K, Parameter::number("p", 6, 1, 1 << 20, "one run in `p` is kept")],
@@ -31,7 +30,7 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// `mod(k,p)`: the k-grams whose value is divisible by `p`; without any, the rightmost least.
+/// `mod(k,p)`: the k-grams whose value is divisible by `p`, or else the rightmost minimum.
 #[derive(Debug)]
 struct Modulo {
     k: usize,
@@ -127,9 +126,10 @@ impl Signer for Choosing {
     }
 }
 
-/// Tests divisibility without dividing: an odd divisor has an inverse modulo 2^64, and the
-/// quotients of its multiples are exactly the small products with it (Granlund and Montgomery,
-/// 1994, section 9). The factor 2^s is tested by rotating it to the top.
+/// Tests divisibility without dividing: an odd divisor has an inverse modulo 2^64, and exactly the
+/// multiples of the divisor have small products with the inverse (Granlund and Montgomery, 1994,
+/// section 9). Rotation moves the factor 2^s of an even divisor to the top, where it makes the
+/// product large.
 #[derive(Debug, Clone, Copy)]
 struct Divisor {
     inverse: u64,
@@ -142,7 +142,7 @@ impl Divisor {
         assert!(p > 0, "the grammar bounds p");
         let shift = p.trailing_zeros();
         let odd = u64::from(p >> shift);
-        // Newton's iteration doubles the bits that are right, from 3.
+        // Newton's iteration doubles the number of correct bits, which is 3 at first.
         let mut inverse = odd;
         for _ in 0..5 {
             inverse = inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse)));

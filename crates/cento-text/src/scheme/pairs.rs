@@ -1,18 +1,20 @@
 //! Pairs of neighbours, and the single tokens of short texts.
 //!
-//! Text that a person rewrote shares hardly a run of three words with its source, and few pairs; in
-//! a long text some pairs survive, and they are rare enough to tell its source from all others. A
-//! sentence often keeps no pair at all, but most of its words. So a long text has all pairs as
-//! fingerprints, and a text of at most `n` tokens its single tokens too. Those of a long text would
-//! be as many as its pairs, have the longest posting lists, and find little: weighed by rarity they
-//! change recall on the training corpus of PAN 2013 by less than .01.
+//! Text that a person rewrote shares hardly any run of three words with its source, and few pairs.
+//! In a long text some pairs survive, and they are rare enough to tell the source from all other
+//! texts. A sentence often keeps no pair at all, but most of its words. Every text therefore has
+//! all pairs as fingerprints, and a text of at most `n` tokens also its single tokens. The single
+//! tokens of a long text would be as many as its pairs, have the longest posting lists, and find
+//! little: weighted by rarity, they change recall on the training corpus of PAN 2013 by less than
+//! 0.01.
 //!
-//! An analyzer can mark words of little meaning ([`marked`](crate::text::mark)) in a short text:
-//! they are single tokens too, but a pair joins the neighbours on either side of them, as in a long
-//! text, where they are left out. Stop words tell sentences of few words apart.
+//! An analyzer can mark words of little meaning ([`marked`](crate::text::mark)) in a short text.
+//! Marked words are single tokens too, because stop words tell sentences of few words apart. But a
+//! pair joins the neighbors of a marked word, as in a long text, where the analyzer drops such
+//! words.
 //!
-//! The lowest bit of a key tells a single token, 1, from a pair, 0: the resemblance of texts is
-//! that of their pairs alone, whatever their length.
+//! The lowest bit of a key is 1 for a single token and 0 for a pair, so that the resemblance of
+//! texts can be measured on pairs alone, whatever the length of the texts.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -25,7 +27,6 @@ use crate::scheme::Estimator;
 use crate::spec::Parameter;
 use crate::text::mark::is_marked;
 
-/// `pairs(n)`.
 pub(super) const FAMILY: Family = Family {
     name: "pairs",
     parameters: &[Parameter::number(
@@ -52,20 +53,18 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// The tokens of a pair.
 const PAIR: usize = 2;
 
-/// The most tokens of a text that is called short.
+/// The maximum length in tokens that `n` can give a short text.
 const SHORT_MAX: u32 = 4096;
 
-/// `pairs(n)`: all pairs; of a text of at most `n` tokens these too.
+/// `pairs(n)`: all pairs, and the single tokens of a text of at most `n` tokens.
 #[derive(Debug)]
 struct Pairs {
     short: usize,
 }
 
 impl Pairs {
-    /// Appends the fingerprints of a short text.
     fn sign_short(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         let unmarked = (0..).zip(hashes).filter(|(_, hash)| !is_marked(**hash));
         let (places, kept): (Vec<usize>, Vec<u64>) = unmarked.map(|(at, &hash)| (at, hash)).unzip();
@@ -181,13 +180,13 @@ mod tests {
             if kept.len() > 1 {
                 prop_assert_eq!(pairs, keys(&sign(1, &kept)));
             } else {
-                // The whole of it, so that an exact copy has a pair.
+                // The pair of the whole text, so that an exact copy has a pair.
                 prop_assert_eq!(pairs.len(), kept.len());
             }
         }
     }
 
-    /// Returns a text of 3 to 160 tokens and a revision of it: some tokens are replaced.
+    /// Returns a text of 3 to 160 tokens, and a revision with some tokens replaced.
     fn revised(seed: u64) -> [Vec<u64>; 2] {
         use crate::hash::mix64;
         let (len, edits) = (3 + mix64(seed) % 158, 2 + mix64(seed ^ 1 << 40) % 30);

@@ -1,8 +1,9 @@
 //! Selection of runs that are rare enough in a collection, or frequent enough.
 //!
 //! - `rare(k,f)`: the k-grams that occur at most `f` times in the collection (Heintze 1996: once).
-//! - `spex(k)`: those that occur at least twice, because only they can be shared (Bernstein and
-//!   Zobel 2004; their passes are [`super::spex`], a table of all counts serves as well).
+//! - `spex(k)`: the k-grams that occur at least twice, because only these can be shared (Bernstein
+//!   and Zobel 2004). The passes of the paper are in [`super::spex`]. A table of all counts also
+//!   works.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -15,7 +16,6 @@ use crate::runtime::Stop;
 use crate::spec::{Parameter, Spec};
 use std::sync::Arc;
 
-/// `rare(k,f)`.
 pub(super) const RARE: Family = Family {
     name: "rare",
     parameters: &[
@@ -41,7 +41,6 @@ pub(super) const RARE: Family = Family {
     },
 };
 
-/// `spex(k)`.
 pub(super) const SPEX: Family = Family {
     name: "spex",
     parameters: &[K],
@@ -61,12 +60,11 @@ pub(super) const SPEX: Family = Family {
     },
 };
 
-/// The rule that selects counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
-    /// At most this one.
+    /// At most this count.
     AtMost(u64),
-    /// At least this one.
+    /// At least this count.
     AtLeast(u64),
 }
 
@@ -112,7 +110,7 @@ impl Method for Chunks {
                 rarest = (count, key, position);
             }
         }
-        // Keeps the rightmost of the rarest, so that an exact copy can be found.
+        // Keeps the rightmost of the rarest k-grams, so that an exact copy can be found.
         if signature.is_empty() {
             signature.push(Fingerprint { key: rarest.1, position: rarest.2 });
         }

@@ -1,8 +1,8 @@
 //! Signature extraction: segments of typical length.
 //!
 //! Signature extraction (Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2) cuts the text at
-//! hashed breakpoints and keeps the chunks whose length is near the median, because short ones
-//! carry little information and long ones do not survive a copy. Digests have 40 bits.
+//! hashed breakpoints and keeps the chunks whose length is near the median, because short chunks
+//! carry little information and long chunks do not survive a copy. Digests have 40 bits.
 
 use super::breaking::segments;
 #[cfg(test)]
@@ -15,7 +15,6 @@ use crate::runtime::Stop;
 use crate::spec::Parameter;
 use std::ops::Range;
 
-/// `se(c,variance)`.
 pub(super) const FAMILY: Family = Family {
     name: "se",
     parameters: &[
@@ -47,24 +46,26 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// The rule that selects chunks (section 2.2). n is their number, m the median of their lengths.
+/// The rule that selects chunks (section 2.2), where n is the number of chunks, m the median
+/// length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Culling {
-    /// The ceil(sqrt(n)) chunks of length nearest to m; of equally near ones the earlier.
+    /// The ceil(sqrt(n)) chunks with lengths nearest to m. Among equally near chunks the earlier is
+    /// kept.
     Sqrt,
-    /// Those within b standard deviations of m, b growing from 0.1 in tenths until they are at
-    /// least sqrt(n).
+    /// The chunks within b standard deviations of m. b grows from 0.1 in tenths until at least
+    /// sqrt(n) chunks are kept.
     Variance,
 }
 
-/// `se(c,cull)`: culled segments with mean length `c`.
+/// `se(c,variance)`: culled segments with mean length `c`.
 #[derive(Debug)]
 struct Se {
     c: usize,
     culling: Culling,
 }
 
-/// Returns the chunks that are kept, in their order.
+/// Returns the chunks that are kept, in order.
 fn cull(mut chunks: Vec<Range<usize>>, culling: Culling) -> Vec<Range<usize>> {
     let n = chunks.len();
     if n == 0 {
@@ -72,7 +73,7 @@ fn cull(mut chunks: Vec<Range<usize>>, culling: Culling) -> Vec<Range<usize>> {
     }
     let mut lengths: Vec<usize> = chunks.iter().map(Range::len).collect();
     lengths.sort_unstable();
-    // Twice the median, which is a whole number.
+    // Twice the median, because a doubled median is a whole number.
     let median2 = lengths[(n - 1) / 2] + lengths[n / 2];
     let off2 = |chunk: &Range<usize>| (2 * chunk.len()).abs_diff(median2);
     let root = (n as f64).sqrt();
@@ -89,8 +90,8 @@ fn cull(mut chunks: Vec<Range<usize>>, culling: Culling) -> Vec<Range<usize>> {
             let within = |chunk: &Range<usize>, b: f64| off2(chunk) as f64 / 2.0 <= b * deviation;
             let enough =
                 |b: f64| chunks.iter().filter(|chunk| within(chunk, b)).count() as f64 >= root;
-            // The median is within one standard deviation of the mean, so at b = n at the latest
-            // every chunk is included.
+            // The median is within one standard deviation of the mean, so b = n at the latest
+            // includes every chunk.
             let b = (1..=10 * n).map(|tenths| tenths as f64 / 10.0).find(|&b| enough(b));
             let b = b.unwrap_or(f64::INFINITY);
             chunks.retain(|chunk| b.is_infinite() || within(chunk, b));

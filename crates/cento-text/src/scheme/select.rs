@@ -1,16 +1,16 @@
 //! Selection of k-grams by their position, or by their neighbours.
 //!
-//! The selections of Potthast and Stein (2008), table 1, that are neither all k-grams, nor those of
-//! certain values, nor the least of a window:
+//! The selections of Potthast and Stein (2008), table 1, that do not keep all k-grams, k-grams of
+//! certain values, or the minimum of a window:
 //!
-//! - [`Rule::Every`]: one of a sliding window. An inserted word shifts all that follow.
-//! - [`Rule::Random`]: a local random choice: one of every `l`, drawn from a seed.
-//! - [`Rule::Extremum`]: the k-grams of greater value than all `h` neighbours on either side
-//!   (Bjorner, Blass and Gurevich 2010). Like winnowing it depends on the neighbourhood
-//!   alone; unlike winnowing it leaves gaps without a bound.
-//! - [`Rule::Anchor`]: those that begin with one of a fixed set of words (Manber 1994).
-//! - [`Rule::Infrequent`]: those that begin with a word that the document has at most `f` times
-//!   (Heintze 1996).
+//! - [`Rule::Every`]: every `l`-th k-gram. An inserted word shifts everything that follows.
+//! - [`Rule::Random`]: one of every `l` k-grams, drawn from a seed.
+//! - [`Rule::Extremum`]: the k-grams of greater value than all `h` neighbors on either side
+//!   (Bjorner, Blass and Gurevich 2010). The selection depends on the neighborhood alone, as in
+//!   winnowing, but leaves gaps without a bound.
+//! - [`Rule::Anchor`]: the k-grams that begin with a word of a fixed set (Manber 1994).
+//! - [`Rule::Infrequent`]: the k-grams that begin with a word that the document has at most `f`
+//!   times (Heintze 1996).
 
 #[cfg(test)]
 use super::family::Laws;
@@ -23,7 +23,6 @@ use crate::runtime::Stop;
 use crate::spec::{Parameter, Spec};
 use std::collections::HashMap;
 
-/// `every(k,l)`.
 pub(super) const EVERY: Family = Family {
     name: "every",
     parameters: &[K, Parameter::number("l", 6, 1, L_MAX, "one run in `l` is kept")],
@@ -41,7 +40,6 @@ pub(super) const EVERY: Family = Family {
     },
 };
 
-/// `random(k,l,seed)`.
 pub(super) const RANDOM: Family = Family {
     name: "random",
     parameters: &[
@@ -68,7 +66,6 @@ pub(super) const RANDOM: Family = Family {
     },
 };
 
-/// `extremum(k,h)`.
 pub(super) const EXTREMUM: Family = Family {
     name: "extremum",
     parameters: &[
@@ -89,7 +86,6 @@ pub(super) const EXTREMUM: Family = Family {
     },
 };
 
-/// `anchor(k,p)`.
 pub(super) const ANCHOR: Family = Family {
     name: "anchor",
     parameters: &[K, Parameter::number("p", 6, 1, L_MAX, "one word in `p` is an anchor")],
@@ -107,7 +103,6 @@ pub(super) const ANCHOR: Family = Family {
     },
 };
 
-/// `infrequent(k,f)`.
 pub(super) const INFREQUENT: Family = Family {
     name: "infrequent",
     parameters: &[
@@ -131,19 +126,19 @@ pub(super) const INFREQUENT: Family = Family {
 /// The rule that selects k-grams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
-    /// Those at multiples of `l`.
+    /// The k-grams at multiples of `l`.
     Every { l: usize },
-    /// One of every `l` in a row, at random.
+    /// A random k-gram of every `l` in a row.
     Random { l: usize, seed: u64 },
-    /// Those with a greater value than the `h` on either side.
+    /// The k-grams with a greater value than the `h` neighbors on either side.
     Extremum { h: usize },
-    /// Those whose first token's mixed hash is divisible by `p`.
+    /// The k-grams whose first token's mixed hash is divisible by `p`.
     Anchor { p: u64 },
-    /// Those whose first token occurs at most `f` times in the document.
+    /// The k-grams whose first token occurs at most `f` times in the document.
     Infrequent { f: u32 },
 }
 
-/// K-grams selected by a [`Rule`]; if it selects none, the rightmost least.
+/// K-grams that a [`Rule`] selects, or else the rightmost minimum.
 #[derive(Debug)]
 struct Select {
     k: usize,
@@ -178,21 +173,21 @@ impl Select {
     }
 }
 
-/// Makes the choice of anchors independent of everything else that is decided by token hashes.
+/// Makes the choice of anchors independent of every other choice by token hashes.
 const ANCHORED: u64 = 0x616e_6368_6f72;
 
-/// Returns the positions whose value is greater than the `h` before and the `h` after, as far as
-/// these exist.
+/// Returns the positions whose value is greater than the `h` values before and the `h` values
+/// after, or as many as exist.
 fn extrema(values: &[u64], h: usize) -> Vec<usize> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < values.len() {
         let end = values.len().min(at + h + 1);
-        // The first value that is not less: no position between it and `at` can be an extremum.
+        // The first value that is not less. No position between `at` and `next` can be an extremum.
         match (at + 1..end).find(|&next| values[next] >= values[at]) {
             Some(next) => {
-                // Of two equal values neither is an extremum, but the later one may still rule out
-                // its neighbours.
+                // Of two equal values neither is an extremum, but the later value may still exclude
+                // its neighbors.
                 at = next;
             }
             None => {
@@ -200,7 +195,7 @@ fn extrema(values: &[u64], h: usize) -> Vec<usize> {
                 if values[start..at].iter().all(|&value| value < values[at]) {
                     found.push(at);
                 }
-                // Those after it are smaller, and it is within their range.
+                // The following values up to `end` are smaller, and `at` is within their range.
                 at = end;
             }
         }

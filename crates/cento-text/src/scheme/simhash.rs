@@ -1,13 +1,13 @@
 //! Similarity hashes: documents with nearly the same words, equally often.
 //!
-//! Charikar's similarity hash of 64 bits: each k-gram votes on every bit with its own hash, as
-//! often as it occurs; the more alike two documents are, the fewer of the bits differ. To find all
-//! documents within a Hamming distance d by look-ups alone, the bits are cut into d + 3 blocks: at
-//! most d blocks differ, so that 3 are equal (Manku, Jain and Das Sarma 2007, section 3). Each
-//! choice of 3 blocks is a key.
+//! Charikar's similarity hash of 64 bits: every occurrence of a k-gram votes on every bit with its
+//! hash. The more alike two documents are, the fewer bits differ. To find all documents within a
+//! Hamming distance d by look-ups alone, the bits are cut into d + 3 blocks. At most d blocks
+//! differ, so at least 3 blocks are equal (Manku, Jain and Das Sarma 2007, section 3). Every choice
+//! of 3 blocks is a key.
 //!
-//! Documents that share a key agree in at least about 3 / (d + 3) of the bits; the measures of a
-//! hit count keys and contain no more information about the distance.
+//! Documents that share a key agree in at least about 3 / (d + 3) of the bits. The measures of a
+//! hit count shared keys, and contain no more information about the distance.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -19,7 +19,6 @@ use crate::hash::mix64;
 use crate::runtime::Stop;
 use crate::spec::Parameter;
 
-/// `simhash(k,d)`.
 pub(super) const FAMILY: Family = Family {
     name: "simhash",
     parameters: &[
@@ -38,14 +37,14 @@ pub(super) const FAMILY: Family = Family {
     laws: Laws { pins: &[("simhash", "words", 411890099533233969)], is_coarse: true, ..Laws::NONE },
 };
 
-/// Blocks that are sure to be equal.
+/// The number of blocks that are certain to be equal.
 const EQUAL_BLOCKS: u32 = 3;
 
-/// `simhash(k,d)`: keys such that documents within Hamming distance `d` share one.
+/// `simhash(k,d)`: keys such that documents within Hamming distance `d` share a key.
 #[derive(Debug)]
 struct Simhash {
     k: usize,
-    /// The bits of each key.
+    /// For each key, the bits of its blocks.
     masks: Vec<u64>,
 }
 

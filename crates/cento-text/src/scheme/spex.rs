@@ -1,19 +1,19 @@
 //! SPEX: a search for chunks that can occur twice, without counting all chunks.
 //!
-//! SPEX (Bernstein and Zobel 2004): a chunk of n tokens occurs twice only if the two chunks of n -
-//! 1 tokens in it do. So a collection is read once for each length: the first pass counts tokens,
-//! each tokens in it do. So a collection is read once for each length: the first pass counts
-//! tokens, each later one only those chunks whose parts were found twice. Chunks with equal hashes
-//! share a counter, which lets too many through, never too few; the last pass counts exactly, and
-//! has few chunks left to count. Nine chunks in ten occur once, so the table of the others is a
-//! fraction of the whole one; the counters of two passes take 256 MiB.
+//! SPEX (Bernstein and Zobel 2004): a chunk of n tokens occurs twice only if both its chunks of n -
+//! 1 tokens do. A collection is therefore read once for each length: the first pass counts tokens,
+//! and each later pass counts only chunks whose parts were found twice. Chunks with equal hashes
+//! share a counter, so a pass may let too many chunks through, but never too few. The last pass
+//! counts exactly, and has few chunks left to count. Nine chunks in ten occur once, so the table of
+//! repeated chunks is a fraction of the table of all chunks. The counters of two passes take 256
+//! MiB.
 
 use super::grams::Grams;
 
-/// The number of counters of a pass, of a byte each.
+/// The number of counters of a pass, a byte each.
 const COUNTERS: usize = 1 << 27;
 
-/// The chunks that one pass found at least twice.
+/// The chunks that a pass found at least twice, and perhaps a few more.
 #[derive(Debug)]
 pub struct Repeated {
     grams: Grams,
@@ -27,7 +27,8 @@ impl Repeated {
         Repeated { grams: Grams::new(q, analyzer), counters: vec![0; COUNTERS] }
     }
 
-    /// Adds the chunks of a document whose parts were found twice by the pass `before`.
+    /// Adds the chunks of a document whose parts the pass `before` found twice. Without a pass, all
+    /// chunks.
     pub fn add(&mut self, tokens: &[u64], before: Option<&Repeated>) {
         let may_repeat = candidates(tokens, before);
         for (key, may_repeat) in self.grams.keys(tokens).zip(may_repeat) {
@@ -43,7 +44,7 @@ impl Repeated {
     }
 }
 
-/// Returns, for each chunk of a document, in order, whether both its parts were found twice.
+/// Returns, for each chunk of a document in order, whether both parts were found twice.
 pub fn candidates<'a>(
     tokens: &'a [u64],
     before: Option<&'a Repeated>,

@@ -1,8 +1,9 @@
 //! SpotSigs: fingerprints of the words that follow small words.
 //!
-//! SpotSigs (Theobald, Siddharth and Paepcke 2008): the text of an article has small words
-//! ("the", "is") everywhere, the navigation around it hardly any. At each of these *antecedents* a
-//! fingerprint is taken: the antecedent and the next `c` words that are not small, every `d`-th.
+//! SpotSigs (Theobald, Siddharth and Paepcke 2008): the text of an article has small words ("the",
+//! "is") everywhere, the navigation around the article hardly any. A fingerprint is taken at each
+//! of these *antecedents*: the antecedent and `c` of the following words that are not small, every
+//! `d`-th.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -15,7 +16,6 @@ use crate::runtime::Stop;
 use crate::spec::Parameter;
 use std::collections::HashSet;
 
-/// `spotsigs(c,d)`.
 pub(super) const FAMILY: Family = Family {
     name: "spotsigs",
     parameters: &[
@@ -42,11 +42,12 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// The antecedents of the paper, section 3.1, and the articles that go with them.
+/// The antecedents of the paper, section 3.1, and the articles that go with the paper's "a" and
+/// "the".
 const ANTECEDENTS: [&str; 13] =
     ["a", "an", "the", "is", "are", "was", "were", "be", "do", "did", "have", "has", "had"];
 
-/// `spotsigs(c,d)`; a document without a spot has one fingerprint of all its tokens.
+/// `spotsigs(c,d)`. A document without a spot has one fingerprint of all its tokens.
 #[derive(Debug)]
 struct Spotsigs {
     c: usize,
@@ -69,7 +70,7 @@ impl Method for Spotsigs {
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         let is_antecedent = |hash: &u64| self.antecedents.contains(hash);
         let mut spot = Vec::with_capacity(1 + self.c);
-        // Looking for the next words from every spot would be quadratic in a text of small words.
+        // To look for the next words from every spot would be quadratic in a text of small words.
         let words: Vec<u64> = hashes.iter().copied().filter(|hash| !is_antecedent(hash)).collect();
         let antecedents = hashes.iter().enumerate().filter(|(_, hash)| is_antecedent(hash));
         for (spots, (position, hash)) in antecedents.enumerate() {

@@ -1,8 +1,8 @@
 //! Fingerprints of the subroutines of a program.
 //!
-//! Syntax-based chunking (Finkel et al. 2002, section 2.1): each paragraph of a program, as the
-//! analyzer `code` marks them, is one fingerprint of all its tokens. Paragraphs of less than `min`
-//! tokens, which any program may have, are left out.
+//! Syntax-based chunking (Finkel et al. 2002, section 2.1): every paragraph of a program, as the
+//! analyzer `code` marks paragraphs, is one fingerprint of all its tokens. Paragraphs of fewer than
+//! `min` tokens are dropped, because any program may have such paragraphs.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -14,7 +14,6 @@ use crate::runtime::Stop;
 use crate::spec::Parameter;
 use crate::text::paragraph_break;
 
-/// `syntax(min)`.
 pub(super) const FAMILY: Family = Family {
     name: "syntax",
     parameters: &[Parameter::number(
@@ -39,7 +38,7 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// `syntax(min)`; a document without such a paragraph has one fingerprint of all its tokens.
+/// `syntax(min)`. A document without a long paragraph has one fingerprint of all its tokens.
 #[derive(Debug)]
 struct Syntax {
     min: usize,

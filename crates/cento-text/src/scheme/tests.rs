@@ -1,4 +1,4 @@
-//! The schemes against their definitions, written down naively once more.
+//! Compares the schemes with naive implementations of their definitions.
 
 mod laws;
 
@@ -21,7 +21,7 @@ fn sign(spec: &str, hashes: &[u64]) -> Vec<Fingerprint> {
     sign_tokens(&scheme(spec), &tokens_of(hashes.to_vec()))
 }
 
-/// Signs, and checks what every signature must be.
+/// Signs a text, and checks what holds for every signature.
 fn sign_tokens(scheme: &Scheme, tokens: &Tokens) -> Vec<Fingerprint> {
     // A signature that is not empty must be replaced.
     let mut signature = vec![Fingerprint { key: 1, position: 2 }];
@@ -48,7 +48,7 @@ fn sign_tokens(scheme: &Scheme, tokens: &Tokens) -> Vec<Fingerprint> {
     signature
 }
 
-/// The scheme, with a table of some collection if it reads one.
+/// The scheme, with the table of some collection if the scheme reads one.
 fn scheme(spec: &str) -> Scheme {
     static TABLES: LazyLock<Mutex<HashMap<usize, Arc<FrequencyTable>>>> =
         LazyLock::new(Mutex::default);
@@ -59,15 +59,14 @@ fn scheme(spec: &str) -> Scheme {
     parse_with(spec, table.as_ref()).unwrap()
 }
 
-/// The tokens of the runs that a table must count for the scheme of this specification, if it reads
-/// one.
+/// For a scheme that reads a table, the number of tokens of the runs in the table.
 fn run_tokens(spec: &str) -> Option<usize> {
     let (spec, family) = GRAMMAR.parse(spec).unwrap();
     family.table().map(|table| table.run_tokens(&spec))
 }
 
-/// The runs of `q` tokens of documents of the tokens that [`hashes`] draws from fifty: some are
-/// frequent, some occur once, most never.
+/// The runs of `q` tokens of documents with fifty distinct tokens of [`hashes`]: some are frequent,
+/// some occur once, most never.
 fn table_of(q: usize) -> Arc<FrequencyTable> {
     let mut counter = FrequencyCounter::new(q, "words(nfkc=1,fold=1,cjk=2)");
     for document in 0..20u64 {
@@ -86,7 +85,7 @@ fn keys(signature: &[Fingerprint]) -> HashSet<u64> {
     signature.iter().map(|fingerprint| fingerprint.key).collect()
 }
 
-/// The value of one k-gram, from its definition: a sum of powers.
+/// The value of a k-gram from its definition: a sum of powers.
 fn naive_value(gram: &[u64]) -> u64 {
     let base = 0x9e37_79b9_7f4a_7c15u64;
     let powers = gram.iter().rev().enumerate();
@@ -105,7 +104,7 @@ fn rightmost_least(values: &[u64], range: std::ops::Range<usize>) -> usize {
     range.rev().find(|&i| values[i] == least).unwrap()
 }
 
-/// The signature by definition: `select` chooses positions among the values, at least one.
+/// The signature by definition. `select` chooses at least one position among the values.
 fn naive(hashes: &[u64], k: usize, select: impl Fn(&[u64]) -> Vec<usize>) -> Vec<Fingerprint> {
     let values: Vec<u64> = hashes.windows(k).map(naive_value).collect();
     if values.is_empty() {
@@ -132,12 +131,12 @@ fn winnowed(values: &[u64], w: usize) -> Vec<usize> {
     positions
 }
 
-/// Token hashes: of few distinct tokens, so that values repeat, or of many.
+/// Hashes of tokens, with few distinct tokens, so that values repeat, or many.
 fn hashes(length: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<u64>> {
     let distinct = prop::sample::select(vec![1u64, 2, 3, 50, u64::MAX]);
     (distinct, prop::collection::vec(any::<u64>(), length)).prop_map(|(distinct, numbers)| {
-        // Not a small number's hash: a document that is shorter than a k-gram is signed with that
-        // of its length, and would share a key with a k-gram of such tokens.
+        // No token has the hash of a small number: a document shorter than a k-gram is signed with
+        // the hash of its length, and would share a key with a k-gram of such tokens.
         let token = |number: u64| mix64((number % distinct).wrapping_add(1 << 32));
         numbers.into_iter().map(token).collect()
     })
@@ -160,7 +159,7 @@ proptest! {
         prop_assert_eq!(sign(&format!("kgram(k={k})"), &hashes), naive(&hashes, k, all));
         let multiples = |values: &[u64]| (0..values.len()).filter(|&i| values[i].is_multiple_of(p)).collect();
         prop_assert_eq!(sign(&format!("mod(k={k},p={p})"), &hashes), naive(&hashes, k, multiples));
-        // Of a short text all.
+        // A short text keeps all k-grams.
         let least = |values: &[u64]| match values.len() <= 3 * w {
             true => (0..values.len()).collect(),
             false => winnowed(values, w),
@@ -323,7 +322,6 @@ fn near_duplicates_share_sketches_and_strangers_do_not() {
     }
 }
 
-/// `count` different tokens.
 fn distinct_hashes(count: u64, seed: u64) -> Vec<u64> {
     (0..count).map(|i| mix64(seed << 32 | i)).collect()
 }
@@ -340,7 +338,7 @@ fn winnowing_keeps_two_in_w_plus_one() {
 
 #[test]
 fn winnowing_keeps_one_in_w_of_repeated_text() {
-    // A line of dots had a fingerprint a token, sixteen times its size in memory.
+    // A line of dots had a fingerprint per token, sixteen times its size in memory.
     for period in [1, 2, 3, 7] {
         let hashes: Vec<u64> = (0..10_000).map(|i| mix64(i % period)).collect();
         let count = sign("winnow", &hashes).len();
@@ -360,7 +358,7 @@ fn modulo_keeps_one_in_p() {
 
 #[test]
 fn selected_keys_are_spread_evenly() {
-    // Values of window minima crowd the low end; keys must not.
+    // Values of window minimums crowd the low end, but keys must not.
     for spec in ["winnow(w=50)", "mod(p=64)"] {
         let signature = sign(spec, &distinct_hashes(400_000, 3));
         let mut sixteenths = [0; 16];
@@ -395,7 +393,7 @@ fn short_documents_are_signed_and_differ() {
 
 #[test]
 fn a_short_document_is_not_the_beginning_of_another() {
-    // A token of hash 0 adds nothing to a sum; the number of tokens must.
+    // A token of hash 0 adds nothing to a sum, so the number of tokens must be hashed too.
     let documents: [&[u64]; 4] = [&[7], &[0, 7], &[0, 0, 7], &[0, 0, 0, 7]];
     let keys = documents.map(|document| sign("winnow", document)[0].key);
     assert_eq!(HashSet::from(keys).len(), 4);
@@ -440,8 +438,8 @@ fn impossible_specifications_are_errors() {
 
 #[test]
 fn keys_of_a_text_never_change() {
-    // An index written yesterday must be found by the cento of tomorrow. If this fails, the hash,
-    // the analyzer or the scheme has changed: undo it, or raise HASH_VERSION.
+    // Tomorrow's cento must find an index written yesterday. If this test fails, the hash, the
+    // analyzer or the scheme has changed: undo the change, or raise HASH_VERSION.
     let text = "It is a truth universally acknowledged, that a single man in possession of a good \
                 fortune, must be in want of a wife.";
     let mut tokens = Tokens::default();
@@ -451,7 +449,7 @@ fn keys_of_a_text_never_change() {
         let pairs: Vec<_> = signature.iter().map(|f| (f.key, f.position)).collect();
         assert_eq!(pairs, expected, "{spec}");
     };
-    // A short text keeps all of its runs; windows of 10 keep two of them.
+    // A short text keeps all of its runs. Windows of 10 would keep two.
     check(
         DEFAULT_SPEC,
         &[
@@ -502,7 +500,7 @@ fn keys_of_a_text_never_change() {
 fn signing_ends_at_the_look_at_which_nobody_waits_any_more() {
     use crate::runtime::stop::testing::After;
     let different: Vec<u64> = (0..20_000).map(mix64).collect();
-    // No word of it ends a segment.
+    // A text without a word that ends a segment.
     let one_segment = vec![1; 20_000];
     for (spec, hashes, looks_min) in [
         ("lsh", &different, 300),
@@ -527,7 +525,7 @@ fn signing_ends_at_the_look_at_which_nobody_waits_any_more() {
 
 #[test]
 fn a_text_of_small_words_alone_is_signed_in_one_pass() {
-    // From each of them the search for the next large word went through all that follow.
+    // The search for the next large word went through all following words, from every small word.
     let the = crate::hash::hash_bytes(b"the");
     assert_eq!(sign("spotsigs", &vec![the; 1 << 20]).len(), 1);
 }

@@ -1,17 +1,19 @@
 //! Winnowing: fingerprints that documents with a common passage are certain to share.
 //!
-//! Winnowing (Schleimer, Wilkerson and Aiken 2003) keeps the k-gram of least value of every `w`
-//! consecutive ones. A passage of `w + k - 1` tokens holds `w` k-grams, and every document that
-//! holds the passage keeps the same value for them.
+//! Winnowing (Schleimer, Wilkerson and Aiken 2003) keeps the k-gram of minimum value of every `w`
+//! consecutive k-grams. A passage of `w + k - 1` tokens contains `w` k-grams, and every document
+//! with the passage keeps the same value of these k-grams.
 //!
-//! Of equal values winnowing keeps the one that the previous window kept, or else the rightmost:
-//! the paper's *robust* winnowing (section 5.1). In a line of dots or a table of zeros it keeps one
-//! in `w`, where the rightmost of every window would be all of them.
+//! Among equal values, winnowing keeps the value that the previous window kept, or else the
+//! rightmost: the paper's *robust* winnowing (section 5.1). In a line of dots or a table of zeros,
+//! robust winnowing keeps one k-gram in `w`. To keep the rightmost of every window would keep every
+//! k-gram.
 //!
-//! A short text, with at most [`ALL_RUNS_WINDOWS`] windows' worth of k-grams, keeps all of them.
-//! Winnowing would keep one or a few, and one stock phrase would then decide for the whole text: of
-//! the notices of fewer than 30 words that shared all of their fingerprints, half had a resemblance
-//! below .5. The winnowed fingerprints are among these, so the guarantee holds for short texts too.
+//! A short text, with at most [`ALL_RUNS_WINDOWS`] windows' worth of k-grams, keeps all k-grams.
+//! Winnowing would keep one or a few, and a single stock phrase would then decide for the whole
+//! text: among the notices of fewer than 30 words that shared all of their fingerprints, half had a
+//! resemblance below 0.5. The winnowed fingerprints are among all k-grams, so the guarantee holds
+//! for short texts too.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -23,7 +25,6 @@ use crate::runtime::Stop;
 use crate::scheme::Estimator;
 use crate::spec::Parameter;
 
-/// `winnow(k,w)`.
 pub(super) const FAMILY: Family = Family {
     name: "winnow",
     parameters: &[
@@ -49,18 +50,18 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// A text of at most this many times `w` k-grams keeps all of them. A longer one keeps six
-/// fingerprints or more, enough to estimate its similarity with others.
+/// A text of at most this many times `w` k-grams keeps all k-grams. A longer text keeps at least
+/// six fingerprints, enough to estimate its similarity with other texts.
 const ALL_RUNS_WINDOWS: usize = 3;
 
-/// `winnow(k,w)`: the least k-gram of every `w`; all k-grams of a short text.
+/// `winnow(k,w)`: the minimum k-gram of every `w`, or all k-grams of a short text.
 #[derive(Debug)]
 struct Winnow {
     k: usize,
     w: usize,
 }
 
-/// The values held at a time, the largest window included.
+/// The number of values in memory, enough for the largest window.
 const BUFFER: usize = 1024;
 const _: () = assert!(BUFFER >= 2 * W_MAX as usize);
 
@@ -70,7 +71,7 @@ impl Winnow {
         Winnow { k, w }
     }
 
-    /// Returns the maximum number of k-grams of a text that keeps all of them.
+    /// Returns the maximum number of k-grams of a text that keeps all k-grams.
     fn all_runs_max(&self) -> usize {
         ALL_RUNS_WINDOWS * self.w
     }
@@ -159,15 +160,15 @@ impl Signer for Winnowing {
     }
 }
 
-/// Returns a little more than the usual number of fingerprints of this many values: of random ones
-/// two in w + 1 are kept (Schleimer, Wilkerson and Aiken 2003).
+/// Returns a little more than the usual number of fingerprints for this many values. Among random
+/// values, two in w + 1 are kept (Schleimer, Wilkerson and Aiken 2003).
 fn expected(values: usize, w: usize) -> usize {
     let kept = 2 * values / (w + 1);
     kept + kept / 8 + 4
 }
 
-/// Calls `keep` with the least value of every `w` in a row and its position; with the least of all,
-/// when there are fewer.
+/// Calls `keep` with the minimum of every `w` values in a row and its position. Fewer values than
+/// `w` count as one window.
 #[inline(always)]
 pub(super) fn winnow(
     values: impl Iterator<Item = u64>,
@@ -179,15 +180,14 @@ pub(super) fn winnow(
     windows.finish(keep);
 }
 
-/// The windows of a sequence of values that are not yet decided.
+/// The undecided windows of a sequence of values.
 struct Windows {
     w: usize,
     buffer: [u64; BUFFER],
     held: usize,
     /// The position of `buffer[0]`.
     base: usize,
-    /// The index of the value kept last, and of the next one to compare with it; `None` before the
-    /// first.
+    /// The index of the value kept last, and of the next value to compare with it. `None` at first.
     last: Option<(usize, usize)>,
 }
 
@@ -196,7 +196,7 @@ impl Windows {
         Windows { w, buffer: [0; BUFFER], held: 0, base: 0, last: None }
     }
 
-    /// Takes values, and keeps the least of each window that is complete.
+    /// Takes values, and keeps the minimum of each complete window.
     #[inline(always)]
     fn push(&mut self, mut values: impl Iterator<Item = u64>, mut keep: impl FnMut(u64, usize)) {
         loop {
@@ -208,7 +208,7 @@ impl Windows {
         }
     }
 
-    /// Keeps the remaining values at the end.
+    /// Processes the remaining values at the end of the sequence.
     #[inline(always)]
     fn finish(&mut self, mut keep: impl FnMut(u64, usize)) {
         if self.held > 0 {
@@ -216,7 +216,7 @@ impl Windows {
         }
     }
 
-    /// Processes all complete windows, and makes room behind them.
+    /// Processes all complete windows, and makes room for further values.
     #[inline(always)]
     fn slide(&mut self, keep: &mut impl FnMut(u64, usize)) {
         let Windows { w, buffer, held, base, last } = self;
@@ -232,9 +232,9 @@ impl Windows {
                 least = next + less;
                 next = least + 1;
             } else if end < *held {
-                // The only complete window without the value kept last is this one. Scanning it is
-                // cheaper than keeping candidates in order: it happens once in w values (measured
-                // against a monotone queue and against two stacks).
+                // The value kept last is in every complete window but this one. Scanning the window
+                // is cheaper than keeping candidates in order, because that happens once in w
+                // values (measured against a monotone queue and against two stacks).
                 least += 1 + ngram::rightmost_least(&buffer[least + 1..=end]);
                 next = end + 1;
             } else {
@@ -246,13 +246,14 @@ impl Windows {
         buffer.copy_within(least..*held, 0);
         *base += least;
         *held -= least;
-        // Nothing behind `end`, which is the end of the held values, has been compared.
+        // `end` is the end of the values in the buffer, so the following values have not been
+        // compared.
         *last = Some((0, *held));
     }
 }
 
-/// Fills the buffer from its start and returns the number of values, fewer than fit only at the
-/// end.
+/// Fills the buffer from its start. Returns the number of values, less than the buffer's length
+/// only at the end of the sequence.
 #[inline(always)]
 fn fill(buffer: &mut [u64], values: &mut impl Iterator<Item = u64>) -> usize {
     let mut filled = 0;
@@ -263,7 +264,6 @@ fn fill(buffer: &mut [u64], values: &mut impl Iterator<Item = u64>) -> usize {
     filled
 }
 
-/// Returns the index of the first of `values` that is below `limit`.
 #[inline(always)]
 fn first_below(limit: u64, values: &[u64]) -> Option<usize> {
     values.iter().position(|&value| value < limit)

@@ -1,10 +1,10 @@
 //! Analyzers: their specifications, and a check that two builds of cento analyze texts alike.
 //!
-//! An [`Analyzer`] is identified by its specification, which an index stores. The specification
-//! does not name the version of the Unicode tables, so the index also stores [`Analyzer::digest`],
-//! a hash of the tokens of a fixed text in many scripts.
+//! The specification of an [`Analyzer`] identifies it, and an index stores the specification.
+//! Because the specification does not contain the version of the Unicode tables, the index also
+//! stores [`Analyzer::digest`], a hash of the tokens of a fixed text in many scripts.
 //!
-//! Except for `avtor`, analyzers do not guess languages: the same rules hold for every text, so
+//! Except for `avtor`, analyzers do not guess languages. The same rules hold for every text, so
 //! that a quotation is found in a text of another language.
 
 use super::family::{Family, Method};
@@ -17,30 +17,30 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Turns texts into tokens, in one of the ways a specification can name.
+/// Turns texts into tokens, in the way that a specification describes.
 ///
-/// `words(nfkc=1,fold=1,cjk=2)`, the default, takes words as they read rather than as they are
-/// encoded: `nfkc=1` makes compatible characters equal (Unicode NFKC), `fold=1` upper and lower
-/// case (full case folding), and `cjk=2` cuts runs of letters of scripts written without spaces
-/// into overlapping pairs; `cjk=0` leaves such runs whole.
+/// `words(nfkc=1,fold=1,cjk=2)`, the default, compares words as readers see them, whatever their
+/// encoding. `nfkc=1` makes compatible characters equal (Unicode NFKC), `fold=1` upper and lower
+/// case (full case folding), and `cjk=2` cuts runs of letters in scripts without spaces into
+/// overlapping pairs. `cjk=0` leaves such runs whole.
 ///
 /// `prefixes(n=1)` takes the first n letters of each word.
 /// `avtor(language=auto,markup=1,homoglyphs=1,stop=1,filter=1,stem=1)` is the pipeline of AVTOR.NET
-/// (Sharapova and Sharapova 2018): each step can be turned off. The language determines stop words
-/// and stems; naming it is better than detecting it if texts are short, or all in one language.
+/// (Sharapova and Sharapova 2018), whose steps can be turned off. Stop words and stems depend on
+/// the language. Specify the language if texts are short, or all in the same language.
 ///
 /// `code(language=java,names=0)` reads programs in C, C++ (`cpp`), Java, Python and Rust, and with
 /// features of the crate in JavaScript, TypeScript, PHP and Ruby (`code-web`), and Go, C# and
-/// Kotlin (`code-all`): names, numbers and strings are one token each, whatever they are, unless
-/// `names=1`. The language must be given; [`ByName`](super::code::ByName) finds it from the names
-/// of files.
+/// Kotlin (`code-all`). A name, number or string is a token that does not depend on its content,
+/// unless `names=1`. A specification must contain the language. [`ByName`](super::code::ByName)
+/// finds the language from the names of files.
 ///
-/// `letters()`, `chars()`, `consonants()` and `bytes()` take characters for tokens: letters and
-/// digits, in the normal form of words and with their marks; these and `_` for all else; letters
-/// without the vowels of ASCII; and every byte.
+/// `letters()`, `chars()`, `consonants()` and `bytes()` have characters as tokens: letters and
+/// digits in the normal form of words with their marks, letters and digits with `_` for everything
+/// else, letters without the vowels of ASCII, and every byte.
 ///
-/// `folds` of `words`, `prefixes`, `letters` and `chars` names spellings that are equal, as in
-/// `words(folds=marks+uv)`; see the list of analyzers.
+/// `folds` of `words`, `prefixes`, `letters` and `chars` lists spellings that are treated as equal,
+/// as in `words(folds=marks+uv)`. The list of analyzers explains all folds.
 ///
 /// ```
 /// use cento_text::{Stop, text::{Tokens, analyzer::Analyzer}};
@@ -84,50 +84,50 @@ static FAMILIES: [&Family; 8] = [
 
 static GRAMMAR: Grammar<Family> = Grammar { noun: "analyzer", families: &FAMILIES };
 
-/// Returns all families of analyzers, also those that this build leaves out.
+/// Returns all families of analyzers, including families that this build lacks.
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
 }
 
-/// The maximum number of tokens that are passed on at a time: as many as a book's chapter has, so
-/// that few texts have more.
+/// The maximum number of tokens that are passed on at a time: as many as a chapter of a book has,
+/// so that few texts have more.
 pub const PART_TOKENS: usize = 1 << 16;
 
 impl Analyzer {
-    /// Returns the family that it belongs to.
+    /// Returns the family of the analyzer.
     #[must_use]
     pub fn family(&self) -> &'static Family {
         self.family
     }
 
-    /// Returns its name and parameters.
+    /// Returns the name and the parameters.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// Returns the analyzer whose tokens delimit passages in texts that this one signs.
+    /// Returns the analyzer whose tokens delimit passages in texts that this analyzer signs.
     ///
-    /// It is this one, unless it leaves words out, takes stems or reads letters: such tokens serve
-    /// to find documents, but the ends of a passage, and its changes, are found more exactly with
-    /// all words unchanged, and a reader counts words.
+    /// The result is a different analyzer if this analyzer omits words, makes stems or reads
+    /// letters. Such tokens serve to find documents, but with all words unchanged the ends of a
+    /// passage and its changes are more exact, and a reader counts words.
     #[must_use]
     pub fn of_passages(&self) -> Analyzer {
         self.replaced_by(self.method.of_passages())
     }
 
-    /// Returns the analyzer that compares texts before one of them is removed.
+    /// Returns the analyzer that compares texts before one of the texts is removed.
     ///
-    /// It is this one, unless it leaves out words, numbers or parts of them: two texts that say
-    /// different things can be equal in the rest. Folded letters are not
-    /// left out, so those analyzers decide themselves.
+    /// The result is a different analyzer if this analyzer omits words, numbers or parts of words:
+    /// two texts with different meanings can be equal in everything else. Folded letters are not
+    /// omitted, so an analyzer with folds is returned unchanged.
     #[must_use]
     pub fn of_all_words(&self) -> Analyzer {
         self.replaced_by(self.method.of_all_words(true))
     }
 
-    /// Returns the analyzer of all words but those of tags, if this one leaves tags out.
+    /// Returns the analyzer of all words except the words of tags, if this analyzer omits tags.
     #[must_use]
     pub fn of_all_words_but_tags(&self) -> Analyzer {
         self.replaced_by(self.method.of_all_words(false))
@@ -138,12 +138,12 @@ impl Analyzer {
         other.map_or_else(|| self.clone(), |other| other.expect("every build with this one has it"))
     }
 
-    /// Returns the usual number of its tokens for a word: 1, unless it reads letters.
+    /// Returns the usual number of tokens per word: 1, unless the analyzer reads letters.
     pub fn tokens_a_word(&self) -> u32 {
         self.method.tokens_a_word()
     }
 
-    /// Returns whether it reads programs.
+    /// Returns whether the analyzer reads programs.
     #[must_use]
     pub fn is_of_programs(&self) -> bool {
         self.spec().name() == code::FAMILY.name
@@ -160,9 +160,9 @@ impl Analyzer {
         }
     }
 
-    /// Returns a byte of each token of a program, ascending, for shares of programs, which count
-    /// tokens: names and strings of any length are one token each. None if it does not read
-    /// programs.
+    /// Returns the first byte of each token of a program, ascending, or `None` if the analyzer does
+    /// not read programs. Shares of programs count tokens, because names and strings of any length
+    /// are one token.
     ///
     /// # Errors
     /// As [`analyze`](Self::analyze).
@@ -175,8 +175,8 @@ impl Analyzer {
         Ok(Some(tokens.places()))
     }
 
-    /// Returns the bytes that are the tokens of a text of ASCII, one each, in their order; `None`
-    /// for analyzers with other tokens.
+    /// Returns the bytes that are the tokens of an ASCII text, in their order, or `None` for
+    /// analyzers with other tokens.
     pub fn alphabet(&self) -> Option<&'static [u8]> {
         self.method.alphabet()
     }
@@ -185,7 +185,7 @@ impl Analyzer {
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] when the text or the number of its tokens does not fit in 32 bits;
+    /// [`Error::Input`] when the text or the number of its tokens does not fit in 32 bits.
     /// [`Error::Cancelled`] soon after `stop` is set.
     pub fn analyze(&self, text: &str, tokens: &mut Tokens, stop: &Stop) -> Result<()> {
         tokens.hashes.clear();
@@ -197,15 +197,15 @@ impl Analyzer {
         check_length(tokens.taken(), "tokens").map(|_| ())
     }
 
-    /// Calls `each` with the hashes of the tokens of `text`, in order, [`PART_TOKENS`] at most at a
-    /// time, and leaves the last of them in `part`, whose contents are replaced. Gives the number
-    /// of all.
+    /// Calls `each` with the hashes of the tokens of `text`, in order, with at most [`PART_TOKENS`]
+    /// hashes at a time. Replaces the contents of `part` by the hashes after the last call. Returns
+    /// the number of all tokens.
     ///
-    /// A text takes no more memory, however many tokens it has.
+    /// The memory does not grow with the number of tokens.
     ///
     /// # Errors
     ///
-    /// As [`analyze`](Self::analyze); [`Error::Cancelled`] soon after `stop`.
+    /// As [`analyze`](Self::analyze).
     pub fn for_each_part(
         &self,
         text: &str,
@@ -221,8 +221,8 @@ impl Analyzer {
         check_length(parts.taken(), "tokens")
     }
 
-    /// Returns the memory, in bytes, that the analysis of a text of this many bytes takes
-    /// temporarily, without its tokens.
+    /// Returns the temporary memory, in bytes, for the analysis of a text of this many bytes,
+    /// without the memory of its tokens.
     #[must_use]
     pub fn scratch_bytes(&self, text_bytes: usize) -> usize {
         self.method.scratch_bytes(text_bytes)
@@ -251,8 +251,8 @@ impl Analyzer {
     }
 }
 
-/// Returns the result of an analysis; a defect in a library that reads texts, such as a stemmer or
-/// a grammar, affects only the text that triggers it.
+/// Returns the result of an analysis. Catches panics, so that a defect in a library that reads
+/// texts, such as a stemmer or a grammar, affects only the text that triggers the defect.
 fn caught(analysis: impl FnOnce() -> Result<()>) -> Result<()> {
     Error::catch("the analysis of a text", analysis)
 }
@@ -361,8 +361,8 @@ mod tests {
 
     #[test]
     fn every_analysis_of_a_text_never_changes() {
-        // Indexes store this number. A new Unicode table may change it, and with it tokens: then
-        // existing indexes are refused, so the change needs a word in CHANGELOG.
+        // Indexes store this number. A new Unicode table may change the number, and tokens with it.
+        // Existing indexes are then refused, so CHANGELOG must mention the change.
         let expected = [
             ("words", 0x1343_6fe0_0f01_70a3),
             ("prefixes", 0x0a2b_85f4_6302_c0c1),
@@ -440,7 +440,7 @@ mod tests {
             ("code(language=java)", "code(language=java,names=1)"),
         ] {
             assert_eq!(of_all_words(spec), expected, "{spec}");
-            // One that leaves out nothing decides itself.
+            // An analyzer that omits nothing is returned unchanged.
             assert_eq!(of_all_words(expected), expected);
         }
         for spec in [DEFAULT_SPEC, folded, "letters(folds=uv)", "chars()", "bytes()"] {
@@ -504,7 +504,7 @@ mod tests {
 
     #[test]
     fn parts_together_are_the_tokens_of_every_analyser() {
-        // Each text has more tokens than a part, some in one run of letters.
+        // Every text has more tokens than a part, some in a single run of letters.
         let texts = [
             "two ".repeat(PART_TOKENS + 1),
             ".".repeat(PART_TOKENS + 1),
@@ -578,7 +578,7 @@ mod tests {
 
     #[test]
     fn a_word_of_a_megabyte_has_no_stem() {
-        // The stemmer took time that grows with the square of its length.
+        // The time of the stemmer grew with the square of the word's length.
         let analyzer: Analyzer = "avtor(language=en,filter=0)".parse().unwrap();
         let mut tokens = Tokens::default();
         analyzer.analyze(&"ay".repeat(1 << 19), &mut tokens, Stop::NEVER).unwrap();

@@ -20,13 +20,12 @@ use crate::spec::Parameter;
 #[cfg(feature = "avtor")]
 use std::sync::Arc;
 
-/// The names in specifications: "find out", "none of these", and the languages.
+/// The names in specifications: "detect the language", "no language", and the languages.
 const LANGUAGES: [&str; 20] = [
     "auto", "none", "ar", "da", "de", "el", "en", "es", "fi", "fr", "hu", "it", "nl", "no", "pt",
     "ro", "ru", "sv", "ta", "tr",
 ];
 
-/// `avtor(language,markup,homoglyphs,stop,filter,stem)`.
 pub(super) const FAMILY: Family = Family {
     name: "avtor",
     parameters: &[

@@ -1,8 +1,8 @@
 //! Where does the bibliography of a text begin?
 //!
-//! After a line that is one of the headings in `headings.txt`, in the second half of the text. Some
-//! of these also stand above prose ("Sources", of a river): of such a heading, which is marked in
-//! the list, the lines after it must look like entries of a bibliography.
+//! A bibliography begins after a line that is a heading in `headings.txt`, in the second half of
+//! the text. Some headings also occur above prose ("Sources", of a river). The list marks these
+//! headings, and the lines after such a heading must look like entries of a bibliography.
 
 use std::ops::Range;
 use std::str::Chars;
@@ -10,8 +10,8 @@ use std::str::Chars;
 use super::quotations::lines;
 use super::unicode::{folded, is_number, is_white_space};
 
-/// Finds the bibliography of a text: from the last heading that announces one, if that is in the
-/// second half of the text, to the end or to an appendix.
+/// Finds the bibliography of a text: from the last heading of a bibliography, if the heading is in
+/// the second half of the text, to the end or to an appendix.
 #[must_use]
 pub fn bibliography(text: &str) -> Option<Range<u32>> {
     let is_late = |range: &Range<u32>| range.start as usize >= text.len() / 2;
@@ -36,16 +36,16 @@ pub fn bibliography(text: &str) -> Option<Range<u32>> {
 /// A line that announces a bibliography.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Heading {
-    /// Nothing else has this heading.
+    /// Only a bibliography has this heading.
     Certain,
-    /// A chapter of prose may have it.
+    /// A chapter of prose may have this heading.
     Doubtful,
 }
 
 /// The mark of doubtful headings in the list.
 const DOUBTFUL: &str = "? ";
 
-/// The characters of a line that are looked at; no heading has as many.
+/// The maximum number of characters of a line that are examined. No heading has as many.
 const HEADING_CHARS_MAX: usize = 200;
 
 fn heading(line: &str) -> Option<Heading> {
@@ -64,7 +64,7 @@ fn heading(line: &str) -> Option<Heading> {
     })
 }
 
-/// Greek capitals have no accents.
+/// Removes accents, because Greek headings in capitals have no accents.
 fn without_accents(heading: &str) -> String {
     let accents = ['\u{3ac}', '\u{3ad}', '\u{3ae}', '\u{3af}', '\u{3cc}', '\u{3cd}', '\u{3ce}'];
     let plain = ['\u{3b1}', '\u{3b5}', '\u{3b7}', '\u{3b9}', '\u{3bf}', '\u{3c5}', '\u{3c9}'];
@@ -84,7 +84,7 @@ fn is_appendix(line: &str) -> bool {
         "\u{43f}\u{440}\u{438}\u{43b}\u{43e}\u{436}\u{435}\u{43d}\u{438}\u{435}",
     ];
     let line = bare(line);
-    // "Appendix A", "Appendix 2: Data", and no sentence that begins with the word.
+    // "Appendix A" and "Appendix 2: Data", but no sentence that begins with the word.
     let mut words = line.split(is_white_space).filter(|word| !word.is_empty());
     let is_first =
         words.next().is_some_and(|word| appendices.contains(&word.trim_end_matches(':')));
@@ -106,11 +106,11 @@ fn bare(line: &str) -> String {
     };
     let line = line.trim_matches(is_mark);
     let line = without_number(line).trim_start_matches(is_mark);
-    // The lower case of the Turkish capital has a dot of its own.
+    // The lower case of the Turkish capital has a separate dot.
     folded(line.chars()).collect::<String>().replace("i\u{307}", "i")
 }
 
-/// Leaves out a Roman number, a letter or a Chinese number before a heading: "VI. References".
+/// Removes a Roman number, a letter or a Chinese number before a heading: "VI. References".
 fn without_number(line: &str) -> &str {
     if let Some((number, rest)) = line.split_once('\u{3001}')
         && number.chars().all(|c| digit(c).is_some() || c == '\u{5341}')
@@ -124,18 +124,18 @@ fn without_number(line: &str) -> &str {
     if !number.is_empty() && (is_roman || is_letter) { rest } else { line }
 }
 
-/// The text after a heading that is looked at.
+/// How much text after a heading is examined.
 const LINES_MAX: usize = 8;
 const CHARS_MAX: usize = 1500;
 
-/// The most characters of entries for each detail: an entry has a year, and often pages.
+/// The maximum number of characters per detail of entries: an entry has a year, and often pages.
 const CHARS_PER_DETAIL: usize = 200;
 
-/// The fewest marks of punctuation for a hundred words of entries. Prose has about 15, entries have
-/// 40 and more.
+/// The minimum number of punctuation marks for a hundred words of entries. Prose has about 15,
+/// entries have 40 and more.
 const MARKS_PERCENT_MIN: usize = 30;
 
-/// Returns whether a text begins as a bibliography does: it has many years, ranges of pages and
+/// Returns whether a text begins as a bibliography does, with many years, ranges of pages and
 /// addresses, and much punctuation.
 fn looks_like_entries(text: &str) -> bool {
     let filled = lines(text)
@@ -170,7 +170,7 @@ fn details(text: &str) -> usize {
     while let Some(c) = chars.next() {
         let Some(first) = digit(c) else { continue };
         let (number, digits) = number_of(first, &mut chars);
-        // "45-67"; of "1914-1918" the range is one detail.
+        // "45-67". A range of years such as "1914-1918" is a single detail.
         let mut after = chars.clone();
         let is_dash = |c: char| matches!(c, '-' | '\u{2010}'..='\u{2014}' | '~' | '\u{301c}');
         let is_range = after.next().is_some_and(is_dash)
@@ -189,7 +189,7 @@ fn details(text: &str) -> usize {
 /// Years of the calendars in use: Christian, Islamic, Persian and Buddhist.
 const YEARS: Range<u32> = 1300..2700;
 
-/// Reads the rest of a number; returns it, and the number of its digits.
+/// Reads the remaining digits of a number. Returns the number, and how many digits it has.
 fn number_of(first: u32, chars: &mut Chars<'_>) -> (u32, usize) {
     let (mut number, mut digits) = (first, 1);
     while let Some(next) = chars.clone().next().and_then(digit) {
@@ -202,7 +202,7 @@ fn number_of(first: u32, chars: &mut Chars<'_>) -> (u32, usize) {
 
 /// Returns the value of a decimal digit, in the scripts of today.
 fn digit(c: char) -> Option<u32> {
-    // The zeros of scripts whose digits follow one another.
+    // The zeros of scripts whose digits have consecutive code points.
     const ZEROS: [char; 18] = [
         '0', '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{b66}',
         '\u{be6}', '\u{c66}', '\u{ce6}', '\u{d66}', '\u{e50}', '\u{ed0}', '\u{f20}', '\u{1040}',
@@ -220,7 +220,6 @@ fn digit(c: char) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// Checks what a text with this end has as its bibliography.
     fn check(end: &str, expected: Option<&str>) {
         let text = format!("{}{end}", "Body of the text.\n".repeat(9 + end.len() / 10));
         let found = bibliography(&text).map(|at| &text[at.start as usize..at.end as usize]);
@@ -235,7 +234,7 @@ mod tests {
         check("REFERENCES\nA\n\nAppendix A\nB\n", Some("REFERENCES\nA\n\n"));
         check("References are given below.\nA", None);
         check("\u{53c2}\u{8003}\u{6587}\u{732e}\nA", Some("\u{53c2}\u{8003}\u{6587}\u{732e}\nA"));
-        // The table of contents names it, too.
+        // The table of contents also contains the heading.
         assert_eq!(bibliography(&format!("References\n{body}")), None);
     }
 
@@ -313,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_heading_that_prose_may_have_needs_entries_below_it() {
-        // A chapter "Sources" about a river was excluded with all that followed.
+        // A chapter "Sources" about a river was excluded with everything that followed.
         let story = "The river has two sources, and both are in the hills above the town.\n\
                      In 1858 a traveller came to the lake, and in 1862 he found the falls.\n\
                      He wrote home about it, but nobody there believed a word of what he said.\n";
@@ -338,7 +337,7 @@ mod tests {
                 check(&end, Some(&end));
             }
         }
-        // The heading that is certain stays the beginning.
+        // The certain heading remains the beginning.
         let both = format!("References\nDoe, A. 2001.\nSources\n{}", story.repeat(3));
         check(&both, Some(&both));
     }

@@ -2,30 +2,30 @@
 //!
 //! Four kinds of token, for schemes over characters:
 //!
-//! - [`Kind::Chars`]: letters and digits, and `_` for every other character. Over ASCII this is the
+//! - [`Kind::Chars`]: letters and digits, and `_` for every other character. In ASCII this is the
 //!   alphabet of 37 signs of Sun et al. (2013), section 7.1: lower case, digits and `_`. The paper
-//!   leaves other texts out. Here a letter or digit of any script is a token, with the marks that
-//!   belong to it, normalised and folded as the analyzer `words` does (see [`super::normalize`]):
-//!   one composed character and the same letter with a combining accent are one token, a vowel sign
-//!   of Devanagari belongs to its consonant, and a ligature is its letters.
-//! - [`Kind::Letters`]: the same letters and digits without anything between them. Recognised text
-//!   (OCR) has wrong and missing spaces and marks as it has wrong letters, and a word that a line
-//!   end divides is whole.
-//! - [`Kind::Consonants`]: the consonants; vowels and all else are left out (Koala, Heintze 1996:
-//!   chunks of 20 consonants). Vowels are a, e, i, o and u, with whatever marks. Which letters of
-//!   other scripts are vowels depends on the language, so these letters are all kept.
-//! - [`Kind::Bytes`]: every byte as it is (SIF, Manber 1994: chunks of 50 bytes). The span of a
-//!   byte is that of its character, so that no passage cuts one.
+//!   does not treat other texts. Here a letter or digit of any script is a token, with its marks,
+//!   normalized and folded as in the analyzer `words` (see [`super::normalize`]): a composed
+//!   character and the same letter with a combining accent are the same token, a vowel sign of
+//!   Devanagari belongs to its consonant, and a ligature is its letters.
+//! - [`Kind::Letters`]: the same letters and digits without anything between. OCR text has wrong
+//!   and missing spaces and marks as well as wrong letters, and a word that a line end divides is
+//!   whole.
+//! - [`Kind::Consonants`]: the consonants, without vowels and everything else (Koala, Heintze 1996:
+//!   chunks of 20 consonants). Vowels are a, e, i, o and u, with any marks. Which letters of other
+//!   scripts are vowels depends on the language, so all letters of other scripts are kept.
+//! - [`Kind::Bytes`]: every byte unchanged (SIF, Manber 1994: chunks of 50 bytes). The span of a
+//!   byte is the span of its character, so that no passage cuts a character.
 //!
-//! Marks that follow no letter or digit, and characters that are invisible by definition, are left
-//! out. [`Kind::Chars`] takes a text beyond ASCII without a letter or digit, such as one of emoji,
-//! symbol by symbol, as `words` does: otherwise all such texts of one length would be equal.
+//! Marks that follow no letter or digit, and characters that are invisible by definition, are
+//! omitted. [`Kind::Chars`] reads a text beyond ASCII without a letter or digit, such as emoji,
+//! symbol by symbol, as `words` does. Otherwise all such texts of the same length would be equal.
 //! [`Kind::Letters`] does so with every text without a letter or digit.
 //!
-//! Text is read in runs of ASCII, by a table, and *chunks*: a run of other characters, and the
-//! letter or digit of ASCII before it, which a mark may change. No normalisation crosses the place
-//! before an ASCII character. One that crosses the place after a sign of ASCII makes another sign
-//! of it (`=` and U+0338).
+//! Text is read in runs of ASCII, by a table, and in *chunks*: a run of other characters, with the
+//! preceding ASCII letter or digit, which a mark may change. Normalization never combines an ASCII
+//! character with a character before it. A sign of ASCII that combines with the next character
+//! becomes a different sign (`=` and U+0338).
 
 use super::family::{Family, Tokenize};
 use super::fold::{FOLDS, Folds};
@@ -43,7 +43,6 @@ use crate::runtime::Stop;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// `letters()`.
 pub(super) const LETTERS: Family = Family {
     name: "letters",
     parameters: &[FOLDS],
@@ -54,7 +53,6 @@ pub(super) const LETTERS: Family = Family {
     build: Some(|spec| Arc::new(Characters::new(Kind::Letters, Folds::of(spec)))),
 };
 
-/// `chars()`.
 pub(super) const CHARS: Family = Family {
     name: "chars",
     parameters: &[FOLDS],
@@ -65,7 +63,6 @@ pub(super) const CHARS: Family = Family {
     build: Some(|spec| Arc::new(Characters::new(Kind::Chars, Folds::of(spec)))),
 };
 
-/// `consonants()`.
 pub(super) const CONSONANTS: Family = Family {
     name: "consonants",
     parameters: &[],
@@ -76,7 +73,6 @@ pub(super) const CONSONANTS: Family = Family {
     build: Some(|_| Arc::new(Characters::new(Kind::Consonants, Folds::NONE))),
 };
 
-/// `bytes()`.
 pub(super) const BYTES: Family = Family {
     name: "bytes",
     parameters: &[],
@@ -87,7 +83,6 @@ pub(super) const BYTES: Family = Family {
     build: Some(|_| Arc::new(Characters::new(Kind::Bytes, Folds::NONE))),
 };
 
-/// The kind of token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Chars,
@@ -96,12 +91,12 @@ enum Kind {
     Bytes,
 }
 
-/// The tokens of a text are its characters.
+/// The analyzer: the tokens of a text are its characters.
 #[derive(Debug)]
 struct Characters {
     kind: Kind,
     folds: Folds,
-    /// The hash of the token for each byte of ASCII, `None` for one that is left out.
+    /// For each byte of ASCII, the hash of its token, or `None` if the byte is omitted.
     hashes: Box<[Option<u64>; 128]>,
 }
 
@@ -126,24 +121,25 @@ const ALPHABET: &[u8; 37] = b"0123456789_abcdefghijklmnopqrstuvwxyz";
 const SEPARATOR: u8 = b'_';
 
 /// The number of letters of a usual word: 4.5 in English sentences, 4.6 in RFCs, 4.9 in novels and
-/// essays, 5.3 in recognised pages of German and French books.
+/// essays, 5.3 in OCR pages of German and French books.
 const LETTERS_A_WORD: u32 = 5;
 
-/// The number of these that are consonants: three in five.
+/// The number of consonants of a usual word: three in five letters.
 const CONSONANTS_A_WORD: u32 = 3;
 
-/// The number of bytes of ASCII processed in one go.
+/// The number of bytes of ASCII that are processed at a time.
 const PIECE: usize = 1024;
 
 /// The number of pieces and chunks between two checks of the stop flag.
 const PARTS_BETWEEN_LOOKS: usize = 64;
 
-/// A letter with more bytes of marks is hashed incrementally instead of being collected.
+/// The maximum number of bytes of a letter in memory. A letter with more marks is hashed
+/// incrementally.
 const LETTER_BYTES_HELD: usize = 64;
 
 impl Tokenize for Characters {
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
-        // Letters are joined without that.
+        // Letters are joined anyway, so hyphens matter only for `chars`.
         let folds = match self.kind {
             Kind::Chars => self.folds,
             _ => self.folds.without_hyphens(),
@@ -164,7 +160,7 @@ impl Tokenize for Characters {
     }
 
     fn of_passages(&self) -> Option<String> {
-        // A reader counts words; bytes are for data that may lack them.
+        // A reader counts words. Bytes are for data that may have no words.
         let folds = FOLDS.written(self.folds.value());
         (self.kind != Kind::Bytes).then(|| format!("words(folds={folds})"))
     }
@@ -176,7 +172,7 @@ impl Tokenize for Characters {
     fn tokens_a_word(&self) -> u32 {
         match self.kind {
             Kind::Letters => LETTERS_A_WORD,
-            // With the space after them.
+            // A word has a space after its letters.
             Kind::Chars => LETTERS_A_WORD + 1,
             Kind::Consonants => CONSONANTS_A_WORD,
             Kind::Bytes => 1,
@@ -198,7 +194,6 @@ impl Characters {
     }
 }
 
-/// Appends the bytes of `text`.
 fn bytes(text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
     for (at, (start, c)) in text.char_indices().enumerate() {
         stop.check_at(at)?;
@@ -233,7 +228,7 @@ fn has_sign(text: &str, stop: &Stop) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns whether a normalised character is a letter or digit: a word character that does not join
+/// Returns whether a normalized character is a letter or digit: a word character that does not join
 /// words.
 fn is_sign(c: char, class: Class) -> bool {
     // The connector punctuation that NFKC leaves.
@@ -241,7 +236,7 @@ fn is_sign(c: char, class: Class) -> bool {
     matches!(class, Class::Word | Class::Unit | Class::Syllable) && !joins
 }
 
-/// Returns the sign of a lower-case byte of ASCII, if it has one.
+/// Returns the sign of a lower-case byte of ASCII, or `None` if the byte is omitted.
 const fn sign_of(kind: Kind, lower: u8) -> Option<u8> {
     match (lower, kind) {
         (_, Kind::Bytes) => Some(lower),
@@ -319,8 +314,8 @@ impl Characters {
     }
 }
 
-/// Returns the chunk after the first `ascii` bytes of `bytes`, which are ASCII: empty if no other
-/// character follows.
+/// Returns the chunk after the first `ascii` bytes of `bytes`, which are ASCII. Empty if no
+/// non-ASCII character follows.
 fn chunk_after(bytes: &[u8], ascii: usize) -> Range<usize> {
     if bytes.get(ascii).is_none_or(u8::is_ascii) {
         return ascii..ascii;
@@ -330,7 +325,7 @@ fn chunk_after(bytes: &[u8], ascii: usize) -> Range<usize> {
     ascii - usize::from(joins)..ascii + length
 }
 
-/// A letter or digit, and the marks so far.
+/// A letter or digit, and its marks so far.
 struct Letter {
     is_open: bool,
     bytes: [u8; LETTER_BYTES_HELD],
@@ -375,7 +370,7 @@ struct CharacterSink<'a, T> {
 }
 
 impl<T: Take> CharacterSink<'_, T> {
-    /// Ends the letter, if one is open.
+    /// Ends the letter, if a letter is open.
     #[inline]
     fn close(&mut self) {
         if std::mem::take(&mut self.letter.is_open) {

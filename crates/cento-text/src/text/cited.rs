@@ -1,4 +1,4 @@
-//! Which parts of a text are the words of others, by the marks of its author?
+//! Which parts of a text did its author mark as the words of others?
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::bibliography::bibliography;
 use super::quotations::quotations;
 use super::ranges::joined;
 
-/// Returns the bytes of these parts of a text: ascending and disjoint.
+/// Returns the bytes of these parts of a text, as ascending and disjoint ranges.
 ///
 /// ```
 /// use cento_api::CitedPart;

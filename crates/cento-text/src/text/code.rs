@@ -1,4 +1,4 @@
-//! Programs, analyzed by structure, and their language, detected from the names of files.
+//! The analysis of programs by structure, and the detection of their language from file names.
 
 #[cfg(feature = "code")]
 mod grammar;
@@ -20,16 +20,13 @@ use crate::spec::Parameter;
 #[cfg(feature = "code")]
 use std::sync::Arc;
 
-/// A language of programs.
 #[derive(Debug)]
 struct Language {
-    /// The name in specifications.
     name: &'static str,
-    /// The endings of the names of its files.
     endings: &'static [&'static str],
     /// The feature of the crate that includes the grammar.
     feature: &'static str,
-    /// Whether this build has it.
+    /// Whether this build includes the grammar.
     is_built: bool,
 }
 
@@ -45,8 +42,8 @@ const fn of_all(name: &'static str, endings: &'static [&'static str]) -> Languag
     Language { name, endings, feature: "code-all", is_built: cfg!(feature = "code-all") }
 }
 
-/// All languages, also those that this build leaves out. A `.h` file is of C or C++, and a
-/// TypeScript file can be read by the grammar of those with JSX.
+/// All languages, including languages that this build lacks. A `.h` file may be C or C++, and the
+/// grammar of TypeScript with JSX (`tsx`) can read a TypeScript file.
 const LANGUAGES: [Language; 13] = [
     of_code("c", &[".c", ".h"]),
     of_code("cpp", &[".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx"]),
@@ -74,7 +71,7 @@ const NAMES: [&str; LANGUAGES.len()] = {
     names
 };
 
-/// The feature that each language needs, if this build leaves it out.
+/// For each language, the feature that this build lacks, if any.
 const MISSING: [Option<&str>; LANGUAGES.len()] = {
     let mut missing = [None; LANGUAGES.len()];
     let mut number = 0;
@@ -87,7 +84,6 @@ const MISSING: [Option<&str>; LANGUAGES.len()] = {
     missing
 };
 
-/// `code(language,names)`.
 pub(super) const FAMILY: Family = Family {
     name: "code",
     parameters: &[
@@ -106,13 +102,14 @@ pub(super) const FAMILY: Family = Family {
     build: None,
 };
 
-/// Returns the names of the languages that this build has, always in the same order: more features
-/// add names at the end.
+/// Returns the names of the languages that this build includes, always in the same order: more
+/// features add names at the end.
 pub fn languages() -> impl Iterator<Item = &'static str> {
     LANGUAGES.iter().filter(|language| language.is_built).map(|language| language.name)
 }
 
-/// Finds the language of programs from the names of their files, for specifications that name none.
+/// Finds the language of programs from the names of their files, for specifications without a
+/// language.
 ///
 /// ```
 /// use cento_text::text::code::ByName;
@@ -126,14 +123,15 @@ pub fn languages() -> impl Iterator<Item = &'static str> {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ByName {
-    /// The first name, and the languages that all names so far agree on; `None` before the first.
+    /// The first name, and the languages that fit all names so far. `None` before the first name.
     agreed: Option<(String, Vec<&'static str>)>,
     /// The reason why no language fits all names.
     disagreement: Option<String>,
 }
 
 impl ByName {
-    /// Takes the name of a file into account. The ending of a compressed file may follow its own.
+    /// Takes a file name into account. The ending of a compressed file may follow the ending of the
+    /// language.
     pub fn add(&mut self, name: &str) {
         if self.disagreement.is_some() {
             return;
@@ -157,11 +155,11 @@ impl ByName {
         }
     }
 
-    /// Returns the one language of all files, as specifications name it.
+    /// Returns the common language of all files, by its name in specifications.
     ///
     /// # Errors
-    /// The reason, as a clause, if the language is unclear: no file, a file of no known language,
-    /// or files of several.
+    /// The reason, as a clause, if the language is unclear: no file, a file in no known language,
+    /// or files in several languages.
     pub fn language(&self) -> Result<&'static str, String> {
         match (&self.disagreement, &self.agreed) {
             (Some(why), _) => Err(why.clone()),
@@ -171,12 +169,12 @@ impl ByName {
     }
 }
 
-/// Returns the languages that a file of this name can have, the likelier first.
+/// Returns the possible languages of a file with this name, the likelier first.
 #[must_use]
 pub fn languages_of(name: &str) -> Vec<&'static str> {
     let name = name.to_ascii_lowercase();
     let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
-    // A name that is only an ending is that of a hidden file.
+    // A name that is only an ending belongs to a hidden file.
     let ends = |ending: &&str| {
         name.strip_suffix(*ending).is_some_and(|rest| !rest.is_empty() && !rest.ends_with('/'))
     };
@@ -184,13 +182,13 @@ pub fn languages_of(name: &str) -> Vec<&'static str> {
     LANGUAGES.iter().filter(has_name).map(|language| language.name).collect()
 }
 
-/// Returns whether a specification is of the analyzer `code` and names no language.
+/// Returns whether a specification of the analyzer `code` contains no language.
 #[must_use]
 pub fn lacks_language(spec: &str) -> bool {
     split(spec).0 == "code" && language_in(spec).is_none()
 }
 
-/// Returns the language that a specification of the analyzer `code` names.
+/// Returns the language in a specification of the analyzer `code`. `None` for other analyzers.
 ///
 /// ```
 /// use cento_text::text::code::language_in;
@@ -209,7 +207,7 @@ pub fn language_in(spec: &str) -> Option<&str> {
     values.next().filter(|_| name == "code")
 }
 
-/// Returns such a specification with the language.
+/// Returns the specification with the language added.
 #[must_use]
 pub fn with_language(spec: &str, language: &str) -> String {
     let (name, list) = split(spec);

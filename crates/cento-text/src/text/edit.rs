@@ -1,30 +1,29 @@
 //! The positions of the words of an edited text in the original.
 //!
 //! Some analyzers change a text before they cut it into words. Passages are shown in the original,
-//! so an edited text records for each of its bytes which bytes of the original it came from.
+//! so an edited text records for each byte which bytes of the original it came from.
 
 use super::{Span, Take};
 
-/// A text made of pieces of another, some of them replaced.
+/// A text that consists of pieces of an original, some replaced.
 #[derive(Debug, Default)]
 pub(super) struct Edited {
     pub(super) text: String,
-    /// In order; together they cover the text.
+    /// The pieces in order. Together they cover the text.
     pieces: Vec<Piece>,
 }
 
 #[derive(Debug)]
 struct Piece {
-    /// Its start in the edited text.
+    /// The first byte in the edited text.
     start: usize,
-    /// The bytes of the original that it came from.
+    /// The bytes of the original that the piece came from.
     origin: Span,
-    /// Whether it is those bytes, unchanged.
+    /// Whether the piece is an unchanged copy of those bytes.
     is_copy: bool,
 }
 
 impl Edited {
-    /// Appends the bytes from `start` to `end` of `original`.
     pub(super) fn copy(&mut self, original: &str, start: usize, end: usize) {
         self.push(&original[start..end], start, end, true);
     }
@@ -35,8 +34,8 @@ impl Edited {
         self.push(text, start, end, false);
     }
 
-    /// Returns whether the text is one piece of the original, as long as no bytes before or after
-    /// it were left out.
+    /// Returns whether the text is a single piece of the original. That is an unchanged text only
+    /// if no bytes before or after the piece were omitted.
     #[cfg(feature = "avtor")]
     pub(in crate::text) fn is_copy(&self) -> bool {
         self.pieces.len() <= 1 && self.pieces.iter().all(|piece| piece.is_copy)
@@ -56,7 +55,7 @@ impl Edited {
         self.text.push_str(text);
     }
 
-    /// Returns the source of `span`, which is not empty, as bytes of the original.
+    /// Returns the bytes of the original that `span` came from. `span` must not be empty.
     pub(super) fn origin(&self, span: Span) -> Span {
         let (first, offset) = self.piece_at(span.start as usize);
         let start = if first.is_copy { first.origin.start + offset } else { first.origin.start };
@@ -65,7 +64,7 @@ impl Edited {
         Span { start, end }
     }
 
-    /// Returns a taker of tokens of the edited text, which passes them on to `tokens`.
+    /// Returns a sink for tokens of the edited text, which passes the tokens on to `tokens`.
     pub(super) fn moved<'a, T: Take>(
         &'a self,
         tokens: &'a mut T,
@@ -73,7 +72,7 @@ impl Edited {
         Moved { tokens, origin: |span| self.origin(span) }
     }
 
-    /// Returns the piece that has this byte, and the offset of the byte in it.
+    /// Returns the piece that contains this byte, and the offset of the byte in the piece.
     fn piece_at(&self, byte: usize) -> (&Piece, u32) {
         let after = self.pieces.partition_point(|piece| piece.start <= byte);
         let piece = &self.pieces[after - 1];
@@ -81,11 +80,10 @@ impl Edited {
     }
 }
 
-/// Takes tokens of an edited text, with their spans in the original.
+/// Passes on the tokens of an edited text, with their spans in the original.
 pub(super) struct Moved<'a, T, F> {
-    /// Takes them.
     pub(super) tokens: &'a mut T,
-    /// Returns the bytes of the original that a span came from.
+    /// The function that returns the bytes of the original that a span came from.
     pub(super) origin: F,
 }
 

@@ -1,6 +1,6 @@
 //! The description and implementation of a family of analyzers.
 //!
-//! Each file of an analyzer has a [`Family`] for each name that it gives; the list of them in
+//! The file of an analyzer has a [`Family`] for each name of the analyzer. The list of families in
 //! `analyzer` is the only other place where an analyzer is named.
 
 use super::{Parts, Take, Tokens};
@@ -11,23 +11,23 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// A family of analyzers: a name, its parameters, and how one is made.
+/// A family of analyzers: a name, its parameters, and how an analyzer is made.
 #[derive(Debug)]
 pub struct Family {
     /// The name before the parenthesis.
     pub name: &'static str,
     /// The parameters, in canonical order.
     pub parameters: &'static [Parameter],
-    /// A clause about its tokens.
+    /// The tokens that the analyzer makes, as a clause.
     pub summary: &'static str,
-    /// Its source: paper and section; empty if it is cento's own.
+    /// The source: paper and section. Empty if cento invented the method.
     pub source: &'static str,
     /// An example specification.
     pub example: &'static str,
-    /// The feature of the crate that contains it; `None` if every build has it.
+    /// The feature of the crate that contains the family, or `None` if every build contains it.
     pub feature: Option<&'static str>,
-    /// The function that builds an analyzer from a specification; `None` if this build leaves it
-    /// out.
+    /// The function that builds an analyzer from a specification, or `None` if this build lacks the
+    /// family.
     pub(super) build: Option<Build>,
 }
 
@@ -42,40 +42,38 @@ impl spec::Family for Family {
     }
 }
 
-/// The methods of an analyzer.
+/// The implementation of an analyzer.
 ///
-/// Its loops are compiled for each way to take tokens, so it cannot be a trait object; [`Method`]
-/// is.
+/// The loops of an analyzer are compiled for each kind of sink, so this trait cannot be a trait
+/// object. [`Method`] can.
 pub(super) trait Tokenize: fmt::Debug + Send + Sync {
-    /// Appends the tokens of `text`, which is at most `u32::MAX` bytes long. It fails when it is
-    /// stopped.
+    /// Appends the tokens of `text`, which is at most `u32::MAX` bytes long. Cancellation is the
+    /// only error.
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()>;
 
-    /// Returns the memory, in bytes, that the analysis of a text of this many bytes takes
-    /// temporarily.
+    /// Returns the temporary memory, in bytes, for the analysis of a text of this many bytes.
     fn scratch_bytes(&self, _text_bytes: usize) -> usize {
         0
     }
 
-    /// Returns the bytes that are the tokens of a text of ASCII, one each, in their order, if there
-    /// are few. Tokens of other texts may differ.
+    /// Returns the bytes that are the tokens of an ASCII text, in their order, if there are only a
+    /// few different tokens. Tokens of other texts may differ.
     fn alphabet(&self) -> Option<&'static [u8]> {
         None
     }
 
-    /// Returns the specification of the analyzer whose tokens delimit passages of such texts, if it
-    /// differs: one that leaves out no words.
+    /// Returns the specification of the analyzer whose tokens delimit passages, if it differs from
+    /// this analyzer: an analyzer that omits no words.
     fn of_passages(&self) -> Option<String> {
         None
     }
 
-    /// Returns the specification of the analyzer that reads such texts without leaving out a word
-    /// or a part of one, if this one leaves some out; with the words of tags, or without.
+    /// If this analyzer omits words or parts of words, returns the specification of the analyzer
+    /// that reads the same texts without omissions, with the words of tags or without.
     fn of_all_words(&self, _with_tags: bool) -> Option<String> {
         None
     }
 
-    /// Returns the usual number of tokens for a word.
     fn tokens_a_word(&self) -> u32 {
         1
     }
@@ -85,7 +83,7 @@ pub(super) trait Tokenize: fmt::Debug + Send + Sync {
         vec![SAMPLE.into()]
     }
 
-    /// Returns the contents of the tables that it reads, as numbers.
+    /// Returns the contents of the tables that the analyzer reads, as numbers.
     fn table_hashes(&self) -> Vec<u64> {
         Vec::new()
     }
@@ -94,7 +92,7 @@ pub(super) trait Tokenize: fmt::Debug + Send + Sync {
 /// A text in many scripts, with characters whose treatment Unicode has changed or may change.
 pub(super) const SAMPLE: &str = include_str!("sample.txt");
 
-/// The methods of any analyzer: those of [`Tokenize`], for each way to take tokens.
+/// The object-safe form of [`Tokenize`], with a method for each kind of sink.
 pub(super) trait Method: fmt::Debug + Send + Sync {
     fn push_tokens(&self, text: &str, tokens: &mut Tokens, stop: &Stop) -> Result<()>;
     fn push_parts(&self, text: &str, parts: &mut Parts<'_>, stop: &Stop) -> Result<()>;

@@ -1,15 +1,15 @@
-//! Folding: spellings of one word that are equal on request.
+//! Folding: spellings of the same word that are equal on request.
 //!
 //! Normal forms and case folding make characters equal that differ in encoding or case (see
-//! [`super::normalize`]). The spellings of one word also differ between centuries, editors and
-//! keyboards: `vnd` and `und`, Greek with and without accents, `ue` for u with an umlaut. Each of
-//! these differences is a name of the parameter `folds` of an analyzer, off by default, because it
-//! also makes words equal that differ (`schon`, and the same with an umlaut, by `marks`).
+//! [`super::normalize`]). The spellings of a word also differ between centuries, editors and
+//! keyboards: `vnd` and `und`, Greek with and without accents, `ue` for u with an umlaut. Each
+//! difference has a name in the parameter `folds` of an analyzer. Folds are off by default, because
+//! they also make different words equal (`schon`, and the same letters with an umlaut, by `marks`).
 //!
-//! Letters are folded between decomposition and composition, so that a fold finds the base of a
-//! letter and each of its marks, and all others keep their normal form. The marks are those of
-//! Lucene's ICUFoldingFilter (UTR 30, "Diacritic Folding") without those that are letters to their
-//! readers: vowel signs of India, tones of Thai, voiced kana.
+//! Letters are folded between decomposition and composition. A fold then sees the base of a letter
+//! and each of its marks, and all other letters keep their normal form. The marks are the marks of
+//! Lucene's ICUFoldingFilter (UTR 30, "Diacritic Folding"), except marks that readers take for
+//! letters: vowel signs of India, tones of Thai, voiced kana.
 //!
 //! [`super::hyphens`] joins words at line ends, [`super::numbers`] finds the numbers of lines.
 
@@ -20,7 +20,6 @@ use crate::spec::{Parameter, Spec};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Folds(u8);
 
-/// The names of the bits.
 const NAMES: [&str; 8] =
     ["marks", "uv", "ij", "ligatures", "forms", "umlauts", "hyphens", "numbers"];
 
@@ -46,12 +45,10 @@ impl Folds {
     pub(super) const HYPHENS: Folds = Folds(1 << 6);
     const NUMBERS: Folds = Folds(1 << 7);
 
-    /// Returns the folds of a specification.
     pub(super) fn of(spec: &Spec) -> Folds {
         Folds(u8::try_from(spec.get(FOLDS.name)).expect("there are eight"))
     }
 
-    /// Returns the value of the parameter.
     pub(super) fn value(self) -> u32 {
         self.0.into()
     }
@@ -60,27 +57,25 @@ impl Folds {
         self.0 & fold.0 != 0
     }
 
-    /// Returns those that change letters.
     pub(super) const fn of_letters(self) -> Folds {
         Folds(self.0 & !(Folds::HYPHENS.0 | Folds::NUMBERS.0))
     }
 
-    /// Returns whether words at line ends are joined.
     pub(super) const fn joins_lines(self) -> bool {
         self.has(Folds::HYPHENS)
     }
 
-    /// Returns whether the numbers of lines are left out.
+    /// Returns whether the numbers of lines are removed.
     pub(super) const fn leaves_out_numbers(self) -> bool {
         self.has(Folds::NUMBERS)
     }
 
-    /// Returns those that change a text before it is cut into words.
+    /// Returns the folds that change a text before it is cut into words.
     pub(super) const fn of_lines(self) -> Folds {
         Folds(self.0 & (Folds::HYPHENS.0 | Folds::NUMBERS.0))
     }
 
-    /// Returns these without the joining of words at line ends.
+    /// Returns these folds without the joining of words at line ends.
     pub(super) const fn without_hyphens(self) -> Folds {
         Folds(self.0 & !Folds::HYPHENS.0)
     }
@@ -94,13 +89,11 @@ impl Folds {
         self.of_letters().0 as usize
     }
 
-    /// Returns whether letters of ASCII change.
     #[inline]
     pub(super) const fn change_ascii(self) -> bool {
         self.has(Folds(Folds::UV.0 | Folds::IJ.0))
     }
 
-    /// Returns a character of ASCII, folded.
     #[inline(always)]
     pub(super) const fn ascii(self, byte: u8) -> u8 {
         match byte | 0x20 {
@@ -110,7 +103,7 @@ impl Folds {
         }
     }
 
-    /// Returns whether the folding of the letter before depends on `mark`.
+    /// Returns whether the folding of the preceding letter depends on `mark`.
     pub(super) fn is_of_letter_before(self, mark: char) -> bool {
         self.has(Folds::UMLAUTS) && is_umlaut(mark)
     }
@@ -122,7 +115,8 @@ impl Folds {
             let marks = after.iter().take_while(|&&mark| combining_class(mark) != 0).count();
             let (marks, after) = after.split_at(marks);
             rest = after;
-            // Marks without a letter, such as those after a cut of a long segment, are marks too.
+            // Marks without a letter, such as marks after a cut of a long segment, are folded as
+            // marks too.
             if !(self.has(Folds::MARKS) && is_diacritic(*letter)) {
                 self.push(folded, *letter);
             }
@@ -159,13 +153,13 @@ impl Folds {
     }
 }
 
-/// Returns whether a mark is an umlaut: two dots, or the small e of old prints.
+/// Returns whether a mark is an umlaut: two dots, or the small e of early printed books.
 fn is_umlaut(mark: char) -> bool {
     matches!(mark, '\u{308}' | '\u{364}')
 }
 
-/// Returns whether a mark is an accent, a breathing or a vowel point: those of the blocks for
-/// Latin, Greek and Cyrillic, and those of Hebrew and Arabic.
+/// Returns whether a mark is an accent, a breathing or a vowel point, from the blocks for Latin,
+/// Greek and Cyrillic, or from Hebrew and Arabic.
 fn is_diacritic(mark: char) -> bool {
     matches!(mark,
         '\u{300}'..='\u{36f}' | '\u{483}'..='\u{487}' | '\u{1ab0}'..='\u{1aff}'
@@ -204,7 +198,7 @@ fn of_form(letter: char) -> char {
     }
 }
 
-/// Returns the letters of a ligature that NFKC leaves.
+/// Returns the letters of a ligature that NFKC does not decompose.
 fn parts(letter: char) -> Option<&'static str> {
     Some(match letter {
         '\u{e6}' => "ae",
@@ -343,7 +337,7 @@ mod tests {
         }
     }
 
-    /// Returns a word in its folded form, by replacing one string after the other.
+    /// Returns a word in its folded form, by replacing strings one after the other.
     fn by_replacing(word: &str, folds: Folds) -> String {
         let mut text: String = word.nfkd().collect();
         let mut replace = |fold, from: &[&str], to: &str| {

@@ -1,10 +1,10 @@
 //! Words that a line end divides.
 //!
 //! A hyphen directly after a letter, at the end of a line or page, divides a word if the next line
-//! begins with a lower-case letter: `Nord-` before `Amerika` is a compound. In capitals, as
-//! headlines are, compounds look like other words, and all are joined. Transcriptions write the not
-//! sign (U+00AC) or the soft hyphen for such hyphens alone, so these join letters also where the
-//! line end is lost, and before letters of either case.
+//! begins with a lower-case letter: `Nord-` before `Amerika` is a compound. In capitals, as in
+//! headlines, compounds look like divided words, so all such words are joined. Transcriptions use
+//! the not sign (U+00AC) or the soft hyphen only for divisions, so these signs also join letters
+//! where the line end is lost, and before letters of either case.
 
 use super::edit::Edited;
 use super::fold::Folds;
@@ -12,8 +12,8 @@ use super::numbers;
 use super::unicode::{is_letter, is_mark, is_upper_case, is_white_space};
 use std::ops::Range;
 
-/// Returns the text with the divided words whole and without the numbers of lines, as the folds
-/// want it; `None` for a text that stays as it is.
+/// Returns the text with divided words joined and without the numbers of lines, as the folds
+/// request. `None` if nothing changes.
 pub(super) fn join(text: &str, folds: Folds) -> Option<Edited> {
     if folds.of_lines().is_none() {
         return None;
@@ -40,7 +40,7 @@ pub(super) fn join(text: &str, folds: Folds) -> Option<Edited> {
     Some(edited)
 }
 
-/// Returns the hyphens that divide words, each with the line end after it.
+/// Returns the hyphens that divide words, each with the following line end.
 fn divisions(text: &str) -> impl Iterator<Item = Range<usize>> {
     text.char_indices().filter_map(|(at, c)| {
         let after = at + c.len_utf8();
@@ -49,8 +49,8 @@ fn divisions(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Returns the memory, in bytes, that joining the lines of a text of this many bytes takes, if the
-/// folds want that.
+/// Returns the memory, in bytes, for joining the lines of a text of this many bytes with these
+/// folds.
 pub(super) fn scratch_bytes(folds: Folds, text_bytes: usize) -> usize {
     let a_byte = match (folds.joins_lines(), folds.leaves_out_numbers()) {
         (false, false) => 0,
@@ -60,18 +60,18 @@ pub(super) fn scratch_bytes(folds: Folds, text_bytes: usize) -> usize {
     text_bytes.saturating_mul(a_byte)
 }
 
-/// The maximum memory for each byte of a text: its copy, and a piece of 24 bytes and a cut of 16
-/// for three, whose lists may be twice as long as needed.
+/// The maximum memory for each byte of a text: a copy of the byte, and for three bytes a piece of
+/// 24 bytes and a cut of 16, in lists that may be twice as long as needed.
 const DIVISION_BYTES_A_BYTE: usize = 30;
 
-/// The memory for its numbers: 24 bytes for two of a text, in two lists.
+/// The memory for the numbers of lines: 24 bytes for two bytes of a text, in two lists.
 const NUMBER_BYTES_A_BYTE: usize = 50;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Also within lines.
+    /// A hyphen, which also occurs within lines.
     Hyphen,
-    /// At line ends alone.
+    /// A sign that occurs only where a word is divided.
     Division,
 }
 
@@ -84,7 +84,8 @@ impl Kind {
         }
     }
 
-    /// Returns the number of bytes of `after` before the rest of the word that ends `before`.
+    /// Returns the number of bytes of `after` before the continuation of the word that ends
+    /// `before`.
     fn next(self, before: &str, after: &str) -> Option<usize> {
         let last = before.chars().rev().find(|&c| !is_mark(c))?;
         let rest = after.trim_start_matches(is_white_space);
@@ -105,16 +106,16 @@ impl Kind {
     }
 }
 
-/// Returns the number of line ends in white space: LF, CR LF or CR. A blank line ends a paragraph,
-/// a form feed a page; a word may go on after the latter, with a line end beside it or alone.
+/// Returns the number of line ends in white space: LF, CR LF or CR. A blank line ends a paragraph.
+/// A form feed ends a page, and a word may continue on the next page, with or without a line end.
 fn line_ends(space: &str) -> usize {
     let ends =
         space.matches('\n').count() + space.matches('\r').count() - space.matches("\r\n").count();
     if ends == 0 && space.contains('\u{c}') { 1 } else { ends }
 }
 
-/// Returns whether the word at the start of these characters is all in capitals, at least two: one
-/// is an initial.
+/// Returns whether the word at the start of these characters has only capitals, at least two,
+/// because a single capital is an initial.
 fn are_capitals(chars: impl Iterator<Item = char>) -> bool {
     let mut letters = 0;
     for c in chars.filter(|&c| !is_mark(c)).take_while(|&c| is_letter(c)) {
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_word_in_capitals_goes_on_in_capitals() {
-        // Headlines in capitals had no word in common with those of whole words.
+        // Headlines in capitals shared no word with headlines of undivided words.
         check("CONSTAN-\nTINOPLE WAS YESTER-\nDAY", "CONSTANTINOPLE WAS YESTERDAY");
         check("E\u{301}PE\u{301}-\nE\u{301}S", "E\u{301}PE\u{301}E\u{301}S");
         for text in ["S\u{fc}d-\nAmerika", "SUED-\nAmerika", "Sued-\nAMERIKA", "U-\nBOOT", "AB-\nC"]

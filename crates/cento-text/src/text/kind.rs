@@ -1,15 +1,15 @@
 //! Recognition of bytes that are not text.
 //!
-//! Data that are compared as text but are not text share nothing with any document, and a search
-//! for them finds nothing, without a reason. So formats that hold text in another form are
-//! recognised by their first bytes, and all others by their NULs and control characters. The table
-//! holds only bytes that never begin a text: `BM` is missing, because it begins a picture, but also
-//! an article on cars.
+//! Data that are not text share nothing with any document, so a search with such data would find
+//! nothing without saying why. Formats that store text in another form are therefore recognized by
+//! their first bytes, and all other data by NULs and control characters. The table contains only
+//! bytes that never begin a text: `BM` begins a picture, but also an article on cars, so the table
+//! lacks it.
 
 /// The maximum number of bytes that are examined, from the beginning.
 pub const SAMPLE_BYTES: usize = 8 << 10;
 
-/// The format of such a document, and how to get a build that reads it, by its feature.
+/// The format of a document, and how to get a build that reads it, by the feature's name.
 macro_rules! readable {
     ($what:literal, $feature:literal) => {
         concat!(
@@ -65,7 +65,7 @@ const OTHERS: [(&[u8], &str); 20] = [
     (b"ID3\x03\0", "it is an audio file"),
 ];
 
-/// The documents that are zip archives with this near the beginning.
+/// Documents in zip archives, by bytes near the beginning.
 const IN_ZIP: [(&[u8], &str); 6] = [
     (b"word/", readable!("it is a Word document (.docx)", "documents")),
     (b"ppt/", readable!("it is a PowerPoint document (.pptx)", "documents")),
@@ -78,8 +78,8 @@ const IN_ZIP: [(&[u8], &str); 6] = [
 /// A name near the beginning of archives of Java programs.
 const IN_JAR: &[u8] = b"META-INF/MANIFEST.MF";
 
-/// Returns the reason, as a clause, why a string, such as one of JSON, is not text; `None` if it is
-/// text. A file that was read as if it were text still has its first bytes.
+/// Returns the reason, as a clause, why a string, such as a string in JSON, is not text. `None` for
+/// text. A file that a program read as if it were text still has its first bytes.
 #[must_use]
 pub fn no_text_in(text: &str) -> Option<&'static str> {
     let sample = &text.as_bytes()[..text.len().min(SAMPLE_BYTES)];
@@ -99,22 +99,22 @@ pub fn no_text_in(text: &str) -> Option<&'static str> {
     beginning.or_else(has_nuls).or_else(has_controls).or_else(is_unreadable)
 }
 
-/// Returns whether more than a 64th of the bytes are NULs: a few occur in texts that a program has
-/// put together.
+/// Returns whether more than a 64th of the bytes are NULs. A few NULs occur in texts that a program
+/// has put together.
 #[must_use]
 pub fn has_nuls(sample: &[u8]) -> bool {
     memchr::memchr_iter(0, sample).count() > sample.len() / 64
 }
 
-/// Returns whether more than a tenth of the characters of a text are replacement characters: the
-/// program that made the text could not decode its source, and the text is unreadable.
+/// Returns whether more than a tenth of the characters are replacement characters. The program that
+/// made such a text could not decode its source, and the text is unreadable.
 fn is_unreadable(sample: &[u8]) -> bool {
     let replaced = memchr::memmem::find_iter(sample, "\u{fffd}").count();
     let starts = || sample.iter().filter(|&&byte| byte as i8 >= -0x40).count();
     replaced > 4 && replaced > starts() / 10
 }
 
-/// Returns the format of a file that begins with these bytes, if it is not text.
+/// Returns the format of a file that begins with these bytes, or `None` if it may be text.
 #[must_use]
 pub fn by_beginning(sample: &[u8]) -> Option<&'static str> {
     if let Some(document) = document(sample) {
@@ -135,7 +135,7 @@ pub fn by_beginning(sample: &[u8]) -> Option<&'static str> {
     found.map(|(_, what)| *what)
 }
 
-/// Returns the format of a file that begins with these bytes, if it is a document that can be
+/// Returns the format of a file that begins with these bytes, if the file is a document that can be
 /// converted to text.
 #[must_use]
 pub fn document(sample: &[u8]) -> Option<&'static str> {
@@ -151,11 +151,11 @@ pub fn document(sample: &[u8]) -> Option<&'static str> {
 const ZIP: &[u8] = b"PK\x03\x04";
 
 /// Returns whether more than a thirty-second of the bytes are control characters that do not occur
-/// in text. Those of ISO-2022 encodings and of coloured output do.
+/// in text. Control characters of ISO-2022 encodings and of colored output do occur.
 #[must_use]
 pub fn has_controls(sample: &[u8]) -> bool {
     let is_control = |byte: &u8| u8::from(matches!(byte, 1..=7 | 0x10..=0x1a | 0x1c..=0x1f));
-    // Summed in bytes, because the processor adds up many of them at a time.
+    // Sums in bytes, because the processor can add many bytes at a time.
     let controls = |part: &[u8]| usize::from(part.iter().map(is_control).sum::<u8>());
     let controls: usize = sample.chunks(usize::from(u8::MAX)).map(controls).sum();
     controls > 4 && controls > sample.len() / 32

@@ -1,9 +1,9 @@
-//! The letters of a text, without the signs between them.
+//! The letters of a text, without the signs between.
 //!
-//! Recognised text (OCR) has wrong letters in most words, and its words are joined or cut in two
-//! where a line ends; its letters still follow each other. Spaces, hyphens and other signs are left
-//! out, case is folded, and accents are removed, because they are recognised worst. Vowel
-//! signs, as Devanagari and Thai have, are letters.
+//! OCR text has wrong letters in most words, and its words are joined or divided where a line ends,
+//! but its letters are still in the right order. Spaces, hyphens and other signs are omitted, case
+//! is folded, and accents are removed, because accents are recognized worst. Vowel signs, as in
+//! Devanagari and Thai, are letters.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -16,29 +16,29 @@ use super::unicode::{is_assigned, is_letter, is_mark};
 use crate::Result;
 use crate::runtime::Stop;
 
-/// The letters and digits of a text, as far as they are in tokens.
+/// The letters and digits in the tokens of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Letters {
-    /// The low 16 bits of the code point of each, folded. Letters whose low bits are equal are
-    /// hardly ever in the same place of two texts.
+    /// For each letter, the low 16 bits of its folded code point. Different letters with equal low
+    /// bits are hardly ever at the same place of two texts.
     pub codes: Vec<u16>,
-    /// The first letter of each token, and the number of all letters.
+    /// The index of each token's first letter, and at the end the number of all letters.
     starts: Vec<u32>,
 }
 
-/// The number of letters of a token that are kept, unless words were joined: a longer one is hardly
-/// a word.
+/// The maximum number of letters that are kept of a token, unless words were joined. A longer token
+/// is hardly a word.
 pub const TOKEN_LETTERS_MAX: usize = 24;
 
-/// No letter: a character between words.
+/// The code for no letter: a character between words.
 const NONE: u16 = 0;
-/// More than one letter, or one that depends on the characters around it.
+/// The code for several letters, or for a letter that depends on the characters around it.
 const OTHERS: u16 = 1;
-/// Letters have no smaller codes; tokens that are left out may have one.
+/// The minimum code of a letter. The caller may choose a smaller code for omitted tokens.
 const CODES_MIN: u16 = 16;
 
-/// The end of the characters whose letters are kept in a table: Latin, Greek, Cyrillic and most
-/// other alphabets. Characters after it are not decomposed: Hangul would lose its vowels.
+/// The end of the characters in the table of letters: Latin, Greek, Cyrillic and most other
+/// alphabets. Later characters are not decomposed, because Hangul would lose its vowels.
 const TABLE_END: usize = 0x2000;
 
 static TABLE: LazyLock<Box<[u16; TABLE_END]>> = LazyLock::new(|| {
@@ -50,9 +50,9 @@ static TABLE: LazyLock<Box<[u16; TABLE_END]>> = LazyLock::new(|| {
     table
 });
 
-/// Returns the letter that a character is.
+/// Returns the code of a character, or [`NONE`] or [`OTHERS`].
 fn letter_of(c: char, normalizer: &mut Normalizer<'_>) -> u16 {
-    // Accents are left out, alone and in a letter.
+    // Accents are omitted, alone and in a letter.
     if !is_assigned(c) || is_ignorable(c) || combining_class(c) > 0 {
         return NONE;
     }
@@ -70,12 +70,12 @@ fn letter_of(c: char, normalizer: &mut Normalizer<'_>) -> u16 {
 }
 
 impl Letters {
-    /// Returns the letters of the first tokens of a text, about `letters_max`, the first
-    /// `of_token_max` of each, and whether they are of all tokens. A token that is left out has one
-    /// letter, of the code `instead`, which is like none of another text.
+    /// Returns the letters of the first tokens of a text, and whether all tokens are included.
+    /// Takes about `letters_max` letters, and at most `of_token_max` per token. An omitted token
+    /// has a single letter with the code `instead`, which matches no letter of another text.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when `stop` is set.
     pub fn new(
         side: Side<'_>,
         (is_left_out, instead): (&dyn Fn(usize) -> bool, u16),
@@ -87,7 +87,7 @@ impl Letters {
         let mut normalizer = Normalizer::new(FORM, stop);
         let mut letters = Letters::default();
         letters.starts.reserve_exact(side.tokens.spans.len() + 1);
-        // The bytes before this are in tokens already: those of scripts without spaces overlap.
+        // The end of the bytes in earlier tokens. Tokens of scripts without spaces overlap.
         let mut end = 0;
         for (at, span) in side.tokens.spans.iter().enumerate() {
             stop.check_at(at)?;
@@ -124,13 +124,13 @@ impl Letters {
         Ok((letters, is_complete))
     }
 
-    /// Appends the letters of a character that is several.
+    /// Appends the letters of a character that expands to several letters.
     #[cold]
     fn push_all(&mut self, c: char, normalizer: &mut Normalizer<'_>) {
         for c in nfkc(c).filter(|&c| is_assigned(c)) {
             match letter_of(c, normalizer) {
                 NONE => {}
-                // A letter that folds to two, such as a sharp s.
+                // A letter that folds to two letters, such as a sharp s.
                 OTHERS if is_letter(c) || is_mark(c) => self.codes.push(c as u16),
                 OTHERS => {}
                 letter => self.codes.push(letter),
@@ -138,19 +138,17 @@ impl Letters {
         }
     }
 
-    /// Returns the number of tokens whose letters these are.
+    /// Returns the number of tokens with letters here.
     pub fn tokens(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Returns the letters of a token.
     pub(crate) fn of_token(&self, token: usize) -> Range<usize> {
         self.starts[token] as usize..self.starts[token + 1] as usize
     }
 
-    /// Returns the token that a letter is in.
     pub(crate) fn token_of(&self, letter: usize) -> usize {
-        // Tokens without a letter of their own begin where the next one does.
+        // A token without letters begins at the first letter of the next token.
         self.starts.partition_point(|&start| start as usize <= letter) - 1
     }
 }
@@ -186,7 +184,7 @@ mod tests {
             ("Wa\u{17f}\u{17f}er \u{fb01}x", "wasserfix"),
             ("Gru\u{df}", "gru\u{df}"),
             ("\u{3b1}\u{301} \u{3ac}", "\u{3b1}\u{3b1}"),
-            // Vowel signs are letters, a virama is not; pairs of ideographs overlap.
+            // Vowel signs are letters, a virama is not. Pairs of ideographs overlap.
             ("\u{939}\u{93f}\u{928}\u{94d}\u{926}\u{940}", "\u{939}\u{93f}\u{928}\u{926}\u{940}"),
             ("\u{6f22}\u{5b57}\u{4eee}\u{540d}", "\u{6f22}\u{5b57}\u{4eee}\u{540d}"),
             ("\u{d55c}\u{ad6d}", "\u{d55c}\u{ad6d}"),

@@ -1,21 +1,20 @@
 //! Line ends within text that has no spaces.
 //!
 //! Chinese, Japanese, Thai, Lao and Khmer text is wrapped between any two letters or syllables,
-//! Tibetan between syllables, and programs wrap it anywhere. A line end between two such letters is
-//! no change of the text: no space is between them without it. An empty line, a space and a
-//! punctuation mark remain. Korean and Burmese phrases have spaces between them, and lines end
-//! there.
+//! Tibetan between syllables, and programs wrap it anywhere. A line end between two such letters
+//! does not count, because the text would have no space there. An empty line, a space and a
+//! punctuation mark do count. Korean and Burmese have spaces between phrases, and lines end there.
 
 use super::Span;
 use super::normalize::{Class, Normalizer, Sink, is_ignorable};
 use super::unicode::{is_burmese, is_hangul};
 use crate::Result;
 
-/// The number of characters that are examined before a line end, and after it: a letter and its
-/// marks. A letter with more marks, which no text has, ends at the line end.
+/// The number of characters that are examined before and after a line end: a letter and its marks.
+/// A letter with more marks, which no real text has, ends at the line end.
 const CHARS_EXAMINED: usize = 32;
 
-/// Returns the length of the line end at byte `at` of a text: 0 without one.
+/// Returns the length of the line end at byte `at` of a text, or 0 if there is no line end.
 #[inline(always)]
 fn line_end(text: &[u8], at: usize) -> usize {
     match text.get(at) {
@@ -25,11 +24,11 @@ fn line_end(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// Returns the length of the line end at byte `at` of a text if it is within text without spaces,
-/// that is, if a word that ends there goes on after it; else 0.
+/// Returns the length of the line end at byte `at` of a text if the word before continues after the
+/// line end, which happens only in text without spaces. Otherwise 0.
 ///
 /// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+/// [`Error::Cancelled`](crate::Error::Cancelled) when the normalizer is stopped.
 #[inline(always)]
 pub(super) fn line_end_within(
     text: &str,
@@ -49,7 +48,7 @@ fn joins(text: &str, end: usize, next: usize, normalizer: &mut Normalizer<'_>) -
     let Some(first) = after.next().filter(|c| !c.is_ascii()) else { return Ok(false) };
     let first = match normalizer.settled(first) {
         Some(first) => Some(first),
-        // The normal form may have the marks after it before it (U+0345).
+        // The normal form may move a following mark before the character (U+0345).
         None => {
             let after = after.take_while(|c| !c.is_ascii()).take(CHARS_EXAMINED);
             let segment: String = [first].into_iter().chain(after).collect();
@@ -59,7 +58,7 @@ fn joins(text: &str, end: usize, next: usize, normalizer: &mut Normalizer<'_>) -
     if !first.is_some_and(|(c, class)| class == Class::Mark || is_unbroken(c, class)) {
         return Ok(false);
     }
-    // A line end may be between a letter and its marks, too.
+    // A line end may also be between a letter and its marks.
     let is_of_word = |c: &char| !is_ignorable(*c) && !matches!(c, '\n' | '\r');
     for c in text[..end].chars().rev().filter(is_of_word).take(CHARS_EXAMINED) {
         if let Some((c, class)) = Ends::of(c.encode_utf8(&mut [0; 4]), normalizer)?.last {
@@ -69,17 +68,17 @@ fn joins(text: &str, end: usize, next: usize, normalizer: &mut Normalizer<'_>) -
     Ok(false)
 }
 
-/// Returns whether lines may end directly before and after a character in normal form, of this
+/// Returns whether lines may end directly before and after a character in normal form with this
 /// class.
 fn is_unbroken(c: char, class: Class) -> bool {
     class == Class::Syllable || class == Class::Unit && !is_hangul(c) && !is_burmese(c)
 }
 
-/// The ends of the normal form of characters.
+/// The ends of the normal form of a text.
 #[derive(Default)]
 struct Ends {
     first: Option<(char, Class)>,
-    /// The last character that is no mark.
+    /// The last character that is not a mark.
     last: Option<(char, Class)>,
 }
 

@@ -1,18 +1,17 @@
 //! Marks of words of little meaning.
 //!
-//! A word that an analyzer would leave out of a long text can be kept in a short one and marked: a
-//! scheme then tells it from the others by its hash alone. The mark is the upper half of the hash,
-//! all ones. Another word has it once in four billion times, and would count as one of little
-//! meaning.
+//! A word that an analyzer would omit from a long text can be kept in a short text and marked, so
+//! that a scheme recognizes marked words by their hash alone. The mark is an upper half of the hash
+//! with all bits set. An unmarked word has such a hash once in four billion times, and would count
+//! as a word of little meaning.
 
 const MARK: u64 = 0xffff_ffff << 32;
 
-/// Returns the hash of a word as that of a marked one.
+/// Returns the hash of a word with the mark.
 pub fn marked(hash: u64) -> u64 {
     hash | MARK
 }
 
-/// Tells whether a word is marked.
 #[inline(always)]
 pub(crate) fn is_marked(hash: u64) -> bool {
     hash >= MARK

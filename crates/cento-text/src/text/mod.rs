@@ -41,30 +41,29 @@ pub use unicode::is_unspaced;
 pub use unicode::is_white_space;
 pub(crate) use word_share::{WORD, word_parts};
 
-/// Returns the token between the paragraphs of a program, that is, where a subroutine begins or
-/// ends: the analyzer `code` makes it, and the scheme `syntax` cuts there.
+/// Returns the token between the paragraphs of a program, where a subroutine begins or ends. The
+/// analyzer `code` makes this token, and the scheme `syntax` cuts there.
 #[must_use]
 pub(crate) fn paragraph_break() -> u64 {
     crate::hash::hash_bytes(b"\n\n")
 }
 
-/// The tokens of one text, in order: for each its hash and its place.
+/// The tokens of a text, in order, each with a hash and a place.
 ///
 /// Two columns of equal length, because signing reads only the hashes.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Tokens {
-    /// The hash of each token's normalised form ([`crate::hash::hash_bytes`]).
+    /// The hash of each token's normalized form ([`crate::hash::hash_bytes`]).
     pub hashes: Vec<u64>,
     /// The bytes of the original text that each token was made from.
     pub spans: Vec<Span>,
 }
 
-/// Takes the tokens of a text, in order, as they are found.
+/// Receives the tokens of a text in order, as they are found.
 trait Take {
-    /// Takes a token.
     fn take(&mut self, hash: u64, span: Span);
 
-    /// Takes the tokens of both iterators, which are few.
+    /// Takes a few tokens at once, from iterators of equal length.
     #[inline(always)]
     fn take_all(
         &mut self,
@@ -74,12 +73,13 @@ trait Take {
         hashes.zip(spans).for_each(|(hash, span)| self.take(hash, span));
     }
 
-    /// Returns the number of tokens taken.
+    /// Returns the number of tokens taken so far.
     fn taken(&self) -> u64;
 }
 
 impl Tokens {
-    /// Returns empty tokens, with memory for this many of a text, and at most one token a byte.
+    /// Returns empty tokens with reserved memory for `tokens` tokens, but at most one token per
+    /// byte of `text`.
     pub fn with_room(tokens: u32, text: &str) -> Tokens {
         let room = (tokens as usize).min(text.len());
         Tokens { hashes: Vec::with_capacity(room), spans: Vec::with_capacity(room) }
@@ -87,9 +87,9 @@ impl Tokens {
 
     /// Returns a byte of each token, ascending, to count the tokens in a stretch of the text.
     ///
-    /// A token has its first byte; the break between paragraphs of a program, without a byte, is
-    /// with the token that it follows without a gap, or with the next one, so that it counts in a
-    /// stretch of both.
+    /// The byte of a token is its first byte. A paragraph break of a program has no bytes. It gets
+    /// the byte of the preceding token if there is no gap, and otherwise of the next token, so that
+    /// it counts in a stretch that contains both.
     pub fn places(&self) -> Vec<u32> {
         let mut last = Span { start: 0, end: 0 };
         let place = |span: &Span| {
@@ -130,9 +130,9 @@ impl Take for Tokens {
     }
 }
 
-/// Passes the hashes of tokens on, part by part, without their spans.
+/// Passes on the hashes of tokens, part by part, without their spans.
 struct Parts<'a> {
-    /// The part being collected.
+    /// The part that is being collected.
     part: &'a mut Vec<u64>,
     handed_on: u64,
     each: &'a mut dyn FnMut(&[u64]),
@@ -173,48 +173,48 @@ impl Take for Parts<'_> {
     }
 }
 
-/// A text that is compared, with its tokens.
+/// A text to compare, with its tokens.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
-    /// The text.
+    /// The text that the spans of `tokens` refer to.
     pub text: &'a str,
-    /// Its tokens.
+    /// The tokens of the text.
     pub tokens: &'a Tokens,
-    /// Its parts, if it was joined of several.
+    /// The parts, if the text was joined from several parts.
     pub parts: &'a [Part],
 }
 
 impl<'a> Side<'a> {
-    /// Returns a token as it is written.
+    /// Returns the text of a token as written.
     pub fn written(&self, token: usize) -> &'a str {
         let span = self.tokens.spans[token];
         &self.text[span.start as usize..span.end as usize]
     }
 }
 
-/// A text with its tokens.
+/// An owned text with its tokens.
 #[derive(Debug, Clone, Default)]
 pub struct Analyzed {
-    /// The text.
+    /// The text that the spans of `tokens` refer to.
     pub text: String,
-    /// Its tokens.
+    /// The tokens of the text.
     pub tokens: Tokens,
-    /// Its parts, if it was joined of several.
+    /// The parts, if the text was joined from several parts.
     pub parts: Vec<Part>,
 }
 
 impl Analyzed {
-    /// Splits a text into tokens.
+    /// Splits a text without parts into tokens.
     ///
     /// # Errors
-    /// When it is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn new(text: String, analyzer: &Analyzer, stop: &Stop) -> Result<Analyzed> {
         let mut tokens = Tokens::default();
         analyzer.analyze(&text, &mut tokens, stop)?;
         Ok(Analyzed { text, tokens, parts: Vec::new() })
     }
 
-    /// Analyzes a text of about this many tokens and reserves their memory in advance.
+    /// Does the work of `new` with memory reserved in advance for about `tokens` tokens.
     pub fn with_room(
         text: String,
         tokens: u32,
@@ -232,7 +232,7 @@ impl Analyzed {
         Analyzed { parts, ..self }
     }
 
-    /// Returns the memory, in bytes, that the text, its tokens and its parts take.
+    /// Returns the memory, in bytes, of the text, its tokens and its parts.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let names = self.parts.iter().map(|part| part.name.capacity());

@@ -1,19 +1,20 @@
-//! Normalisation of texts, so that the encoding of their characters does not matter.
+//! Normalization of texts, so that the encoding of their characters does not matter.
 //!
-//! Two spellings of one word must give one token: composed or not, full-width or not, upper or
-//! lower case. So characters are brought to NFKC, folded by the full Unicode case folding, and
-//! brought to NFKC again, because folding can leave a text that is not normalised (U+0345 becomes a
-//! letter). Characters that are invisible by definition (Default_Ignorable_Code_Point: soft hyphen,
-//! zero-width space and joiners, variation selectors, bidirectional controls, byte order mark) are
-//! dropped first, as Unicode's own NFKC_Casefold does: they are typeset, not read, and they are the
-//! usual way to hide a copy from a comparison. So are signs that only lengthen the line between two
-//! letters, such as the Arabic tatweel. Where case is folded, letters with two code points that
-//! NFKC keeps apart are one, too ([`super::variants`]).
+//! Two spellings of a word must give the same token, whether composed or not, full-width or not, in
+//! upper or lower case. Characters are therefore converted to NFKC, folded by the full Unicode case
+//! folding, and converted to NFKC again, because folding can leave a text that is not normalized
+//! (U+0345 becomes a letter). Characters that are invisible by definition
+//! (Default_Ignorable_Code_Point: soft hyphen, zero-width space and joiners, variation selectors,
+//! bidirectional controls, byte order mark) are dropped first, as in Unicode's own NFKC_Casefold:
+//! readers do not see such characters, and they are the usual way to hide a copy from a comparison.
+//! Signs that only lengthen the line between two letters, such as the Arabic tatweel, are dropped
+//! too. Where case is folded, letters with two code points that NFKC distinguishes are unified
+//! ([`super::variants`]).
 //!
 //! Normal forms do not reach across a *segment*: a character that starts a syllable or stands
-//! alone, and the characters after it that may combine with it. So a text is normalised segment by
-//! segment, in bounded memory, and every character of the outcome knows the bytes of the original
-//! text it came from: those of its segment.
+//! alone, with the following characters that may combine with it. A text is therefore normalized
+//! segment by segment, in bounded memory, and every character of the result knows the bytes of its
+//! segment in the original text.
 //!
 //! [`super::tokenize`] decides where words begin and end.
 
@@ -36,27 +37,25 @@ pub(super) struct Form {
     pub(super) nfkc: bool,
     /// Full Unicode case folding.
     pub(super) fold: bool,
-    /// Spellings, of letters alone.
+    /// The folds, but only folds of letters.
     pub(super) folds: Folds,
 }
 
 impl Form {
-    /// Returns whether characters depend on those around them.
+    /// Returns whether the form of a character depends on the characters around it.
     fn composes(self) -> bool {
         self.nfkc || !self.folds.is_none()
     }
 
-    /// Returns whether letters with two code points are one.
+    /// Returns whether letters with two code points are unified.
     fn unifies(self) -> bool {
         self.nfkc && self.fold
     }
 
-    /// Returns a character of ASCII in this form.
     pub(super) fn ascii(self, byte: u8) -> u8 {
         self.folds.ascii(if self.fold { byte.to_ascii_lowercase() } else { byte })
     }
 
-    /// Appends characters in this form to `normal`.
     #[inline(always)]
     fn extend(self, normal: &mut Vec<char>, chars: &[char]) {
         if !self.unifies() {
@@ -71,7 +70,7 @@ impl Form {
             }
             false => self.extend_by_folds(normal, chars),
         }
-        // Composition and folding make others.
+        // Composition and folding can make new variants.
         if variants::has_variants(&normal[before..]) {
             let unified = normal.split_off(before);
             variants::extend(normal, &unified);
@@ -103,28 +102,28 @@ impl Form {
 /// The role of a character in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// It is between words.
+    /// Between words.
     Other,
-    /// Is part of a word: letters, numbers, connector punctuation.
+    /// Part of a word: a letter, a number or connector punctuation.
     Word,
-    /// Is a letter of a script written without spaces.
+    /// A letter of a script written without spaces.
     Unit,
-    /// Is part of a word, as of [`Class::Word`], of a script with signs for spaces, where lines may
-    /// end within a word (Tibetan).
+    /// Part of a word, like [`Class::Word`], in a script with signs instead of spaces, where lines
+    /// may end within a word (Tibetan).
     Syllable,
-    /// Belongs to the character before it.
+    /// Belongs to the preceding character.
     Mark,
-    /// It is ignored.
+    /// Dropped from the text.
     Ignorable,
 }
 
-/// Takes the characters of a normalised text, in order.
+/// Receives the characters of a normalized text, in order.
 pub(super) trait Sink {
-    /// Takes `c`, made from the bytes `span` of the original text.
+    /// Takes `c`, which was made from the bytes `span` of the original text.
     fn accept(&mut self, c: char, class: Class, span: Span);
 }
 
-/// Returns the normal form of a single word, which may go on after a line end (see
+/// Returns the normal form of a single word, which may continue after a line end (see
 /// [`super::lines`]).
 pub(super) fn normal_form(word: &str, form: Form) -> String {
     if word.is_ascii() {
@@ -144,29 +143,30 @@ pub(super) fn normal_form(word: &str, form: Form) -> String {
     letters.0
 }
 
-/// A segment longer than this is cut. Real ones have at most a handful of characters; without a
-/// bound, a text made of a gigabyte of accents would be held in memory several times over.
-/// (The same reason, and nearly the same bound, as the Stream-Safe Text Format of UAX #15.)
+/// The maximum length of a segment. Longer segments are cut. Real segments have at most a handful
+/// of characters, but a text of a gigabyte of accents would otherwise be in memory several times
+/// over. (The same reason, and nearly the same limit, as the Stream-Safe Text Format of UAX #15.)
 const SEGMENT_CHARS_MAX: usize = 32;
 
-/// Turns texts into their normalised form.
+/// Converts texts to their normal form.
 pub(super) struct Normalizer<'a> {
     table: Table,
-    /// The segment being read, unless it is one settled character so far.
+    /// The segment being read, unless it is a single settled character so far.
     chars: [char; SEGMENT_CHARS_MAX],
     entries: [Entry; SEGMENT_CHARS_MAX],
     length: usize,
     span: Span,
-    /// The segment is normalised by replacing each character separately.
+    /// Whether the segment can be normalized by replacing each character separately.
     plain: bool,
     expanded: Vec<char>,
     stop: &'a Stop,
-    /// The segments that needed the general algorithm, which takes a microsecond a character.
+    /// The number of segments that needed the general algorithm, which takes a microsecond a
+    /// character.
     expansions: usize,
 }
 
 impl<'a> Normalizer<'a> {
-    /// Creates a normaliser, which ends early when it is stopped.
+    /// Creates a normalizer, which ends early when `stop` is set.
     pub(super) fn new(form: Form, stop: &'a Stop) -> Normalizer<'a> {
         Normalizer {
             table: Table::new(form),
@@ -181,8 +181,7 @@ impl<'a> Normalizer<'a> {
         }
     }
 
-    /// Passes the normalised form of `text`, which begins at byte `offset` of its document, to
-    /// `sink`.
+    /// Passes the normal form of `text`, which begins at byte `offset` of its document, to `sink`.
     #[inline(always)]
     pub(super) fn normalize(
         &mut self,
@@ -190,8 +189,8 @@ impl<'a> Normalizer<'a> {
         offset: usize,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        // Most segments are one settled character. It is held here, and moved to `self.chars`,
-        // which is slower, only when another character joins it.
+        // Most segments are a single settled character. The character is kept here, and moved to
+        // `self.chars`, which is slower, only when a second character joins it.
         let mut alone: Option<(Entry, Span)> = None;
         for (i, c) in text.char_indices() {
             let start = (offset + i) as u32;
@@ -225,8 +224,7 @@ impl<'a> Normalizer<'a> {
         Ok(())
     }
 
-    /// Returns the mapping of a character that does not depend on the characters around it, and its
-    /// class; `None` if characters around it may change either.
+    /// Returns the mapping and the class of a character, or `None` if the characters around it may
     /// change either.
     #[inline(always)]
     pub(super) fn settled(&self, c: char) -> Option<(char, Class)> {
@@ -234,10 +232,9 @@ impl<'a> Normalizer<'a> {
         entry.stands_alone().then_some((entry.mapped, entry.class))
     }
 
-    /// Adds a character to the segment.
     fn join(&mut self, c: char, entry: Entry, span: Span) {
         // Marks that never compose and are in canonical order remain unchanged (the quick check of
-        // UAX #15); so Thai, Arabic and Devanagari seldom need the general algorithm.
+        // UAX #15). Thai, Arabic and Devanagari therefore seldom need the general algorithm.
         let before = match self.length {
             0 => {
                 self.plain = true;
@@ -254,7 +251,6 @@ impl<'a> Normalizer<'a> {
         self.length += 1;
     }
 
-    /// Passes the segment to `sink`.
     fn finish(&mut self, sink: &mut impl Sink) -> Result<()> {
         if self.plain {
             for entry in &self.entries[..self.length] {
@@ -283,28 +279,26 @@ impl<'a> Normalizer<'a> {
     }
 }
 
-/// Of at most [`SEGMENT_CHARS_MAX`] characters each.
+/// The number of expansions between two checks of the stop flag, of at most [`SEGMENT_CHARS_MAX`]
+/// characters each.
 const EXPANSIONS_BETWEEN_LOOKS: usize = 512;
 
-/// The properties of a character, under one [`Form`].
+/// The properties of a character in a [`Form`].
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// The mapping of the character, if settled.
     mapped: char,
-    /// The combining class of `mapped`.
     combining: u8,
-    /// The class of `mapped`; or [`Class::Ignorable`].
+    /// The class of `mapped`, or [`Class::Ignorable`].
     class: Class,
-    /// The class of the character itself.
     own_class: Class,
-    /// [`Entry::BOUNDARY`] and [`Entry::SETTLED`]; in a byte, which keeps entries at eight.
+    /// [`Entry::BOUNDARY`] and [`Entry::SETTLED`], in a byte, so that an entry takes eight bytes.
     flags: u8,
 }
 
 impl Entry {
-    /// A segment starts before the character, whatever it follows.
+    /// A segment starts before the character, whatever precedes it.
     const BOUNDARY: u8 = 1;
-    /// It becomes `mapped` before and after any other settled characters in canonical order.
+    /// The character becomes `mapped` among any other settled characters in canonical order.
     const SETTLED: u8 = 2;
 
     const ABSENT: Entry = Entry {
@@ -345,7 +339,8 @@ impl Entry {
             return entry;
         }
         if !is_assigned(c) {
-            // It maps to itself; a library with newer tables would change it.
+            // An unassigned character maps to itself. A library with newer tables would change the
+            // character.
             entry.flags = Entry::BOUNDARY | Entry::SETTLED;
             return entry;
         }
@@ -366,13 +361,13 @@ impl Entry {
     }
 }
 
-/// Returns whether `c` is in the two large blocks of letters that every form leaves unchanged. This
-/// only saves computing it for each: 12 ms for a Chinese and a Korean text.
+/// Returns whether `c` is in the two large blocks of letters that every form leaves unchanged.
+/// Saves computing that for each letter: 12 ms for a Chinese and a Korean text.
 fn is_plain_unit(c: char) -> bool {
     matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
-/// Returns the one character that the assigned `c` becomes, whatever is around it.
+/// Returns the character that the assigned `c` becomes whatever is around it, if there is only one.
 fn settle(c: char, form: Form) -> Option<char> {
     if !form.folds.is_none() {
         return settle_folded(c, form);
@@ -384,14 +379,14 @@ fn settle(c: char, form: Form) -> Option<char> {
         return Some(folded);
     }
     let settled = only(nfkc(folded))?;
-    // A mark that folds to something else moves to another place in its segment (U+0345).
+    // A mark that folds to something else moves to a different place in its segment (U+0345).
     let keeps_its_place = combining_class(normal) == 0 || settled == normal;
     let is_alone = keeps_its_place && !is_second(normal) && !is_second(settled);
     let settled = if form.unifies() { variants::single(settled)? } else { settled };
     is_alone.then_some(settled)
 }
 
-/// Returns the same for a form with folds.
+/// Does the work of [`settle`] for a form with folds.
 fn settle_folded(c: char, form: Form) -> Option<char> {
     let mut chars = Vec::new();
     form.extend(&mut chars, &[c]);
@@ -413,7 +408,7 @@ fn classify(c: char) -> Class {
     match category(c) {
         _ if is_apostrophe(c) => Class::Other,
         Category::M => Class::Mark,
-        // Among numbers, U+3007, the zero of Han numerals, is written among ideographs; decimal
+        // Among numbers, U+3007, the zero of Han numerals, is written among ideographs. Decimal
         // digits are not.
         Category::L | Category::Nl if is_unspaced(c) => Class::Unit,
         Category::L | Category::Nl if is_tibetan(c) => Class::Syllable,
@@ -422,12 +417,13 @@ fn classify(c: char) -> Class {
     }
 }
 
-/// Returns whether `c` is a letter that looks and reads like the apostrophe or the quotation mark:
-/// the letters of Latin, and of no script, whose skeleton is `'` or `''` (Unicode UTS #39), and
-/// U+02BF, which is to U+02BE what U+2018 is to U+2019.
+/// Returns whether `c` is a letter that looks and reads like an apostrophe or a quotation mark: the
+/// letters of Latin and of no script whose skeleton is `'` or `''` (Unicode UTS #39), and U+02BF,
+/// which is the mirror image of U+02BE as U+2018 is of U+2019.
 ///
-/// The orthographies of Ukrainian, Uzbek and Hawaiian and transcriptions of Arabic prescribe them,
-/// but most keyboards have the punctuation alone, which divides words. So both do.
+/// The orthographies of Ukrainian, Uzbek and Hawaiian and transcriptions of Arabic prescribe these
+/// letters, but most keyboards have only the punctuation, which divides words. The letters
+/// therefore divide words too.
 pub(super) fn is_apostrophe(c: char) -> bool {
     matches!(
         c,
@@ -444,15 +440,15 @@ pub(super) fn is_apostrophe(c: char) -> bool {
 }
 
 #[cfg(feature = "avtor")]
-/// Returns whether `c` does not separate words: a mark, or invisible.
+/// Returns whether `c` does not separate words, because it is a mark or invisible.
 pub(super) fn is_within_words(c: char) -> bool {
     matches!(classify(c), Class::Mark | Class::Ignorable)
 }
 
-/// Returns whether `c` is typeset, not read: of the property Default_Ignorable_Code_Point, which
-/// Unicode keeps stable, or a sign that only lengthens the line between two joined letters (of
-/// Joining_Type Join_Causing): the tatweel of Arabic, the lajanyalan of N'Ko, the nirugu of
-/// Mongolian. The tatweels that carry a hamza or dots, U+0883 to U+0885, are letters.
+/// Returns whether `c` is invisible to readers: a character with the property
+/// Default_Ignorable_Code_Point, which Unicode keeps stable, or a sign that only lengthens the line
+/// between two joined letters (Joining_Type Join_Causing): the tatweel of Arabic, the lajanyalan of
+/// N'Ko, the nirugu of Mongolian. The tatweels with a hamza or dots, U+0883 to U+0885, are letters.
 pub(super) fn is_ignorable(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
@@ -463,14 +459,14 @@ pub(super) fn is_ignorable(c: char) -> bool {
         | '\u{640}' | '\u{7fa}' | '\u{180a}')
 }
 
-/// 256 consecutive characters.
+/// The entries of 256 consecutive characters.
 type Page = [Entry; 256];
 
-/// The pages of one form. A page is made when a text first needs it, in a tenth of a millisecond;
-/// all of them would take a quarter of a second, and most texts need two or three.
+/// The pages of a form. A page is made when a text first needs it, in a tenth of a millisecond. All
+/// pages would take a quarter of a second, and most texts need two or three.
 type Pages = [OnceLock<Box<Page>>; 0x1100];
 
-/// The entries of all characters under one form.
+/// The entries of all characters in a form.
 #[derive(Clone, Copy)]
 struct Table {
     form: Form,
@@ -488,8 +484,8 @@ impl Table {
         Table { form, pages }
     }
 
-    /// Returns the pages of a form with folds, which are 70 KB before any is made: few programs
-    /// use more than one of the 256 forms.
+    /// Returns the pages of a form with folds. The empty list takes 70 KB, so it is made on demand:
+    /// few programs use more than one of the 256 forms.
     #[cold]
     fn pages_of_folds(number: usize) -> &'static Pages {
         static PAGES: [OnceLock<Box<Pages>>; 256] = [const { OnceLock::new() }; 256];

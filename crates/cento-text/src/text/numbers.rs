@@ -1,26 +1,25 @@
 //! Numbers of lines and verses.
 //!
-//! Depositions, editions of poems and Bibles number their lines or verses, and another copy does
-//! not. The fold `numbers` leaves out numbers that count up, in steps of one or of a few: at the
-//! beginnings of lines, at their ends after a gap, or at the beginnings of sentences, where a
-//! number may touch the word after it. Other numbers, such as years and amounts, do not count up.
+//! Depositions, editions of poems and Bibles number their lines or verses, and other copies of the
+//! same text do not. The fold `numbers` removes numbers that count up, in steps of one or of a few:
+//! at the beginnings of lines, at line ends after a gap, or at the beginnings of sentences, where a
+//! number may touch the next word. Years, amounts and most other numbers do not count up.
 
 use super::unicode::is_letter;
 use std::ops::Range;
 
-/// Numbers with more digits are no numbers of lines.
 const DIGITS_MAX: usize = 5;
 
-/// Fewer numbers in a row do not count up.
+/// The minimum length of a sequence of numbers that count up.
 const NUMBERS_MIN: usize = 4;
 
-/// The steps of numbers: each line, or every second, fourth, fifth or tenth.
+/// The possible steps: every line, or every second, fourth, fifth or tenth line is numbered.
 const STEPS: [u32; 5] = [1, 2, 4, 5, 10];
 
-/// Of the numbers at one kind of place, this fraction (four in five) must count up.
+/// The fraction of the numbers at the same kind of place that must count up: four in five.
 const COUNTING: (usize, usize) = (4, 5);
 
-/// A number and its place, with the gap after it or before it.
+/// A number and its place, with the gap after or before the number.
 struct Number {
     value: u32,
     at: Range<usize>,
@@ -71,7 +70,7 @@ impl Places {
         let has_gap = before.chars().next_back().is_some_and(|c| is_blank(&c));
         if last.is_none_or(is_end) {
             if before_word {
-                // A verse may begin a line, too.
+                // A verse may also begin at the beginning of a line.
                 self.sentences.push(Number { at: with_gap.at.clone(), ..with_gap });
                 self.line_starts.push(with_gap);
             }
@@ -95,7 +94,7 @@ fn ends_sentence(c: char) -> bool {
     )
 }
 
-/// Returns the numbers that count up, if most of them do.
+/// Returns the numbers that count up, or none if most numbers do not.
 fn counting(numbers: &[Number]) -> impl Iterator<Item = &Number> {
     let pairs = |step: u32| {
         let follows = move |pair: &&[Number]| follows(pair[0].value, pair[1].value, step);
@@ -116,7 +115,7 @@ fn counting(numbers: &[Number]) -> impl Iterator<Item = &Number> {
     found.map(|(_, number)| number)
 }
 
-/// Returns whether a number counts on from another, or begins anew on the next page.
+/// Returns whether the second number continues the count, or begins a new count on the next page.
 fn follows(first: u32, second: u32, step: u32) -> bool {
     second == first.saturating_add(step) || (second <= step && first > second)
 }
@@ -147,7 +146,7 @@ mod tests {
             "One. Two, \u{201c}x.\u{201d} Three; four. Five",
         );
         check("1One. 2Two. 3Three. 4Four. 5Five.", "One. Two. Three. Four. Five.");
-        // The next page begins anew.
+        // The next page begins a new count.
         check("1 a\n2 b\n3 c\n1 d\n2 e", "a b c d e");
     }
 

@@ -1,8 +1,9 @@
-//! Analyzers that change words, or leave them out, before they are compared.
+//! Analyzers that change or omit words before texts are compared.
 //!
-//! Analyzers that prepare words cut a text as [`super::tokenize`] does, and keep a derived form of
-//! the normal form of each word. `prefixes(n)` keeps its first n letters, for fuzzy-fingerprinting,
-//! which classifies words by their beginnings; [`super::avtor`] is the other.
+//! Analyzers that prepare words cut a text as [`super::tokenize`] does, and keep a form that is
+//! derived from the normal form of each word. `prefixes(n)` keeps the first n letters, for
+//! fuzzy-fingerprinting, which classifies words by their beginnings. The second such analyzer is
+//! [`super::avtor`].
 
 use super::family::{Family, Tokenize};
 use super::fold::{FOLDS, Folds};
@@ -16,7 +17,6 @@ use crate::runtime::Stop;
 use crate::spec::Parameter;
 use std::sync::Arc;
 
-/// `prefixes(n)`.
 pub(super) const FAMILY: Family = Family {
     name: "prefixes",
     parameters: &[
@@ -32,7 +32,7 @@ pub(super) const FAMILY: Family = Family {
     }),
 };
 
-/// The tokens of a text are the beginnings of its words.
+/// The analyzer: the tokens of a text are the beginnings of its words.
 #[derive(Debug)]
 struct Prefixes {
     letters: usize,
@@ -58,7 +58,7 @@ impl Tokenize for Prefixes {
     }
 }
 
-/// Words are taken as the analyzer `words` does by default.
+/// Equal to the defaults of the analyzer `words`.
 pub(super) const FORM: Form = Form { nfkc: true, fold: true, folds: Folds::NONE };
 pub(super) const UNITS: usize = 2;
 
@@ -73,20 +73,20 @@ pub(super) fn prefixes(
     tokenize(text, form, UNITS, &mut Beginnings { text, form, letters, tokens }, stop)
 }
 
-/// Returns the normal form of the word at `span` of `text` that has this hash; `None` if a
-/// character made several words, which is then left unchanged.
+/// Returns the normal form of the word at `span` of `text` with this hash. `None` if a character
+/// made several words: such words are left unchanged.
 #[cfg(feature = "avtor")]
 pub(super) fn letters(text: &str, hash: u64, span: Span) -> Option<String> {
     letters_in(FORM, text, hash, span)
 }
 
-/// Returns the same for a form.
+/// Does the work of `letters` for a given form.
 fn letters_in(form: Form, text: &str, hash: u64, span: Span) -> Option<String> {
     let letters = normal_form(&text[span.start as usize..span.end as usize], form);
     (hash_bytes(letters.as_bytes()) == hash).then_some(letters)
 }
 
-/// Takes the beginnings of the words of a text.
+/// Receives the words of a text, and passes on their beginnings.
 struct Beginnings<'a, T> {
     text: &'a str,
     form: Form,

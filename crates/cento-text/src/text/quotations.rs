@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::unicode::{is_letter, is_number, is_white_space};
 
-/// Maximum size of a quotation, in bytes: otherwise a mark that lacks its partner would quote much,
-/// and so would a whole text between two marks.
+/// The maximum size of a quotation, in bytes. Without a maximum, a mark that lacks its partner
+/// would quote much text, and so would two marks around a whole text.
 pub const QUOTATION_BYTES_MAX: usize = 2000;
 
 /// Returns the marks that close a quotation opened by this character.
@@ -17,7 +17,7 @@ fn closing(open: char) -> &'static [char] {
         // German and Polish, Hungarian.
         '\u{201e}' => &['\u{201c}', '\u{201d}'],
         '\u{201a}' => &['\u{2018}', '\u{2019}'],
-        // Swedish and Finnish, which use one mark for both ends.
+        // Swedish and Finnish, which use the same mark at both ends.
         '\u{201d}' => &['\u{201d}'],
         // British English.
         '\u{2018}' => &['\u{2019}'],
@@ -34,22 +34,22 @@ fn closing(open: char) -> &'static [char] {
     }
 }
 
-/// Returns whether a word may have this character.
+/// Returns whether a character can be part of a word.
 fn is_word(c: char) -> bool {
     is_letter(c) || is_number(c)
 }
 
-/// Returns whether a mark is straight: the same at both ends of a quotation, and the mark of inches
-/// and seconds of arc.
+/// Returns whether a mark is straight: the same mark at both ends of a quotation, and the mark of
+/// inches and seconds of arc.
 fn is_straight(mark: char) -> bool {
     matches!(mark, '"' | '\u{ff02}')
 }
 
-/// Returns whether a straight mark opens a quotation between these characters.
+/// Returns whether a straight mark opens a quotation between these texts.
 ///
-/// It opens none after a number, unless a word follows ("12\" thick", "30\"N"), none at the end of
-/// a word, and none alone between spaces, where it repeats the word above; programs for French put
-/// one space on each side.
+/// A mark after a number opens no quotation, unless a word follows ("12\" thick", "30\"N"). Neither
+/// does a mark at the end of a word, nor a mark alone between spaces, which repeats the word above.
+/// But programs for French put a space on each side.
 fn opens_straight(before: &str, after: &str) -> bool {
     let is_space = is_white_space;
     let ends_word = |text: &str| {
@@ -58,7 +58,7 @@ fn opens_straight(before: &str, after: &str) -> bool {
     };
     let last = before.chars().next_back().unwrap_or(' ');
     if is_number(last) || matches!(last, '\'' | '\u{2032}' | '\u{2019}') {
-        // A point of the compass, or the other side of a rectangle.
+        // A point of the compass, or the second side of a rectangle.
         let word = after.split(|c: char| !is_letter(c)).next().unwrap_or_default();
         return !ends_word(after) && !matches!(word, "N" | "S" | "E" | "W" | "O" | "x" | "X");
     }
@@ -86,11 +86,10 @@ fn opens_straight(before: &str, after: &str) -> bool {
     }
 }
 
-/// Returns whether a mark opens a quotation between these characters, the ends of the texts around
-/// it.
+/// Returns whether a mark opens a quotation between the texts before and after the mark.
 ///
-/// A mark that also closes quotations, or is an apostrophe, opens one where a word begins:
-/// otherwise the end of a quotation that is too long would open another.
+/// A mark that also closes quotations, or is an apostrophe, opens a quotation only where a word
+/// begins. Otherwise the end of an overlong quotation would open another quotation.
 fn opens(mark: char, before: &str, after: &str) -> bool {
     if is_straight(mark) {
         return opens_straight(before, after);
@@ -111,8 +110,8 @@ fn surely_opens(before: &str, after: &str) -> bool {
     before.ends_with(|c: char| is_white_space(c) || "([{".contains(c)) && after.starts_with(is_word)
 }
 
-/// Returns whether the word that begins here lacks its beginning, so that an apostrophe is before
-/// it, which programs turn the wrong way.
+/// Returns whether the word that begins here lacks its beginning. The mark before is then an
+/// apostrophe, which programs turn the wrong way.
 fn is_elided(after: &str) -> bool {
     const ELIDED: [&str; 10] =
         ["tis", "twas", "twere", "twill", "til", "till", "em", "cause", "bout", "n"];
@@ -121,9 +120,10 @@ fn is_elided(after: &str) -> bool {
         || ELIDED.iter().any(|elided| word.eq_ignore_ascii_case(elided))
 }
 
-/// Returns whether a mark that could close a quotation is an apostrophe: one before a letter.
+/// Returns whether a mark that could close a quotation is an apostrophe, because a letter follows.
 ///
-/// That of a plural ("the boys' books") cannot be distinguished; it ends the quotation too early.
+/// The apostrophe of a plural ("the boys' books") cannot be recognized, and ends a quotation too
+/// early.
 fn is_apostrophe(mark: char, after: &str) -> bool {
     mark == '\u{2019}' && after.starts_with(is_word)
 }
@@ -145,7 +145,7 @@ pub fn quotations(text: &str) -> Vec<Range<u32>> {
                 break;
             }
             let end = start + offset + c.len_utf8();
-            // The mark before it lacked its partner: this one begins a word.
+            // The opening mark lacked its partner, because this mark begins a word.
             if is_straight(c) && surely_opens(&text[..start + offset], &text[end..]) {
                 break;
             }
@@ -160,20 +160,20 @@ pub fn quotations(text: &str) -> Vec<Range<u32>> {
     found
 }
 
-/// Returns whether a paragraph ends here: at an empty line or a page.
+/// Returns whether a paragraph ends here, at an empty line or a page.
 fn is_paragraph_end(rest: &str) -> bool {
     let Some(next) = rest.strip_prefix('\n') else { return rest.starts_with('\u{c}') };
     next.trim_start_matches([' ', '\t', '\r']).starts_with('\n')
 }
 
-/// The lines of a quotation in Markdown or mail.
+/// Returns the quoted lines of Markdown or mail.
 fn quoted_lines(text: &str) -> impl Iterator<Item = Range<u32>> {
     lines(text)
         .filter(|(_, line)| line.trim_start_matches(is_white_space).starts_with('>'))
         .map(|(range, _)| range)
 }
 
-/// The lines of a text, with their places.
+/// Returns the lines of a text, with their places.
 pub fn lines(text: &str) -> impl Iterator<Item = (Range<u32>, &str)> {
     text.split_inclusive(['\n', '\u{c}']).scan(0, |at, line| {
         let start = *at;
@@ -216,7 +216,7 @@ mod tests {
         check("12\" thick. Copied. At the top 4\" across, 5\u{bd}\", 6 \" and 7 \" wide", &[]);
         check("48\u{b0}12'30\"N, 16\u{b0} 22' 10\". A 10\"x12\" print, 9\"\u{d7}9\".", &[]);
         check("f'(x) and f'\" x of g'\" y", &[]);
-        // It may close one that is open.
+        // A mark after a number may close an open quotation.
         check("He said \"in 1912\" and left. A 3\" pipe.", &["\"in 1912\""]);
         check("He said \"copied\": 3\" and 4\".", &["\"copied\""]);
         check("May  Harding  sold\n\"     \"     bought\n\"     \"     left", &[]);

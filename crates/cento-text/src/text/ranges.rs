@@ -1,8 +1,9 @@
-//! Ranges of places in a text.
+//! Operations on ranges of places in a text.
 
 use std::ops::Range;
 
-/// Joins ranges that touch or overlap, in any order: the result is ascending and disjoint.
+/// Joins ranges that touch or overlap. The input may be in any order, the result is ascending and
+/// disjoint.
 pub fn joined<T: Ord>(ranges: impl IntoIterator<Item = Range<T>>) -> Vec<Range<T>> {
     let mut ranges: Vec<Range<T>> = ranges.into_iter().collect();
     ranges.sort_by(|one, other| one.start.cmp(&other.start));

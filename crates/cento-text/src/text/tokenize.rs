@@ -1,22 +1,22 @@
 //! Splitting of texts into words.
 //!
-//! A word is a maximal run of word characters of the normalised text (see [`super::normalize`]):
+//! A word is a maximal run of word characters of the normalized text (see [`super::normalize`]):
 //! letters, numbers and connector punctuation such as the underscore, each with the marks that
-//! follow it; a mark that follows no word character belongs to no word. Runs of letters of scripts
-//! written without spaces are cut into overlapping n-grams of *units*, a unit being a letter and
-//! the marks that follow; a run shorter than n is one token. A line end between two letters of such
-//! scripts but Korean and Burmese, or between two of Tibetan, is not there ([`super::lines`]). A
-//! text with no word at all is taken symbol by symbol, so that "!!!" and "???" are not both empty;
-//! a text of white space and invisible characters has no token.
+//! follow. A mark that follows no word character belongs to no word. Runs of letters in scripts
+//! without spaces are cut into overlapping n-grams of *units*, where a unit is a letter and the
+//! marks that follow. A run shorter than n is a single token. A line end between two letters of
+//! such scripts, except Korean and Burmese, or between two Tibetan letters, is ignored
+//! ([`super::lines`]). A text without words is read symbol by symbol, so that "!!!" and "???" are
+//! not both empty. A text of white space and invisible characters has no token.
 //!
-//! Most text is ASCII, so words that are ASCII with ASCII on both sides never meet the general
-//! machinery: 1 KiB at a time, the text is lower-cased and turned into a bit a byte (word or not),
-//! both by loops the compiler vectorises, and words are read off the edges of the bits. A run of
-//! word bytes holding a byte above 127, a *chunk*, is taken character by character: in place, as
-//! long as its letters are settled and become no longer or shorter, which holds for most alphabets.
-//! That a chunk can be taken alone rests on two facts: no normalisation crosses the place before an
-//! ASCII character, and all that crosses the place after one that is no word character is a mark,
-//! which at most makes another sign of it (`=` and U+0338).
+//! Most text is ASCII, so ASCII words with ASCII on both sides never go through the general code.
+//! The text is lower-cased 1 KiB at a time and turned into a bit per byte (word or not), both by
+//! loops that the compiler vectorizes, and the edges of the bits are the edges of words. A run of
+//! word bytes with a byte above 127, a *chunk*, is read character by character, in place as long as
+//! its letters are settled and do not become longer, which holds for most alphabets. Two facts
+//! allow reading a chunk alone: normalization never combines an ASCII character with a character
+//! before it, and only a mark can combine with an ASCII character before it that is no word
+//! character, which at most makes a different sign (`=` and U+0338).
 
 use super::family::{Family, Tokenize};
 use super::fold::{FOLDS, Folds};
@@ -32,7 +32,6 @@ use crate::spec::{Parameter, Spec};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// `words(nfkc,fold,cjk)`.
 pub(super) const FAMILY: Family = Family {
     name: "words",
     parameters: &[
@@ -55,7 +54,7 @@ pub(super) const FAMILY: Family = Family {
     build: Some(|spec| Arc::new(WordTokens::new(spec))),
 };
 
-/// The tokens of a text are its words.
+/// The analyzer: the tokens of a text are its words.
 #[derive(Debug)]
 struct WordTokens {
     form: Form,
@@ -86,22 +85,23 @@ impl Tokenize for WordTokens {
     }
 }
 
-/// The greatest length of n-grams of units.
+/// The maximum length of n-grams of units.
 pub(super) const UNITS_MAX: usize = 4;
 
-/// The number of bytes processed in one go; a multiple of [`BLOCK`]. Twice as many are no faster,
-/// four times as many 4 % slower.
+/// The number of bytes processed at a time, a multiple of [`BLOCK`]. Twice as many are no faster,
+/// and four times as many are 4 % slower.
 const PIECE: usize = 1024;
 
-/// The bytes whose bits make one word of a bit set.
+/// The number of bytes whose bits fit into an integer.
 const BLOCK: usize = 64;
 
-/// A word longer than this is hashed incrementally instead of being collected.
+/// The maximum number of bytes of a word in memory. A longer word is hashed incrementally.
 const WORD_BYTES_HELD: usize = 4096;
 
-/// Appends the tokens of `text`; `units` is the length of n-grams of units, 0 to leave runs whole.
+/// Appends the tokens of `text`. `units` is the length of n-grams of units, or 0 to leave runs
+/// whole.
 ///
-/// `text` must be at most `u32::MAX` bytes long. It fails when it is stopped.
+/// `text` must be at most `u32::MAX` bytes long. Cancellation is the only error.
 pub(super) fn tokenize(
     text: &str,
     form: Form,
@@ -120,8 +120,8 @@ pub(super) fn tokenize(
 /// The number of pieces between two checks of the stop flag: some milliseconds.
 const PIECES_BETWEEN_LOOKS: usize = 64;
 
-/// After this many chunks of a piece that are not settled, the other chunks are not tested: in
-/// scripts with marks hardly any chunk is settled.
+/// The maximum number of unsettled chunks of a piece before testing further chunks stops. In
+/// scripts with marks hardly any chunk is settled, so testing would be wasted time.
 const UNSETTLED_MAX: usize = 4;
 
 fn words(text: &str, form: Form, units: usize, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
@@ -143,7 +143,7 @@ fn words(text: &str, form: Form, units: usize, tokens: &mut impl Take, stop: &St
         let (normalizer, words) =
             slow.get_or_insert_with(|| (Normalizer::new(form, stop), Words::new(units)));
         if end == 0 {
-            // One run of word bytes fills the piece.
+            // A single run of word bytes fills the piece.
             let rest = &text.as_bytes()[start..];
             let end = rest.iter().position(|&byte| !is_word_byte(byte));
             let end = end.map_or(text.len(), |length| start + length);
@@ -173,11 +173,11 @@ fn words(text: &str, form: Form, units: usize, tokens: &mut impl Take, stop: &St
     Ok(())
 }
 
-/// Takes the words at the front of a chunk that are made of settled letters, each as long as its
-/// normal form, and returns the length of the part that holds them. It replaces letters in `lower`,
-/// which is the chunk; it begins at byte `start` of the text.
+/// Takes the words at the front of a chunk whose letters are all settled and as long as their
+/// normal form. Returns the length of the part with these words. `lower` is the lower-cased chunk,
+/// whose letters are replaced, and the chunk begins at byte `start` of the text.
 ///
-/// The next part begins with a settled character, so nothing is normalised across that place.
+/// The next part begins with a settled character, so no normalization crosses the boundary.
 fn settled_words(
     chunk: &str,
     lower: &mut [u8],
@@ -185,7 +185,7 @@ fn settled_words(
     normalizer: &Normalizer<'_>,
     tokens: &mut impl Take,
 ) -> usize {
-    // Where the open word begins, or the sign before: the next characters may join either.
+    // Where the open word begins, or the sign before. The next characters may join either.
     let mut begin = 0;
     let mut is_open = false;
     for (at, c) in chunk.char_indices() {
@@ -222,8 +222,8 @@ fn chunk(
     let start = range.start;
     let end = range.end;
     normalizer.normalize(&text[range], start, &mut WordSink { words, tokens })?;
-    // A word that goes on in the next chunk stays open: that begins with a letter that is settled
-    // neither as a word nor between words, so `settled_words` takes nothing of it.
+    // A word that continues in the next chunk stays open. The next chunk then begins with a letter
+    // that is settled neither as a word nor between words, so `settled_words` takes nothing.
     if line_end_within(text, end, normalizer)? == 0 {
         words.close(tokens);
     }
@@ -240,20 +240,20 @@ fn push(tokens: &mut impl Take, hash: u64, start: usize, end: usize) {
     tokens.take(hash, Span { start: start as u32, end: end as u32 });
 }
 
-/// Returns whether a byte of a text belongs to a chunk.
+/// Returns whether a byte of a text belongs to a run of word bytes.
 #[inline(always)]
 const fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// A stretch of a text, lower-cased, and where the runs of word bytes in it begin and end.
+/// A stretch of a text, lower-cased, with the edges of the runs of word bytes.
 struct Piece {
     form: Form,
     lower: [u8; PIECE],
     /// Begin, end, begin, end, ...
     edges: [u16; PIECE + 2],
     edges_length: usize,
-    /// Some byte is above 127.
+    /// Whether a byte is above 127.
     has_chunks: bool,
 }
 
@@ -262,8 +262,8 @@ impl Piece {
         Piece { form, lower: [0; PIECE], edges: [0; PIECE + 2], edges_length: 0, has_chunks: false }
     }
 
-    /// Reads a stretch from the start of `bytes` and returns its length: no run crosses its end.
-    /// Returns 0 when a run begins at the start and ends outside of the piece.
+    /// Reads a stretch from the start of `bytes` and returns its length, so that no run crosses its
+    /// end. Returns 0 if a run begins at the start and ends outside of the piece.
     fn scan(&mut self, bytes: &[u8]) -> usize {
         let bytes = &bytes[..bytes.len().min(PIECE + 1)];
         let (bytes, more) = bytes.split_at(bytes.len().min(PIECE));
@@ -299,7 +299,8 @@ impl Piece {
         }
     }
 
-    /// Reads block `i`. `before` is 1 when the block before ends in a run; `high` collects bits.
+    /// Reads block `i`. `before` is 1 if the previous block ends in a run. `high` collects high
+    /// bits.
     #[inline(always)]
     fn scan_block(&mut self, i: usize, block: &[u8; BLOCK], before: &mut u64, high: &mut u8) {
         let case = if self.form.fold { 0x20 } else { 0 };
@@ -316,7 +317,7 @@ impl Piece {
         let mut bits = 0;
         for (j, eight) in flags.chunks_exact(8).enumerate() {
             let eight = u64::from_le_bytes(eight.try_into().expect("eight flags"));
-            // Eight bytes of 0 or 1 become eight bits, the first byte's the lowest.
+            // Eight bytes of 0 or 1 become eight bits, the first byte the lowest bit.
             bits |= (eight.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (j * 8);
         }
         let mut edges = bits ^ (bits << 1 | *before);
@@ -347,20 +348,20 @@ impl Piece {
 
 /// Makes words and n-grams of units out of classified characters.
 struct Words {
-    /// The length of n-grams of units; 0 when runs are left whole.
+    /// The length of n-grams of units, or 0 to leave runs whole.
     units_wanted: usize,
     open: Open,
-    /// `bytes[begin..end]` is the word so far, or the units held.
+    /// `bytes[begin..end]` is the word so far, or the collected units.
     bytes: Vec<u8>,
     begin: usize,
     end: usize,
-    /// The part of a long word that is no longer in `bytes`.
+    /// The hash of the part of a long word that is no longer in `bytes`.
     stream: Option<Box<HashStream>>,
     /// The span of the word so far.
     span: Span,
     units: [Unit; UNITS_MAX],
     units_length: usize,
-    /// An n-gram of this run has been made.
+    /// Whether an n-gram of this run has been made.
     run_has_tokens: bool,
 }
 
@@ -371,7 +372,7 @@ enum Open {
     Run,
 }
 
-/// A letter and its marks: the number of bytes held, and their position in the text.
+/// A letter and its marks: the number of bytes in `bytes`, and the position in the text.
 #[derive(Clone, Copy)]
 struct Unit {
     length: usize,
@@ -464,8 +465,8 @@ impl Words {
 
     #[inline(always)]
     fn append(&mut self, c: char) {
-        // Written in place: appending a slice of two or three bytes is a call of memmove, which
-        // was a third of the time of Cyrillic text.
+        // Writes in place. Appending a slice of two or three bytes is a call of memmove, which took
+        // a third of the time for Cyrillic text.
         if self.bytes.len() - self.end < 4 {
             self.make_room();
         }

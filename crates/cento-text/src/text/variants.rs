@@ -1,34 +1,34 @@
 //! Letters with two code points.
 //!
-//! NFKC makes one character of those that Unicode defines as equal. Some letters have two code
-//! points that it keeps apart, because another language tells them apart or because of the history
-//! of an encoding, so that the same text from another keyboard shares no word with itself:
+//! NFKC unifies characters that Unicode defines as equal. Some letters have two code points that
+//! NFKC distinguishes, because a different language needs the distinction or because of the history
+//! of an encoding. The same text from two keyboards could then share no word:
 //!
 //! - Arabic script: the yeh and kaf of Persian and Urdu keyboards, the dotless yeh at the end of
 //!   words, the heh of Urdu, heh with hamza, and the digits of Persian.
-//! - Turkish: the dotted and the dotless i, which programs that know no Turkish confuse when they
-//!   change the case of a text.
+//! - Turkish: the dotted and the dotless i, which programs without support for Turkish confuse when
+//!   they change the case of a text.
 //! - Romanian: s and t with comma, or with the cedilla of older encodings.
 //! - Devanagari: letters with and without the dot below (nukta), and the chandrabindu, which is
-//!   often printed as an anusvara. Bengali keeps its signs: they tell words apart.
+//!   often printed as an anusvara. Bengali keeps both signs, because they distinguish words.
 //! - Malayalam and Bengali: final consonants as one character or with a virama.
 //! - Cyrillic: yo, which Russian prints as ye.
 //!
-//! The mapping is to one of the two, the simpler one. It belongs to the case-insensitive forms:
-//! without folding, letters are as they are written.
+//! The mapping is to the simpler of the two code points. It belongs to the case-insensitive forms.
+//! Without folding, letters remain as written.
 
-/// The second part of a letter that becomes one character.
+/// Fills the second place of a letter that becomes a single character.
 const NONE: char = '\0';
 
 /// The dot above, which remains when a capital dotted i becomes small.
 const DOT_ABOVE: char = '\u{307}';
 
-/// Returns whether a character is left out: the nukta of Devanagari.
+/// Returns whether a character is dropped: the nukta of Devanagari.
 pub(super) const fn is_left_out(c: char) -> bool {
     c == '\u{93c}'
 }
 
-/// Returns the characters that a letter is compared as, if they are others.
+/// Returns the characters that a letter is compared as, or `None` if the letter is unchanged.
 #[inline]
 pub(super) fn variant(c: char) -> Option<[char; 2]> {
     if c < '\u{130}' {
@@ -72,7 +72,7 @@ pub(super) fn variant(c: char) -> Option<[char; 2]> {
     })
 }
 
-/// Returns the one character that a letter is compared as; `None` if it becomes several.
+/// Returns the character that a letter is compared as, or `None` for several characters.
 pub(super) fn single(c: char) -> Option<char> {
     match variant(c) {
         None => Some(c),
@@ -81,12 +81,12 @@ pub(super) fn single(c: char) -> Option<char> {
     }
 }
 
-/// Returns whether some characters have other variants.
+/// Returns whether any of the characters is compared as something else.
 pub(super) fn has_variants(chars: &[char]) -> bool {
     chars.iter().any(|&c| variant(c).is_some() || c == DOT_ABOVE || is_left_out(c))
 }
 
-/// Appends characters to `unified` as they are compared.
+/// Appends characters to `unified`, in the form that is compared.
 pub(super) fn extend(unified: &mut Vec<char>, chars: &[char]) {
     for &c in chars.iter().filter(|&&c| !is_left_out(c)) {
         if c == DOT_ABOVE && unified.last() == Some(&'i') {
@@ -112,7 +112,7 @@ mod tests {
         tokens.hashes
     }
 
-    /// Two encodings of one text each.
+    /// Pairs of encodings of the same text.
     const SAME: [(&str, &str); 17] = [
         // Persian with the keyboards of Iran and of Arabic countries; Urdu.
         (
@@ -125,20 +125,20 @@ mod tests {
         ("\u{62e}\u{627}\u{646}\u{6c2}", "\u{62e}\u{627}\u{646}\u{647}\u{654}"),
         ("\u{6cc}\u{654}", "\u{626}"),
         ("\u{fe8e}\u{fef2}\u{fb90}", "\u{627}\u{64a}\u{643}"),
-        // Turkish in capitals, by a program that knows Turkish and by one that does not.
+        // Turkish in capitals, lower-cased with and without support for Turkish.
         ("I\u{15e}IK \u{130}Y\u{130}", "\u{131}\u{15f}\u{131}k iyi"),
         ("\u{130}STANBUL", "i\u{307}stanbul"),
         ("I\u{307}stanbul", "\u{131}stanbul"),
         // Romanian with comma and cedilla.
         ("\u{219}tiin\u{21b}\u{103} \u{218}I", "\u{15f}tiin\u{163}\u{103} s\u{327}i"),
         ("s\u{326}i", "\u{15f}i"),
-        // Hindi.
+        // Hindi with and without the nukta, with chandrabindu and anusvara.
         ("\u{91c}\u{93c}\u{930}\u{93e} \u{95e}\u{929}", "\u{91c}\u{930}\u{93e} \u{92b}\u{928}"),
         ("\u{939}\u{93e}\u{901}", "\u{939}\u{93e}\u{902}"),
-        // Malayalam and Bengali.
+        // Malayalam and Bengali, with final consonants in both encodings.
         ("\u{d05}\u{d35}\u{d7b}", "\u{d05}\u{d35}\u{d28}\u{d4d}\u{200d}"),
         ("\u{9b9}\u{9a0}\u{9be}\u{9ce}", "\u{9b9}\u{9a0}\u{9be}\u{9a4}\u{9cd}\u{200d}"),
-        // Russian.
+        // Russian with yo and ye.
         ("\u{401}\u{43b}\u{43a}\u{430} \u{435}\u{308}", "\u{435}\u{43b}\u{43a}\u{430} \u{435}"),
     ];
 

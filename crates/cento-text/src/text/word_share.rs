@@ -1,12 +1,12 @@
-//! The words that tokens are.
+//! How many words a token counts as.
 //!
-//! A reader counts words. A token is one, except in scripts written without spaces, where tokens
-//! are pairs of letters, which overlap: each counts as the share of a word that a letter is there.
+//! A reader counts words. A token is a word, except in scripts written without spaces, where tokens
+//! are overlapping pairs of letters. Such a token counts as the share of a word that a letter is.
 //!
 //! A short paragraph in each language, cut into words by ICU with its dictionaries, has these
-//! letters a word: Chinese 1.5, Japanese 1.5, Thai 3.0, Khmer 3.1, Lao 3.4, Burmese 1.9. The Penn
-//! Chinese Treebank 5.1 has 824,983 characters in 507,222 words: 1.6. The phrases between the
-//! spaces of Korean have 2.9 letters, so two pairs.
+//! numbers of letters per word: Chinese 1.5, Japanese 1.5, Thai 3.0, Khmer 3.1, Lao 3.4, Burmese
+//! 1.9. The Penn Chinese Treebank 5.1 has 824,983 characters in 507,222 words: 1.6. The phrases
+//! between the spaces of Korean have 2.9 letters, so two pairs.
 
 use std::ops::Range;
 
@@ -14,15 +14,15 @@ use super::Side;
 use super::tokenize::UNITS_MAX;
 use super::unicode::{is_burmese, is_hangul, is_letter, is_unspaced};
 
-/// A word, in parts: the shares of letters are whole numbers of them.
+/// A word, in parts: the shares of letters are whole numbers of parts.
 pub const WORD: u64 = 24;
 
-/// Returns the words that a range of tokens of a text is, in parts ([`WORD`]). Tokens of programs
-/// are not words.
+/// Returns the number of words in a range of tokens of a text, in parts ([`WORD`]). Tokens of
+/// programs are not words.
 pub(crate) fn word_parts(side: Side<'_>, tokens: Range<usize>) -> u64 {
     let spans = side.tokens.spans.get(tokens).unwrap_or_default();
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return 0 };
-    // Most texts have no letter of such a script, which is known without a look at each token.
+    // Most texts have no letter of such a script, so a look at every token is unnecessary.
     let bytes = side.text.as_bytes().get(first.start as usize..last.end as usize);
     if bytes.is_some_and(<[u8]>::is_ascii) {
         return spans.len() as u64 * WORD;
@@ -31,7 +31,7 @@ pub(crate) fn word_parts(side: Side<'_>, tokens: Range<usize>) -> u64 {
     spans.iter().map(|span| text(span.start, span.end).map_or(WORD, parts)).sum()
 }
 
-/// Returns the parts of a word that a token of this text is.
+/// Returns the parts of a word that a token with this text counts as.
 fn parts(token: &str) -> u64 {
     // The first letter of the scripts without spaces is U+0E01.
     if token.as_bytes().first().is_none_or(|&byte| byte < 0xe0) {
@@ -46,7 +46,7 @@ fn parts(token: &str) -> u64 {
         _ => Some(WORD * 5 / 8),
     };
     let Some(one) = token.chars().next().and_then(share) else { return WORD };
-    // Runs may be left whole.
+    // Runs may be left whole, so every letter counts.
     match token.chars().filter_map(share).count() {
         0..=UNITS_MAX => one,
         letters => one * letters as u64,

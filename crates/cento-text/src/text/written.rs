@@ -1,8 +1,8 @@
-//! Programs as they are written: the words and signs of a text, apart from layout and comments, and
-//! those of them that are its own.
+//! Programs as written: the words and signs of a text without layout and comments, and the
+//! program's own words.
 //!
-//! The analyzer `code` reads a name as `i`, a number as `0` and a text in quotes as `s`, so that
-//! unrelated programs have long runs of tokens in common. The words there tell them apart.
+//! The analyzer `code` reads a name as `i`, a number as `0` and a text in quotes as `s`, so
+//! unrelated programs share long runs of tokens. The replaced words distinguish such programs.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,8 +14,8 @@ use crate::hash::{BuildKeyHasher, hash_bytes, mix64};
 /// The tokens for names, numbers and texts in quotes.
 pub const LETTERS: [&str; 3] = ["i", "0", "s"];
 
-/// Returns the words and signs of a text, in its order. A word is of letters, digits, marks and
-/// `_`; each other character but white space is a sign.
+/// Returns the words and signs of a text, in order. A word consists of letters, digits, marks and
+/// `_`. Every other character except white space is a sign.
 pub fn pieces(text: &str) -> impl Iterator<Item = Span> + '_ {
     let is_word = |c: char| is_letter(c) || is_number(c) || is_mark(c) || c == '_';
     let mut rest = text.char_indices().peekable();
@@ -29,20 +29,20 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Span> + '_ {
     })
 }
 
-/// The words and signs of a program as they are written, without its comments. They are the same
-/// whether a part of a program is parsed by itself or with the rest.
+/// The words and signs of a program as written, without its comments. They do not depend on whether
+/// a part of a program is parsed by itself or with the whole program.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// The words and signs.
+    /// The words and signs, with their places in the text.
     pub pieces: Tokens,
-    /// For each, the token that it is in.
+    /// For each piece, the index of its token.
     of_tokens: Vec<u32>,
-    /// For each, whether it is the first of its line.
+    /// For each piece, whether it is the first of its line.
     begin_lines: Vec<bool>,
 }
 
 impl Written {
-    /// Makes those of a program that has these tokens.
+    /// Makes the words and signs of a program with these tokens.
     pub fn of(text: &str, tokens: &Tokens) -> Written {
         let mut written = Written::default();
         for (number, span) in (0u32..).zip(&tokens.spans) {
@@ -64,9 +64,9 @@ impl Written {
         written
     }
 
-    /// Returns the tokens of the lines that are whole in these ranges of words and signs, which
-    /// ascend and do not touch: the end of a line that begins in another way is what many programs
-    /// have.
+    /// Returns the tokens of the lines that are entirely in these ranges of words and signs, which
+    /// must ascend and not touch. The common end of two lines with different beginnings does not
+    /// count, because many programs share such ends.
     pub fn tokens_in(&self, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
         let of = &self.of_tokens;
         let whole = |range: &Range<usize>| {
@@ -77,7 +77,7 @@ impl Written {
             while start < end && end < of.len() && !self.begin_lines[end] {
                 end -= 1;
             }
-            // A token of several lines may begin before the range, or end after it.
+            // A token of several lines may begin before the range, or end after the range.
             while start < end && start > 0 && of[start - 1] == of[start] {
                 start += 1;
             }
@@ -90,8 +90,8 @@ impl Written {
     }
 }
 
-/// Returns the distinct names, numbers and texts in quotes of a program that the analyzer `code`
-/// replaced in these tokens, ascending, without those in `masked` ranges of tokens, which ascend.
+/// Returns the hashes of the distinct names, numbers and texts in quotes that the analyzer `code`
+/// replaced in these tokens, ascending. Tokens in `masked` ranges, which ascend, are omitted.
 pub fn own_words(text: &str, tokens: &Tokens, masked: &[Range<usize>]) -> Vec<u32> {
     let letters = LETTERS.map(|letter| hash_bytes(letter.as_bytes()));
     let mut masked = masked.iter().peekable();
@@ -108,8 +108,8 @@ pub fn own_words(text: &str, tokens: &Tokens, masked: &[Range<usize>]) -> Vec<u3
     words
 }
 
-/// Returns which share of the words of the program with fewer of them the other has, of two
-/// ascending lists; 1 if one has no such word, as a program whose names were not replaced.
+/// Returns the share of the words of the program with fewer words that the second program also has,
+/// given two ascending lists. 1 if a list is empty, as for a program whose names were not replaced.
 pub fn shared_words(a: &[u32], b: &[u32]) -> f64 {
     let least = a.len().min(b.len());
     if least == 0 {
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::text::paragraph_break;
 
-    /// Returns the tokens of a text at these words of it, each with this letter.
+    /// Returns the tokens of a text at these words, each with this letter.
     fn tokens(text: &str, parts: &[(&str, &str)]) -> Tokens {
         let mut found = Tokens::default();
         let mut from = 0;

@@ -1,4 +1,4 @@
-//! The program, as users meet it; `sources` has tests of the search itself.
+//! The program, as users meet it. `sources` tests the search itself.
 
 use std::process::{Command, Stdio};
 
@@ -10,7 +10,6 @@ use cento_testing::host::{Host, send};
 use cento_testing::{Dir, words};
 use serde_json::{Value, json};
 
-/// The result of a run.
 pub struct Run {
     pub status: i32,
     pub out: String,
@@ -18,13 +17,11 @@ pub struct Run {
 }
 
 impl Run {
-    /// Its output as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {} {}", self.out, self.err))
     }
 }
 
-/// The program, to be run in a directory with this engine.
 pub fn command(dir: &Dir, engine: &str, more: &[&str]) -> Command {
     let engine = format!("searxng={engine}");
     let args = ["essay.txt", "--engine", &engine, "--into", "web.idx", "--interval", "1ms"];
@@ -33,7 +30,6 @@ pub fn command(dir: &Dir, engine: &str, more: &[&str]) -> Command {
     command
 }
 
-/// Runs a command to its end.
 pub fn ran(command: &mut Command) -> Run {
     let output = command.output().unwrap();
     Run {
@@ -47,7 +43,7 @@ fn run(dir: &Dir, engine: &str, more: &[&str]) -> Run {
     ran(&mut command(dir, engine, more))
 }
 
-/// The ids of the documents of the index that share text with this one.
+/// The ids of the documents in the index that share text with `text`.
 fn hits(dir: &Dir, key: Option<&Key>, text: &str) -> Vec<String> {
     let index = Index::open_for_search(dir.path("web.idx")).unwrap();
     key.map_or(Ok(()), |key| index.unlock(key)).unwrap();
@@ -133,8 +129,8 @@ fn a_table_of_words_says_which_runs_are_rare() {
 
 #[test]
 fn pages_are_added_with_the_key_of_the_index() {
-    // The key was ignored: a new index was without a key, and one with a key was refused after all
-    // requests.
+    // The key was ignored: a new index was created without a key, and an index with a key was
+    // refused after all requests.
     let dir = Dir::new();
     let copied = words(1, 150);
     let essay = copied.clone();

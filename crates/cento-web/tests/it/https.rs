@@ -1,4 +1,4 @@
-//! Pages with https, from a host whose certificate an authority of the test's own has signed.
+//! Pages with https, from a host whose certificate an authority of the test has signed.
 
 #[path = "../../../cento-cli/tests/it/https/host.rs"]
 mod host;
@@ -9,7 +9,6 @@ use serde_json::json;
 use crate::command::{Run, command, ran};
 use host::{AUTHORITY, OTHER, host};
 
-/// Runs the program with these authorities and no others.
 fn run(dir: &Dir, authorities: &str, engine: &str) -> Run {
     dir.write("authorities.pem", authorities);
     let mut command = command(dir, engine, &["--allow-loopback", "--format", "json"]);

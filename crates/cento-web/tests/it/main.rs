@@ -1,4 +1,4 @@
-//! Sources on the web, with search engines and hosts of the tests' own on loopback.
+//! Sources on the web, with the tests' own search engines and hosts on loopback.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

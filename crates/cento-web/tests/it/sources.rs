@@ -1,4 +1,4 @@
-//! Sources of a text, with a search engine and a web of the test's own on loopback.
+//! Sources of a text, with the test's own search engine and web on loopback.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ fn html(stream: &mut TcpStream, text: &str) {
     send(stream, "200 OK", "Content-Type: text/html; charset=utf-8\r\n", &body);
 }
 
-/// The names of the pages of the web below, as the search engine gives them.
+/// The names of the pages of the web below, in the order of the search engine.
 const PAGES: [&str; 9] = [
     "/copied",
     "/reworded-once",
@@ -33,7 +33,7 @@ const PAGES: [&str; 9] = [
     "/blank",
 ];
 
-/// A search engine and a web in one: `copied` and `reworded` are texts of it.
+/// A search engine and a web in one, which contains the texts `copied` and `reworded`.
 fn web(copied: String, reworded: String) -> Host {
     Host::start(move |target, here, stream| match target {
         "/robots.txt" => send(stream, "200 OK", "", "User-agent: *\nDisallow: /secret\n"),
@@ -99,12 +99,11 @@ fn sources_are_found_on_the_web() {
     let web = web(copied, reworded.join(" "));
     let report = run(&dir, &essay, &WebOptions { allow_loopback: true, ..options(&web) });
     let at = |page: &str| format!("{}{page}", web.at);
-    // 360 words are three windows and a short rest, and each of them one query.
+    // 360 words are three windows and a short remainder, with a query each.
     assert_eq!(report.asked.len(), 4, "{report:?}");
     assert_eq!(report.asked[0].addresses, 10);
     assert_eq!(report.asked[0].query.split(' ').count(), 8);
-    // What redirects is named as where it leads; a page that an answer names twice has one vote of
-    // it.
+    // A redirect counts as its target. A page that occurs twice in an answer gets a single vote.
     let added: Vec<_> =
         report.added.iter().map(|page| (page.address.clone(), page.votes)).collect();
     assert_eq!(added, [(at("/copied"), 4), (at("/reworded"), 4)]);
@@ -122,7 +121,7 @@ fn sources_are_found_on_the_web() {
         let failed = failed.unwrap_or_else(|| panic!("{page}: {report:?}"));
         assert!(failed.why.contains(expected), "{page}: {}", failed.why);
     }
-    // The host got one request for its rules, and none for the page that they forbid.
+    // The host got a single request for its rules, and no request for the forbidden page.
     let log = web.asked();
     assert_eq!(log.iter().filter(|target| *target == "/robots.txt").count(), 1, "{log:?}");
     assert!(!log.contains(&"/secret/page".to_owned()), "{log:?}");

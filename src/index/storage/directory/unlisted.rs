@@ -1,7 +1,7 @@
-//! Files in the directory that no commit names.
+//! Files in the directory that no commit lists.
 //!
-//! A pull, an addition or a merge that was cut off leaves them. They may have texts that were
-//! removed since: the next writer removes them, and a check lists them.
+//! An interrupted pull, addition or merge leaves such files. Because they may contain removed
+//! texts, the next writer deletes them, and a check reports them.
 
 use std::io;
 use std::path::Path;
@@ -13,12 +13,12 @@ use tantivy::directory::error::OpenWriteError;
 use super::super::component::{is_component, segment_of};
 use super::{IndexDirectory, locked};
 
-/// What the names of files begin with that are fetched from elsewhere, until they are complete.
+/// The prefix of files that are being fetched, until they are complete.
 pub const UNFINISHED: &str = ".pull-";
 
 impl IndexDirectory {
-    /// Puts the directory in order for a writer: what a writer before it has left is given up.
-    /// Only for the holder of the writer's lock, after it has read the list of segments.
+    /// Prepares the directory for a writer, and gives up what an earlier writer has left. Call this
+    /// with the writer's lock, after reading the list of segments.
     ///
     /// # Errors
     /// When the directory cannot be written.
@@ -29,10 +29,10 @@ impl IndexDirectory {
         Ok(())
     }
 
-    /// Has tantivy know every file of a segment that the list names, so that it collects the file
-    /// once no list names it. tantivy reads the names when the index is opened: another process may
-    /// have committed between that and the writer's lock, and its files, with the texts that were
-    /// removed from them, stayed when they were merged.
+    /// Tells tantivy about every listed segment file, so that tantivy collects the file once no
+    /// list contains it. tantivy reads the names when the index is opened. If another process
+    /// committed between the opening and the lock, its files were unknown and stayed after a merge,
+    /// with texts that had been removed.
     ///
     /// # Errors
     /// When the names cannot be written.
@@ -45,7 +45,7 @@ impl IndexDirectory {
         };
         let noted = self.announce(names.iter().cloned());
         noted.map_err(|e| OpenWriteError::wrap_io_error(e, first))?;
-        // tantivy has no other way to note a file than to open it for writing.
+        // tantivy records a file only when the file is opened for writing.
         let noted = names.iter().map(Path::new).try_for_each(|path| {
             locked(&self.state.unwritten).insert(path.to_owned(), None);
             managed.open_write(path).map(drop)
@@ -54,24 +54,24 @@ impl IndexDirectory {
         noted
     }
 
-    /// Removes the remains of a crash or a failure: every file that may have documents and that no
-    /// commit names. Such a file may have texts that were removed since, and tantivy, which
-    /// collects files that it has written, knows nothing of those of a pull. A commit names a list
-    /// of deleted documents by the number of its operations, and a repetition has the same number:
-    /// the file would always be in its way. Only for the holder of the writer's lock, after it has
-    /// read the list of segments: there is no other writer.
+    /// Removes the remains of a crash or failure: every unlisted file that may have documents. Such
+    /// a file may contain texts that were removed since. tantivy only collects files that it has
+    /// written, not files of a pull. A commit derives the file name of a list of deleted documents
+    /// from its opstamp, and a repeated commit has the same opstamp, so a remaining file would
+    /// block it forever. Call this with the writer's lock, after reading the list of segments, when
+    /// no other writer exists.
     fn remove_unfinished(&self) {
         self.remove_unlisted(&|name| self.is_listed(Path::new(name)));
     }
 
-    /// Removes the files that may have documents, but for those that `is_listed`. One that stays is
-    /// found by a check.
+    /// Removes the files that may have documents, unless `is_listed` is true. A file that cannot
+    /// be removed is reported by a check.
     pub fn remove_unlisted(&self, is_listed: &dyn Fn(&str) -> bool) {
         let (Some(root), Some(held)) = (self.root(), &self.state.held) else { return };
         if let Err(error) = self.check_writer() {
             return log::warn!("unfinished files in {} stay: {error}", root.display());
         }
-        // A reader holds this while it opens the files of a commit before the last one.
+        // A reader holds the list while it opens the files of an older commit.
         let _held = match self.hold_list() {
             Ok(held) => held,
             Err(error) => {
@@ -94,8 +94,8 @@ impl IndexDirectory {
         }
     }
 
-    /// Returns the names of the files that may have documents, ascending: those of segments,
-    /// whether or not a list names them, and those that are or were being written.
+    /// Returns the names of files that may have documents, ascending: files of segments, listed or
+    /// not, and files that are or were being written.
     ///
     /// # Errors
     /// When the directory cannot be read.
@@ -115,13 +115,13 @@ impl IndexDirectory {
         Ok(names)
     }
 
-    /// Returns whether a writer, in this process or another, has the lock.
+    /// Returns whether a writer, in this process or another, holds the lock.
     pub fn is_written(&self) -> bool {
         self.state.held.as_ref().is_some_and(|held| held.is_written())
     }
 }
 
-/// Returns whether a file has a name of the pattern of the crate `tempfile`.
+/// Returns whether a file name has the pattern of the crate `tempfile`.
 pub fn is_temporary(name: &str) -> bool {
     let random = name.strip_prefix(".tmp");
     random.is_some_and(|r| r.len() == 6 && r.bytes().all(|byte| byte.is_ascii_alphanumeric()))

@@ -1,6 +1,6 @@
-//! The file with the withdrawals of an index, which the list of segments names.
+//! The file with the withdrawals, which the list of segments contains.
 //!
-//! It is not tantivy's: it is written and removed here, and no commit of tantivy collects it.
+//! tantivy does not know the file, which is written and removed here and never collected.
 
 use std::io;
 use std::path::Path;
@@ -21,23 +21,23 @@ impl IndexDirectory {
         seal::withdrawals_of(&locked(&self.state.listed)).map(str::to_owned)
     }
 
-    /// Reads a component that its list may not name, compares it with the checksum in its footer,
-    /// and returns all before that.
+    /// Reads a component that need not be listed, verifies the checksum in its footer, and returns
+    /// the content before the footer.
     ///
     /// # Errors
-    /// When it cannot be read, or does not fit.
+    /// When the component cannot be read, or does not match.
     pub fn read_checked(&self, name: &str) -> io::Result<OwnedBytes> {
         let file = self.open_unchecked(Path::new(name)).map_err(io::Error::other)?;
         verify_body(name, file.clone())?;
         footer(name, file)?.1.read_bytes()
     }
 
-    /// Writes a file with the withdrawals, durably, which the next commit names in the place of the
-    /// one before; with `None` it names none any more. If the
-    /// commit `removes` documents, no list before it names the file.
+    /// Durably writes a file with withdrawals, which the next commit lists instead of the previous
+    /// file. `None` makes the next commit list no file. If the commit `removes` documents, no list
+    /// before that commit contains the file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub fn change_withdrawals(&self, bytes: Option<&[u8]>, removes: bool) -> io::Result<()> {
         let failed = |e: OpenReadError| io::Error::other(e);
         let list = Directory::atomic_read(self, Path::new(META)).map_err(failed)?;
@@ -52,18 +52,18 @@ impl IndexDirectory {
         Ok(())
     }
 
-    /// Ends the change of the withdrawals after its commit, and removes the file before.
+    /// Ends the change of withdrawals after its commit, and removes the previous file.
     pub fn end_change_of_withdrawals(&self, before: Option<&str>) {
         *locked(&self.state.withdrawals) = None;
         let Some(before) = before.filter(|before| !self.is_listed(Path::new(before))) else {
             return;
         };
-        // A reader holds this while it opens the files of a commit before.
+        // A reader holds the list while it opens the files of an older commit.
         let removed = match self.hold_list() {
             Ok(_held) => self.delete(Path::new(before)).map_err(|e| e.to_string()),
             Err(error) => Err(error.to_string()),
         };
-        // The next writer removes it.
+        // The next writer removes the file.
         if let Err(error) = removed {
             log::warn!("cannot remove {before}: {error}");
         }

@@ -5,10 +5,9 @@ use super::record::{Engine, Kept, Latencies, Latency, Outcome, Run, Spent};
 use crate::Result;
 use crate::baseline::{CENTO, U64_TERMS};
 
-/// The most lines of the document.
 const LINES_MAX: usize = 250;
 
-/// The document of a run, if there is one, and of the figures of longer ones.
+/// Renders the document from a run, if one is recorded, and from the figures of longer runs.
 pub fn render(run: Option<&Run>, kept: &[Kept]) -> Result<String> {
     let mut out = Markdown { text: String::new() };
     out.text(
@@ -16,9 +15,9 @@ pub fn render(run: Option<&Run>, kept: &[Kept]) -> Result<String> {
     );
     out.text("# Benchmarks");
     out.text(
-        "The speed of cento and its cost in memory and disk, all but the last section from one \
-         run. [QUALITY.md](QUALITY.md) describes the findings, [DESIGN.md](DESIGN.md) the floors \
-         and the rejected layouts.",
+        "You want to know how fast cento is, and how much memory and disk it needs. All tables \
+         but the last come from one run. [QUALITY.md](QUALITY.md) has the findings, \
+         [DESIGN.md](DESIGN.md) the floors and the rejected layouts.",
     );
     match run {
         Some(run) => {
@@ -51,7 +50,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// The name of the main corpus, and its megabytes.
+    /// Returns the name and the megabytes of the main corpus.
     fn main(&self) -> Result<(&str, f64)> {
         let main = self.run.corpora.last().ok_or("the run has no corpus")?;
         Ok((&main.name, main.megabytes))
@@ -91,13 +90,14 @@ impl Page<'_> {
             .collect();
         self.out.table("| corpus | contents | documents | MB of text |", rows);
         self.out.text(
-            "*Wall* is time by the clock, *processor* that of all threads together. Read times \
-             as ratios: other machines, and other work on this one, change all of them alike. \
-             *Signing* is splitting the same texts into words and winnowing them on one thread, \
-             which everything that reads text has to do. The scheme is the default, \
-             `winnow(k=5,w=10)` over `words`, unless a row names another. Latencies are p50 and \
-             p99 of one thread, warm, of the round with the least median of three, with at most \
-             ten hits.",
+            "Read times as ratios, because another machine, or other work on this machine, \
+             changes all of them alike. *Wall* is time by the clock, *processor* the time of all \
+             threads together. 1 MB is 1,000,000 bytes. *Signing* splits the same texts into \
+             words and winnows them on one thread, which everything that reads text has to do. \
+             The scheme is the default, `winnow(k=5,w=10)` over `words`, unless a row has \
+             another. Latencies are p50, p99: half of your searches, and 99 of 100, are at least \
+             this fast. They come from one warm thread, at most ten hits, and the round with the \
+             lowest median of three.",
         );
         Ok(self)
     }
@@ -122,7 +122,7 @@ impl Page<'_> {
         Ok(search.ok_or_else(|| format!("the run has no search `{options}`"))?.latencies)
     }
 
-    /// How many times the processor time of signing.
+    /// Returns the processor time as a multiple of the time of signing.
     fn signings(&self, spent: Spent) -> String {
         times(spent.processor_seconds / self.run.signing_seconds)
     }
@@ -137,8 +137,8 @@ impl Page<'_> {
             let spent = self.job(command)?;
             let (wall, processor) = speeds(megabytes, spent);
             rows.push(format!(
-                "| {name} | {wall} MB/s wall, {processor} a processor | {} the processor time of \
-                 signing | {main} |",
+                "| {name} | {wall} MB/s wall, {processor} MB/s processor | {} the processor time \
+                 of signing | {main} |",
                 self.signings(spent)
             ));
         }
@@ -185,6 +185,10 @@ impl Page<'_> {
             ));
         }
         self.out.heading("At a glance");
+        self.out.text(
+            "Each row has a figure, another figure of the same run to compare it with, and the \
+             corpus.",
+        );
         self.out.table("| | figure | beside, in the same run | corpus |", rows);
         Ok(self)
     }
@@ -192,9 +196,9 @@ impl Page<'_> {
     fn commands(mut self) -> Result<Self> {
         let (main, megabytes) = self.main()?;
         let caption = format!(
-            "Whole commands over {main}, with the start of the process; signing takes {} s of \
-             processor time. *Memory* is the peak of the process, with the pages of files that \
-             it has mapped.",
+            "Whole commands over {main}, with the start of the process. *Beside signing* compares \
+             processor times, where signing takes {} s. *Memory* is the peak of the process, with \
+             the pages of files that it has mapped.",
             number(self.run.signing_seconds)
         );
         let rows: Vec<String> = self
@@ -220,9 +224,9 @@ impl Page<'_> {
         self.out.table(head, rows);
         let merging = self.run.merging;
         let merging = format!(
-            "Merging eight segments of made-up signatures into one of {} million postings: {} \
-             million postings a second of processor time; writing one of the eight: {} million \
-             (`cento-tools merging`).",
+            "Merging eight segments of synthetic signatures into one of {} million postings \
+             handles {} million postings per second of processor time. Writing one of the eight \
+             segments handles {} million (`cento-tools merging`).",
             number(merging.postings as f64 / 1e6),
             number(merging.merged_millions),
             number(merging.written_millions)
@@ -234,10 +238,10 @@ impl Page<'_> {
     fn others(mut self) -> Result<Self> {
         self.out.heading("Beside others");
         let caption = format!(
-            "Plain tantivy, {}: every run of five words as a term, and cento's fingerprints as \
-             u64 terms. Both stop at document addresses; cento's answers have ids and measures. \
-             All are compacted into one segment. Two rounds search each of them; the first is not \
-             counted. Times of searches are wall.",
+            "cento beside plain tantivy, on {}. tantivy has cento's fingerprints as u64 terms, or \
+             every run of five words as a term. It stops at document addresses, while cento's \
+             answers have ids and measures. Every index is compacted into one segment and \
+             searched in two rounds, and only the second counts. Times of searches are wall.",
             self.part()
         );
         self.out.text(&caption);
@@ -265,14 +269,14 @@ impl Page<'_> {
                 format!("| {} | {wall} | {processor} | {size} {searches}|", engine.name)
             })
             .collect();
-        let head = "| engine | add, MB/s wall | processor | index, MB | passage, us | document, \
-            us | passage beside cento |";
+        let head = "| engine | add, MB/s wall | add, MB/s processor | index, MB | passage, us | \
+            document, us | passage beside cento |";
         self.out.table(head, rows);
         self.out.text(
             "Programs that remove near-duplicates of a resemblance of 0.7 \
-             (`python/bench/compare.py`): made-up documents, a fifth of them copies with 0, 1, \
-             2, 5 or 10 % of the words replaced; 128 permutations for the others. Recall is of \
-             the pairs over the threshold by the exact resemblance of their texts.",
+             (`python/bench/compare.py`). The documents are synthetic, and a fifth are copies \
+             with 0, 1, 2, 5 or 10 % of the words replaced. The programs beside cento use 128 \
+             permutations. Recall counts the pairs whose exact resemblance is over the threshold.",
         );
         let rows: Vec<String> = self
             .run
@@ -308,9 +312,9 @@ impl Page<'_> {
     fn scaling(mut self) -> Result<Self> {
         self.out.heading("Scaling");
         self.out.text(
-            "**Size.** Made-up text, not stored, in the segments that the writer's own merges \
-             leave. The queries are from the smallest size, which every other one contains. \
-             *Cold*: nothing of the index in memory, medians of 20 searches.",
+            "**Size.** Synthetic text, not stored, in the segments that the writer's own merges \
+             leave. The queries come from the smallest size, which every larger size contains. \
+             *Cold*: nothing of the index is in memory, medians of 20 searches.",
         );
         let rows: Vec<String> = self
             .run
@@ -343,12 +347,12 @@ impl Page<'_> {
                 }
             })
             .collect();
-        let head = "| text | documents, segments | add: s wall, processor | memory, MB | index, \
-            MB | passage, us | document, us | passage, cold |";
+        let head = "| text | documents, segments | add: s wall, s processor | memory, MB | \
+            index, MB | passage, us | document, us | passage, cold |";
         self.out.table(head, rows);
         self.out.text(
-            "**Opening and changing** these indexes; one document, committed and \
-            found; medians, ms wall.",
+            "**Opening and changing** these indexes: medians in ms wall, for one document. The \
+             last column is the time of the disk alone.",
         );
         let rows: Vec<String> = self
             .run
@@ -371,8 +375,8 @@ impl Page<'_> {
         self.out.table(head, rows);
         let made = self.run.corpora.first().ok_or("the run has no corpus")?.megabytes;
         let segments = format!(
-            "**Segments.** Made-up text, {} MB, not merged; us wall, and how many times those of \
-             one segment.",
+            "**Segments.** Synthetic text, {} MB, not merged: us wall, and the multiple of one \
+             segment.",
             number(made)
         );
         self.out.text(&segments);
@@ -392,10 +396,10 @@ impl Page<'_> {
                 )
             })
             .collect();
-        self.out.table("| segments | passage | | document | |", rows);
+        self.out.table("| segments | passage, us | | document, us | |", rows);
         let threads = format!(
-            "**Threads.** Made-up text, {} MB: `add` without texts, and searches for passages on \
-             as many threads.",
+            "**Threads.** `add` without texts, and searches for passages, on as many threads: \
+             synthetic text, {} MB.",
             number(made)
         );
         self.out.text(&threads);
@@ -416,7 +420,7 @@ impl Page<'_> {
             })
             .collect();
         self.out.table(
-            "| threads | add: s wall, processor | searches a second, wall | beside one thread |",
+            "| threads | add: s wall, processor | searches per second, wall | beside one thread |",
             rows,
         );
         Ok(self)
@@ -425,10 +429,10 @@ impl Page<'_> {
     fn service(mut self) -> Result<Self> {
         let (main, _) = self.main()?;
         let caption = format!(
-            "The clients and the service share the cores. It serves {main}; made-up text is \
+            "The service has {main} and shares the cores with its clients. Synthetic text is \
              added in batches of 100 documents. Every answer is compared with the library's, and \
-             a wrong one ends the run. p50 and p99 in us wall; *beside* is the p99 as a multiple \
-             of the p99 of the same row when idle."
+             a wrong answer ends the run. p50 and p99 are us wall. *Beside* is the p99 as a \
+             multiple of the p99 of the same row when idle."
         );
         self.out.heading("The service");
         self.out.text(&caption);
@@ -459,7 +463,7 @@ impl Page<'_> {
                 )
             })
             .collect();
-        self.out.table("| request | state | connections | a second | p50, p99 | beside |", rows);
+        self.out.table("| request | state | connections | per second | p50, p99 | beside |", rows);
         Ok(self)
     }
 
@@ -468,7 +472,7 @@ impl Page<'_> {
         let (main, _) = self.main()?;
         let plain = self.search("--counts-only")?;
         let caption =
-            format!("**Of a search**, {main}, us wall, and how many times the first row.");
+            format!("**Of a search**, {main}: us wall, and the multiple of the first row.");
         let rows: Vec<String> = self
             .run
             .searches
@@ -489,11 +493,11 @@ impl Page<'_> {
             })
             .collect();
         self.out.text(&caption);
-        self.out.table("| options | passage | | document | |", rows);
+        self.out.table("| options | passage, us | | document, us | |", rows);
         let caption = format!(
-            "**Of an index**, {}, {} MB with texts unless the row says otherwise; times of `add` \
-             are processor, of searches (with `--counts-only`) wall; in brackets how many times \
-             the first row.",
+            "**Of an index**, {}, {} MB, with texts unless the row has `--no-text`. `add` is \
+             processor time, searches (with `--counts-only`) are wall, and the multiple of the \
+             first row is in brackets.",
             self.run.part.name,
             number(self.run.part.megabytes)
         );
@@ -527,17 +531,16 @@ impl Page<'_> {
     fn counts(mut self) -> Self {
         self.out.heading("Instruction counts");
         self.out.text(
-            "Times on a shared machine hide a change of a few per cent; instruction counts do \
-             not. `cento-tools counts` compares those of fixed operations, on made-up texts and \
-             on real ones, with the recorded ones (`tools/counts.txt`, by valgrind, profile \
-             `release`); more than 3 % is an error, in the gate too, and `--write` records an \
-             intended change.",
+            "Times on a shared machine hide a change of a few percent, but instruction counts do \
+             not. So `cento-tools counts` runs fixed operations on synthetic and on real texts \
+             with valgrind (profile `release`), and compares the counts with `tools/counts.txt`. \
+             More than 3 % is an error, in the gate too. `--write` records a change that you \
+             intended.",
         );
         let cell = |at: usize| match self.run.counts.get(at) {
             Some(row) => format!("{} | {}", row.operation, count(row.instructions)),
             None => " | ".into(),
         };
-        // Two operations a row.
         let half = self.run.counts.len().div_ceil(2);
         let rows: Vec<String> =
             (0..half).map(|at| format!("| {} | {} |", cell(at), cell(at + half))).collect();
@@ -546,15 +549,14 @@ impl Page<'_> {
     }
 }
 
-/// Figures that the default run does not repeat.
 fn longer(out: &mut Markdown, kept: &[Kept]) {
     out.heading("Longer runs");
     out.text(
-        "Each row from a run of its own, on a Linux machine with two shared cores and local \
-             disks, with its commit and date; figures of different rows are not to be compared. \
-             *RFCs*: RFC 1 to 2600, 2,519 documents, 105 MB; *RFC copies*: these with other \
-             letters, in pieces of 3.2 kB (`cento-tools repeat --pieces 3200 --letters`); \
-             *licences*: 37,148 texts, 43 MB.",
+        "You cannot compare rows of this table, because each row comes from a run of its own, \
+         with its commit and date, on a Linux machine with two shared cores and local disks. \
+         *RFCs*: RFC 1 to 2600, 2,519 documents, 105 MB. *RFC copies*: these with other letters, \
+         in pieces of 3.2 kB (`cento-tools repeat --pieces 3200 --letters`). *Licenses*: 37,148 \
+         texts, 43 MB.",
     );
     let rows: Vec<String> = kept
         .iter()
@@ -565,16 +567,15 @@ fn longer(out: &mut Markdown, kept: &[Kept]) {
             )
         })
         .collect();
-    let head = "| | figure | corpus | time | command | commit, date |";
+    let head = "| | figure | corpus | time is | command | commit, date |";
     out.table(head, rows);
 }
 
-/// A row without figures.
 fn not_measured(name: &str, why: &str, empty: usize) -> String {
     format!("| {name} | not measured here: {why} |{}", " |".repeat(empty - 1))
 }
 
-/// MB a second by the clock, and of processor time.
+/// Returns MB a second by the clock, and MB a second of processor time.
 fn speeds(megabytes: f64, spent: Spent) -> (String, String) {
     (number(megabytes / spent.seconds), number(megabytes / spent.processor_seconds))
 }

@@ -1,6 +1,5 @@
 use super::*;
 
-/// A file of the repository.
 fn file(path: &str) -> String {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     std::fs::read_to_string(root.join(path)).expect("it is in the repository")
@@ -10,7 +9,6 @@ fn kept() -> Vec<Kept> {
     serde_json::from_str(&file(crate::bench::KEPT)).expect("they are figures")
 }
 
-/// The recorded run, if there is one.
 fn recorded() -> Option<Run> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let is_recorded = root.join(crate::bench::RECORD).exists();
@@ -18,7 +16,8 @@ fn recorded() -> Option<Run> {
     is_recorded.then(run)
 }
 
-/// A run of a debug build with 2 MB, for its form: its figures mean nothing.
+/// Returns a run of a debug build with 2 MB. Its figures are meaningless and only its form is
+/// tested.
 fn sample() -> Run {
     serde_json::from_str(include_str!("sample.json")).expect("it is a run")
 }

@@ -63,7 +63,9 @@ fn parse(command: &str, dir: &Path) -> Result<Request, String> {
         let (name, value) = part.split_once('=').ok_or_else(|| format!("-F {part}"))?;
         let _ =
             write!(request.body, "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"");
-        if let Some(file) = value.strip_prefix('@') {
+        if let Some(path) = value.strip_prefix('@') {
+            // curl sends the name of a file without its directories.
+            let file = path.rsplit('/').next().unwrap_or(path);
             let _ = write!(request.body, "; filename=\"{file}\"");
         }
         request.body.extend_from_slice(b"\r\n\r\n");

@@ -38,12 +38,12 @@ fn events_are_read_after_a_cursor_and_the_next_one_passes_those_of_other_watches
         assert_eq!(cursors(&reader, 2, Some("b"), 100), [4, 6, 8]);
         let read = reader.read(2, Some(("b", 0)), 2).unwrap();
         assert_eq!((read.next, read.more, read.missed), (6, true, false));
-        // Those of a watch of that name before.
+        // Events up to commit 4 belong to a previous watch with the name.
         let read = reader.read(0, Some(("b", 4)), 100).unwrap();
         assert!(read.events.iter().map(|event| event.cursor).eq([6, 8]), "{read:?}");
         let read = reader.read(0, Some(("nobody", 0)), 2).unwrap();
         assert_eq!((read.events.len(), read.next, read.more), (0, 8, false));
-        // A cursor that no event has had.
+        // No event has had this cursor.
         let read = reader.read(100, None, 2).unwrap();
         assert_eq!((read.next, read.missed), (8, true));
     }
@@ -94,7 +94,7 @@ fn a_log_that_is_put_back_gives_no_cursor_again() {
     add_at(&mut log, 1, 1000, 2);
     let path = log.path.clone();
     let copy = fs::read(&path).unwrap();
-    // Commits without events change no cursor; clocks may go back.
+    // Commits without events do not change the cursor, and clocks may go back.
     add_at(&mut log, 2, 1500, 0);
     assert_eq!(log.reader().next(), 1002);
     add_at(&mut log, 3, 2000, 3);
@@ -103,7 +103,8 @@ fn a_log_that_is_put_back_gives_no_cursor_again() {
     drop(log);
     fs::write(&path, copy).unwrap();
     let mut log = EventLog::open(dir.path(), 0).unwrap();
-    // The reader had seen all events: it learns that, and reads the next ones.
+    // The reader has seen more events than the restored log has, so it learns that events are
+    // missing.
     assert!(log.reader().read(2003, None, 100).unwrap().missed);
     add_at(&mut log, 2, 3000, 1);
     let read = log.reader().read(2003, None, 100).unwrap();
@@ -125,7 +126,7 @@ fn rewritten_events_keep_their_cursors_and_batches() {
     };
     assert_eq!(log.rewrite(&mut { rename }).unwrap(), 2);
     assert_eq!(log.rewrite(&mut { rename }).unwrap(), 0);
-    // What follows is written behind the new bytes, and all is whole.
+    // New events follow the rewritten bytes, and the log is intact.
     add(&mut log, 6);
     drop(log);
     let log = EventLog::open(dir.path(), 0).unwrap();

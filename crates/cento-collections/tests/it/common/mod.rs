@@ -1,4 +1,4 @@
-//! Shared parts of these tests, beside those that other packages share too.
+//! Parts shared by the tests of this package only.
 
 pub mod stream;
 pub mod withdrawals;

@@ -1,10 +1,10 @@
-//! A stream of documents that is deduplicated.
+//! Deduplicates a stream of documents.
 
 use cento::Stop;
 use cento::index::{Document, Index, SignedDocument};
 use cento_collections::dedup::{Dedup, DedupOptions, Event, Record, Verdict};
 
-/// The id of each document, and what becomes of it, in their order.
+/// The ids and verdicts of documents, in order.
 pub fn verdicts<'a>(
     index: &Index,
     options: &DedupOptions,
@@ -13,7 +13,7 @@ pub fn verdicts<'a>(
     verdicts_with(index, options, (64 << 20, false), documents)
 }
 
-/// [`verdicts`] with this memory, and perhaps with an index that is removed afterwards.
+/// Like [`verdicts`], with this memory, and with a temporary index if requested.
 pub fn verdicts_with<'a>(
     index: &Index,
     options: &DedupOptions,
@@ -33,7 +33,7 @@ pub fn verdicts_with<'a>(
     decided.collect()
 }
 
-/// The error of a run that compares with these, which is refused.
+/// The error of a run that is refused because of the indexes in `against`.
 pub fn refusal(
     index: &Index,
     options: &DedupOptions,

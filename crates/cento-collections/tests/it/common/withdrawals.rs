@@ -1,4 +1,4 @@
-//! Documents that are withdrawn from an index.
+//! Withdraws documents from an index.
 
 use cento::index::{Document, Index, WriterOptions};
 use cento::{Result, Stop};
@@ -6,12 +6,12 @@ use cento_collections::withdraw::{Plan, WithdrawOptions, Withdrawal};
 
 use super::config;
 
-/// Options of a writer that leaves segments as they are.
+/// Options for a writer without merges.
 pub fn options() -> WriterOptions {
     WriterOptions::default().merge(false)
 }
 
-/// Withdraws a document as it was planned.
+/// Withdraws a document, and compares the result with the plan.
 pub fn withdraw(index: &Index, id: &str, options: &WithdrawOptions) -> Result<Withdrawal> {
     let mut writer = index.writer(self::options())?;
     let plan = Plan::new(writer.committed()?, id, options, &Stop::default())?;
@@ -21,7 +21,7 @@ pub fn withdraw(index: &Index, id: &str, options: &WithdrawOptions) -> Result<Wi
     Ok(done)
 }
 
-/// Adds documents, each in a segment of its own, and at a time of its own.
+/// Adds documents in separate segments, at different times.
 pub fn fill(index: &Index, documents: &[(&str, &str)]) {
     let mut writer = index.writer(options()).unwrap();
     for (id, text) in documents {

@@ -7,7 +7,7 @@ use cento::index::Compaction;
 use cento::{Error, Result};
 use cento_api::http::CompactResponse;
 
-/// The maximum number of times that a compaction is restarted after another merge has outrun it.
+/// The maximum number of attempts when other merges interfere.
 const COMPACTION_TRIES: u32 = 10;
 
 /// A compaction in progress.
@@ -19,7 +19,7 @@ pub(super) struct Running {
 
 impl WriterLoop {
     pub(super) fn begin_compaction(&mut self) {
-        // Documents deleted so far are to be dropped.
+        // Commit first. The compaction then drops the deleted documents.
         self.commit();
         let Some(running) = &mut self.running else { return };
         running.tries += 1;
@@ -74,9 +74,8 @@ impl WriterLoop {
     }
 }
 
-/// Returns the number of documents below which attempt `tries` at a compaction leaves out a
-/// segment. Small segments disappear meanwhile; in a small index it costs little to try again with
-/// all.
+/// Returns the minimum number of documents in the segments of attempt `tries`. Small segments
+/// disappear in the meantime. In a small index, trying again with all segments costs little.
 fn documents_min(tries: u32, documents: u64) -> u32 {
     let share = match tries {
         1 => 0,

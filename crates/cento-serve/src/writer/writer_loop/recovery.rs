@@ -1,14 +1,15 @@
-//! Recovery from failed writes, and from changes that make the writer panic.
+//! Recovery from failed writes, and from panics of the writer.
 //!
 //! When a write fails, tantivy loses everything since the last commit. Waiting clients receive an
-//! error. Acknowledged changes are *owed*: they are kept, no new ones are accepted beside them, and
-//! every second a retry finds out whether the disk takes them. Only changes still owed when the
-//! service ends are lost.
+//! error. Acknowledged changes are *owed*: they are kept, new changes are refused, and a retry
+//! every second finds out whether the disk takes the owed changes. Only changes still owed at the
+//! end of the service are lost.
 //!
-//! A document that triggers a defect must not take any other with it. When one of its threads
-//! panics, tantivy forgets everything since the last commit and does not report the document. So a
-//! new writer applies the changes again, in halves after each panic, until the change that panics
-//! is alone. That change is refused by name, to its sender only; all others are committed.
+//! A document that triggers a defect must not affect other documents. When a thread of tantivy
+//! panics, tantivy forgets everything since the last commit and does not tell which document was
+//! the cause. So a new writer applies the changes again, in halves after every panic, until the
+//! panicking change is alone. Only the sender of this change gets an error, and the remaining
+//! changes are committed.
 
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -27,21 +28,20 @@ use cento::runtime::replace;
 use cento::{Error, Reason, Result};
 use cento_api::http::{AddResponse, RecordError};
 
-/// The maximum number of times in a row that accepted changes are applied again. One change that
-/// panics among a million needs 41; more than these means that nothing can be written.
+/// The maximum number of attempts in a row to apply accepted changes. Finding one panicking change
+/// among a million takes 41 attempts, so after 1,000 attempts nothing can be written.
 const TRIES_MAX: u32 = 1000;
 
-/// The bytes that a disk must take, besides the owed changes, before writing resumes: as many as
-/// these changes have, because each file of a segment needs some, and within these limits. On a
-/// disk with room for no more than an empty file writing would fail again immediately.
+/// The minimum free bytes of the disk, beyond the owed changes, before writing resumes: the size of
+/// the owed changes within these limits, because every file of a segment needs space. With room for
+/// an empty file only, writing would fail again at once.
 const PROBE_BYTES: RangeInclusive<usize> = 128 << 10..=1 << 20;
 
-/// The bytes that a probe writes at a time.
+/// The size of the probe's single writes, in bytes.
 const PROBE_PART_BYTES: usize = 64 << 10;
 
 impl WriterLoop {
-    /// Refuses a change and reports that to its sender; counts it as lost if it was acknowledged
-    /// before.
+    /// Refuses a change and tells the sender. An acknowledged change counts as lost.
     pub(super) fn refuse(&mut self, kept: &mut PendingChange) {
         kept.state = State::Refused;
         tracing::error!(id = kept.id(), "a document triggers a defect; please report it");
@@ -58,8 +58,8 @@ impl WriterLoop {
         }
     }
 
-    /// Applies all changes since the last commit again, with a new writer, and commits them;
-    /// returns the changes with their states.
+    /// Applies all changes since the last commit again with a new writer, and commits. Returns the
+    /// changes with their states.
     pub(super) fn recover(&mut self) -> std::result::Result<Vec<PendingChange>, Failure> {
         let started = Instant::now();
         let mut kept = self.kept.take();
@@ -73,7 +73,7 @@ impl WriterLoop {
             Ok(())
         });
         let mut tries = TRIES_MAX;
-        // Applying the whole list has just panicked.
+        // Applying the whole list has just panicked, so begin with halves.
         let half = kept.len() / 2;
         let (first, second) = kept.split_at_mut(half);
         let made = self.make_again(first, &mut tries);
@@ -87,7 +87,7 @@ impl WriterLoop {
         Ok(kept)
     }
 
-    /// Applies these changes and commits them, without those that trigger a defect.
+    /// Applies and commits changes, without the changes that trigger a defect.
     fn make_again(&mut self, kept: &mut [PendingChange], tries: &mut u32) -> Result<()> {
         if kept.is_empty() {
             return Ok(());
@@ -96,7 +96,7 @@ impl WriterLoop {
             return Err(Error::internal("the writer", "it panicked at one change after the other"));
         }
         *tries -= 1;
-        // Separate from the changes, which are not to blame for a failure here.
+        // A failure to open the writer is not the fault of a change, so it is caught separately.
         let opened = self.writer.take();
         let opened = opened.map_or_else(|| Error::catch("a new writer", || self.open()), Ok)?;
         let done = Error::catch("the writer", || {
@@ -144,7 +144,7 @@ impl WriterLoop {
         self.index.writer(options(self.settings.memory_bytes))
     }
 
-    /// The writer.
+    /// Returns the writer.
     ///
     /// # Errors
     /// After a failed write, until writing succeeds again.
@@ -155,21 +155,21 @@ impl WriterLoop {
             .ok_or_else(|| Error::index(self.index.path(), Reason::WriteFailed, what))
     }
 
-    /// Whether the last write failed.
+    /// Tells whether the last write failed.
     pub(super) fn is_failing(&self) -> bool {
         self.status.failed.load(Ordering::Relaxed)
     }
 
-    /// Refuses new changes as long as writing fails: there would be no bound on those to keep.
+    /// Refuses new changes while writing fails, because keeping them would need unbounded memory.
     pub(super) fn check_writing(&self) -> std::result::Result<(), Failure> {
         if self.is_failing() { Err(Failure::not_writing()) } else { Ok(()) }
     }
 
-    /// Ends the writer after a failed write. Acknowledged changes are owed; the clients of the
-    /// others receive the failure.
+    /// Ends the writer after a failed write. Acknowledged changes become owed, and the clients of
+    /// other changes receive the failure.
     pub(super) fn give_up(&mut self, error: &Error) -> Failure {
         let mut failure = Failure::from(error);
-        // It may pass, except for a defect.
+        // The failure may be temporary, unless there is a defect.
         let is_defect = matches!(error, Error::Internal { .. });
         if failure.status == StatusCode::INTERNAL_SERVER_ERROR && !is_defect {
             failure = Failure::unavailable(
@@ -196,7 +196,7 @@ impl WriterLoop {
         failure
     }
 
-    /// Reports to waiting clients that there was no commit.
+    /// Reports the missing commit to waiting clients.
     pub(super) fn tell_waiting(&mut self, failure: &Failure) {
         for waiting in std::mem::take(&mut self.waiting) {
             self.refused.remove(&waiting.command);
@@ -204,7 +204,7 @@ impl WriterLoop {
         }
     }
 
-    /// Opens the writer again and commits the owed changes, if the disk takes them.
+    /// Opens the writer again and commits the owed changes, if the disk has room.
     pub(super) fn settle(&mut self) {
         let started = Instant::now();
         let mut owed = self.owed.take();
@@ -228,14 +228,14 @@ impl WriterLoop {
             "writing succeeds again; the changes accepted before are committed"
         );
         self.committed(started, count > 0);
-        // Last, so that a client that sees that writing succeeds sees the accepted changes
-        // committed.
+        // Clear the flag last. A client that sees working writes then also sees the accepted
+        // changes committed.
         self.status.failed.store(false, Ordering::Release);
     }
 
-    /// Opens the writer, if the index is the one that was opened and the disk takes as much as
-    /// `owed`. At the end of the service there is no probe: changes that
-    /// are not written then are lost.
+    /// Opens the writer, if the index is still the same and the disk takes as much as `owed`. At
+    /// the end of the service there is no probe, because changes that are not written then are lost
+    /// anyway.
     fn reopen(&mut self, owed: &[PendingChange]) -> Result<()> {
         let writer = Error::catch("a new writer", || self.open())?;
         if !self.is_stopped {
@@ -247,7 +247,7 @@ impl WriterLoop {
         Ok(())
     }
 
-    /// Writes a file of `bytes` bytes, rounded up, beside those of the index, and removes it.
+    /// Writes a file of `bytes` bytes, rounded up, beside the files of the index, and removes it.
     fn probe(&self, bytes: usize) -> io::Result<()> {
         self.index.faults().at(Point::Commit, "probe")?;
         let mut file = replace::beside(&self.index.path().join("probe"))?;
@@ -258,7 +258,7 @@ impl WriterLoop {
         file.as_file().sync_all()
     }
 
-    /// Counts the changes owed at the end as lost; returns whether there were no such changes.
+    /// Counts the changes owed at the end as lost. Returns true if there are no owed changes.
     pub(super) fn end(&mut self) -> bool {
         let owed = self.owed.take().len();
         if owed > 0 {
@@ -278,8 +278,8 @@ impl WriterLoop {
     }
 }
 
-/// Subtracts refused documents from the counts. A document that was sent alone fails the request;
-/// one of several is reported with its line.
+/// Subtracts refused documents from the counts. A single document fails the request, and a document
+/// of several is reported with its line.
 pub(super) fn take_out_refused(
     response: &mut AddResponse,
     refused: Vec<Refused>,
@@ -299,8 +299,9 @@ pub(super) fn take_out_refused(
     Ok(())
 }
 
-/// Subtracts a document, with the bytes of its text and whether it is empty, from the counts. If it
-/// was sent alone, the failure is that of the request; if it is one of several, that of its line.
+/// Subtracts a document from the counts. `bytes` is the size of its text, and `is_empty` tells
+/// whether it has no token. The failure concerns the line of the document, or the whole request if
+/// the request has a single document.
 pub(super) fn take_out(
     response: &mut AddResponse,
     line: Option<u64>,

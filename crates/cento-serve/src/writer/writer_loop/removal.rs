@@ -1,4 +1,4 @@
-//! Removal of documents, and changes of their meta objects, by the writer's thread.
+//! Removal of documents, and changes of meta objects, by the writer's thread.
 
 use std::collections::HashSet;
 
@@ -14,13 +14,13 @@ use cento::{Error, Stop};
 use cento_api::http::{Commit, PatchResponse, RemoveResponse};
 
 impl WriterLoop {
-    /// Removes the documents with these ids.
+    /// Removes documents by id.
     pub(super) fn remove(&mut self, ids: Vec<String>) -> Result<RemoveResponse, Failure> {
         self.check_writing()?;
         let mut response = none_removed();
         let mut seen = HashSet::new();
         for id in ids {
-            // An id that is named twice is removed once.
+            // A repeated id is removed once.
             if !seen.insert(id.clone()) {
                 continue;
             }
@@ -37,8 +37,8 @@ impl WriterLoop {
         self.change(PendingChange::new(Change::Remove(id), self.command))
     }
 
-    /// Removes the documents that a filter finds, here rather than on a thread of the searches: no
-    /// other change comes between the search and the removal.
+    /// Removes all documents matching a filter. This runs on the writer's thread rather than with
+    /// the searches, so that no change comes between the search and the removal.
     pub(super) fn remove_matching(
         &mut self,
         filter: &str,
@@ -50,7 +50,7 @@ impl WriterLoop {
         let (mut response, mut failure) = (none_removed(), None);
         let found = searcher.for_each_document(Some(filter), stop, &mut |address| {
             let removed = self.remove_one(searcher.snapshot().id(address)?);
-            // Kept changes take memory, which a commit gives back.
+            // Kept changes take memory, which a commit frees.
             if self.keeps_much() {
                 self.commit();
             }
@@ -88,7 +88,7 @@ impl WriterLoop {
         Ok(PatchResponse { changed, committed: false })
     }
 
-    /// Answers a request whose changes were made, or could not be; `finish` enters into the answer
+    /// Answers a request whose changes were made, or could not be. `finish` records in the answer
     /// whether they are committed.
     pub(super) fn answer_made<T: Send + 'static>(
         &mut self,
@@ -111,12 +111,12 @@ impl WriterLoop {
     }
 }
 
-/// Enters into the answer to a removal whether it is committed.
+/// Records in the answer to a removal whether it is committed.
 pub(super) fn removed(response: RemoveResponse, committed: bool) -> RemoveResponse {
     RemoveResponse { committed, ..response }
 }
 
-/// Enters into the answer to a change of a meta object whether it is committed.
+/// Records in the answer to a patch whether it is committed.
 pub(super) fn patched(response: PatchResponse, committed: bool) -> PatchResponse {
     PatchResponse { committed, ..response }
 }

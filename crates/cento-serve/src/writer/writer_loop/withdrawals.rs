@@ -10,7 +10,7 @@ use cento_api::http::{ForgetResponse, WithdrawRequest, WithdrawResponse};
 use cento_collections::withdraw::{self, Plan};
 
 impl WriterLoop {
-    /// Withdraws a document, or completes a withdrawal that was cut off, and publishes the result.
+    /// Withdraws a document, or completes an interrupted withdrawal, and publishes the result.
     pub(super) fn withdraw(
         &mut self,
         request: &WithdrawRequest,
@@ -41,26 +41,26 @@ impl WriterLoop {
         })
     }
 
-    /// Makes a change that is a commit of its own.
+    /// Makes a change in a separate commit.
     fn change_withdrawals<T>(
         &mut self,
         change: impl FnOnce(&mut Writer) -> Result<T>,
     ) -> std::result::Result<T, Failure> {
-        // Changes taken before are committed before.
+        // Changes from before are committed before.
         self.commit();
         if self.is_failing() {
             return Err(Failure::not_writing());
         }
         let changed = Error::catch("a withdrawal", || change(self.writer()?));
         let is_usable = self.writer.as_ref().is_some_and(Writer::is_usable);
-        // Also a change that failed after its commit.
+        // A change may fail after its commit, so publish in any case.
         self.publish();
         // The events of watches lose the withdrawn data before the client is answered.
         self.settings.matching.begin();
         self.settings.matching.settle();
         changed.map_err(|error| match error {
             error if is_usable => Failure::from(&error),
-            // Stopped before its commit: nothing has changed.
+            // The change was stopped before its commit, so nothing has changed.
             Error::Cancelled | Error::Internal { .. } => {
                 let _ = self.recover();
                 Failure::from(&error)

@@ -1,4 +1,4 @@
-//! Shared parts of these tests: indexes, and services in this process.
+//! Indexes and services for these tests.
 
 mod routes;
 mod service;
@@ -15,42 +15,43 @@ pub use cento_testing::*;
 pub use routes::Routes;
 pub use service::Service;
 
-/// A service that answers requests.
+/// A service that answers over a socket or directly.
 pub trait Ask {
-    /// Sends a request with these headers, lines that end with `\r\n`, and bytes as its body.
+    /// Sends a request. `headers` are lines that end with `\r\n`.
     fn send(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Reply;
 
-    /// Sends a request with text as its body.
+    /// Sends a request whose body is text.
     fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
         self.send(method, path, headers, body.as_bytes())
     }
 
-    /// Posts JSON.
+    /// Sends a POST request with a JSON body.
     fn post(&self, path: &str, body: &str) -> Reply {
         self.ask("POST", path, JSON, body)
     }
 
-    /// The value of a metric without labels.
+    /// Returns the value of a metric without labels.
     fn metric(&self, name: &str) -> f64 {
         self.ask("GET", "/metrics", "", "").metric(name)
     }
 }
 
-/// The settings that `change` makes, with a free port.
+/// Returns settings with a free port, after `change`.
 fn settings(change: impl FnOnce(&mut Settings)) -> Settings {
     let mut settings = Settings { listen: ([127, 0, 0, 1], 0).into(), ..Settings::default() };
     change(&mut settings);
     settings
 }
 
-/// A directory with an empty index `idx`.
+/// Returns a directory with an empty index `idx`.
 pub fn created() -> Dir {
     let dir = Dir::new();
     Index::create(dir.path("idx"), config()).unwrap();
     dir
 }
 
-/// Indexes `a`, `b` and `c` of a third of the documents each, and `all` that merges them.
+/// Returns a directory with `a`, `b` and `c` of a third of the documents each, and their union
+/// `all`.
 pub fn parts() -> Dir {
     let dir = Dir::new();
     for (part, name) in (0..).zip(["a", "b", "c"]) {
@@ -64,14 +65,14 @@ pub fn parts() -> Dir {
     dir
 }
 
-/// A directory with an index `idx` of [`corpus`].
+/// Returns a directory with an index `idx` of [`corpus`].
 pub fn indexed() -> Dir {
     let dir = Dir::new();
     fill(&dir.path("idx"), &corpus());
     dir
 }
 
-/// The number of documents in an index, which is sound.
+/// Checks an index and returns its number of documents.
 #[track_caller]
 pub fn documents(dir: &Dir, name: &str) -> u64 {
     let index = Index::open(dir.path(name)).unwrap();
@@ -79,7 +80,7 @@ pub fn documents(dir: &Dir, name: &str) -> u64 {
     index.snapshot().unwrap().documents()
 }
 
-/// A document to be sent.
+/// Returns the body of a request with a document.
 pub fn body(id: &str, text: &str) -> DocumentBody {
     DocumentBody { id: id.to_owned(), text: text.to_owned(), meta: Map::new(), id_place: None }
 }

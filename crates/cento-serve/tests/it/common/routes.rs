@@ -1,4 +1,4 @@
-//! The routes of a service, without a socket.
+//! The routes of a service, called without a socket.
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -10,7 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::{Ask, Dir, Reply, settings};
 
-/// The routes of a service, called without a connection.
+/// A service whose routes are called directly.
 pub struct Routes {
     routes: TowerToHyperService<Router>,
     runtime: Runtime,
@@ -18,23 +18,23 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// The routes of a service of the index `idx` of `dir`, with the default settings.
+    /// Returns the routes for the index `idx` of `dir`, with default settings.
     pub fn of(dir: &Dir) -> Routes {
         Routes::with(dir, |_| {})
     }
 
-    /// The routes of a service of the index `idx` of `dir`, with the settings that `change` makes.
+    /// Returns the routes for the index `idx` of `dir`, with settings changed by `change`.
     pub fn with(dir: &Dir, change: impl FnOnce(&mut Settings)) -> Routes {
         Routes::to(Service::bind(&dir.path("idx"), settings(change)).unwrap())
     }
 
-    /// The routes of a service of these indexes of `dir`, which only reads.
+    /// Returns the routes of a read-only service over these indexes.
     pub fn over(dir: &Dir, indexes: &[&str]) -> Routes {
         let indexes: Vec<_> = indexes.iter().map(|name| dir.path(name)).collect();
         Routes::to(Service::over(&indexes, settings(|_| {})).unwrap())
     }
 
-    /// Posts JSON, and returns the status and the body of the answer, which has not been read.
+    /// Posts JSON and returns the status and the unread body of the answer.
     pub fn begin(&self, path: &str, body: &str) -> (u16, Body) {
         let request = Request::builder().method("POST").uri(path).header("host", "localhost");
         let request = request.header("content-type", "application/json");

@@ -1,4 +1,4 @@
-//! A service that runs in this process.
+//! A service with a port, in this process.
 
 use std::net::TcpStream;
 use std::thread::JoinHandle;
@@ -10,7 +10,7 @@ use cento_testing::http::{exchange, request};
 
 use super::{Ask, Dir, Reply, settings};
 
-/// A service that answers at a port of this machine.
+/// A running service, which stops when dropped.
 pub struct Service {
     stop: Stop,
     thread: Option<JoinHandle<Result<()>>>,
@@ -23,18 +23,18 @@ impl Service {
         Service::with(dir, |_| {})
     }
 
-    /// Serves the index `idx` of `dir` with the settings that `change` makes.
+    /// Serves the index `idx` of `dir` with settings changed by `change`.
     pub fn with(dir: &Dir, change: impl FnOnce(&mut Settings)) -> Service {
         Service::run(cento_serve::Service::bind(&dir.path("idx"), settings(change)).unwrap())
     }
 
-    /// Serves these indexes of `dir` as one.
+    /// Serves these indexes of `dir` together.
     pub fn over(dir: &Dir, indexes: &[&str]) -> Service {
         let indexes: Vec<_> = indexes.iter().map(|name| dir.path(name)).collect();
         Service::run(cento_serve::Service::over(&indexes, settings(|_| {})).unwrap())
     }
 
-    /// Why there is no service of the index `idx` of `dir` with these settings.
+    /// Returns the reason for refusing to serve the index `idx` of `dir` with these settings.
     #[track_caller]
     pub fn refused(dir: &Dir, settings: Settings) -> String {
         cento_serve::Service::bind(&dir.path("idx"), settings).unwrap_err().to_string()
@@ -48,7 +48,7 @@ impl Service {
         Service { stop, thread, url }
     }
 
-    /// A client without a token.
+    /// Returns a client without a token.
     pub fn client(&self) -> Client {
         Client::new(&self.url, None).unwrap()
     }
@@ -57,23 +57,23 @@ impl Service {
         self.url.strip_prefix("http://").unwrap()
     }
 
-    /// A connection to it.
+    /// Returns a connection to the service.
     pub fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address()).unwrap()
     }
 
-    /// Sends these bytes on a connection of their own, and reads the answer.
+    /// Sends these bytes on a new connection, and reads the answer.
     pub fn raw(&self, request: &[u8]) -> Reply {
         exchange(self.address(), request)
     }
 
-    /// Ends it, and returns how it ended.
+    /// Stops the service, and returns its result.
     pub fn end(mut self) -> Result<()> {
         self.stop.set();
         self.thread.take().unwrap().join().unwrap()
     }
 
-    /// Ends it; it ends well.
+    /// Stops the service, which must succeed.
     #[track_caller]
     pub fn stop(self) {
         self.end().unwrap();
@@ -90,7 +90,7 @@ impl Drop for Service {
     fn drop(&mut self) {
         self.stop.set();
         if let Some(thread) = self.thread.take() {
-            // A test that has failed already says why.
+            // A failed test has already said why.
             let _ = thread.join();
         }
     }

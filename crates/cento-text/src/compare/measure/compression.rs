@@ -7,7 +7,7 @@ use super::family::Family;
 
 const FINKEL: &str = "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 4.3";
 
-/// Measures that report the saving of compressing both texts together, by some compressor.
+/// Measures of the saving when some compressor compresses both texts together.
 const COMPRESSION: Family = Family {
     source: FINKEL,
     costs: "slow",
@@ -16,7 +16,6 @@ const COMPRESSION: Family = Family {
     ..Family::PLAIN
 };
 
-/// `gzip`.
 pub(super) const GZIP: Family = Family {
     name: "gzip",
     summary: "what compressing both texts together by gzip saves, which forgets after 32 KiB",
@@ -27,7 +26,6 @@ pub(super) const GZIP: Family = Family {
     ..COMPRESSION
 };
 
-/// `bzip2`.
 pub(super) const BZIP2: Family = Family {
     name: "bzip2",
     summary: "what compressing both texts together by bzip2 saves",
@@ -38,7 +36,6 @@ pub(super) const BZIP2: Family = Family {
     ..COMPRESSION
 };
 
-/// `ppm`.
 pub(super) const PPM: Family = Family {
     name: "ppm",
     summary: "what compressing both texts together by PPMd saves",

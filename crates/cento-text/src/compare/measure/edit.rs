@@ -1,7 +1,7 @@
 //! Edit distances: the number of tokens to change to turn one text into the other.
 //!
-//! Each measure is 1 - distance / greatest possible distance. The loops are cento's own, because
-//! those of a library cannot be stopped; the tests compare them with a library's.
+//! Each measure is 1 - distance / maximum distance. cento has its own loops, because the loops of a
+//! library cannot be stopped. The tests compare the results with a library.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::hash::BuildKeyHasher;
 use crate::runtime::{Steps, Stop};
 
-/// `levenshtein`.
 pub(super) const LEVENSHTEIN: Family = Family {
     name: "levenshtein",
     summary: "tokens inserted, deleted and replaced",
@@ -26,7 +25,6 @@ pub(super) const LEVENSHTEIN: Family = Family {
     ..Family::PLAIN
 };
 
-/// `damerau`.
 pub(super) const DAMERAU: Family = Family {
     name: "damerau",
     summary: "tokens inserted, deleted, replaced and exchanged with their neighbours",
@@ -42,7 +40,6 @@ pub(super) const DAMERAU: Family = Family {
     ..Family::PLAIN
 };
 
-/// `lcs`.
 pub(super) const LCS: Family = Family {
     name: "lcs",
     summary: "the longest common subsequence",
@@ -58,7 +55,6 @@ pub(super) const LCS: Family = Family {
     ..Family::PLAIN
 };
 
-/// `hamming`.
 pub(super) const HAMMING: Family = Family {
     name: "hamming",
     summary: "equal tokens at equal places",
@@ -80,7 +76,7 @@ pub fn levenshtein(a: &[u64], b: &[u64], stop: &Stop) -> Result<f64> {
     Ok(share_kept(myers(a, b, &mut Steps::unbounded(stop))?, len))
 }
 
-/// Returns a similarity that counts a swap of neighbours as one change.
+/// Returns a similarity that counts a swap of neighbors as one change.
 pub fn damerau(a: &[u64], b: &[u64], stop: &Stop) -> Result<f64> {
     let len = a.len().max(b.len());
     let (a, b) = apart(a, b);
@@ -116,7 +112,7 @@ fn apart<'a>(a: &'a [u64], b: &'a [u64]) -> (&'a [u64], &'a [u64]) {
     (&a[..a.len() - same], &b[..b.len() - same])
 }
 
-/// Returns the places of each token.
+/// Returns the places of every token, ascending.
 fn places_of(tokens: &[u64]) -> HashMap<u64, Vec<u32>, BuildKeyHasher> {
     let mut places: HashMap<u64, Vec<u32>, BuildKeyHasher> = HashMap::default();
     for (at, &token) in (0u32..).zip(tokens) {
@@ -133,7 +129,7 @@ fn myers(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
     }
     let places = places_of(a);
     let words = a.len().div_ceil(64);
-    // Where a column grows by one from a row to the next, and where it shrinks.
+    // Where a column grows by one from one row to the next, and where it shrinks.
     let (mut grows, mut shrinks, mut equal) =
         (vec![!0u64; words], vec![0u64; words], vec![0; words]);
     let last = 1u64 << ((a.len() - 1) % 64);
@@ -166,7 +162,7 @@ fn myers(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
 }
 
 /// Returns the length of the longest common subsequence, 64 cells of a column at a time (Hyyro
-/// 2004). It only examines words of the column that a token changes.
+/// 2004). Only examines words of the column that a token changes.
 fn hyyro(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
     let places = places_of(a);
     let mut column = vec![!0u64; a.len().div_ceil(64)];
@@ -200,10 +196,10 @@ fn hyyro(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
     Ok(zeros as usize)
 }
 
-/// Returns the Damerau-Levenshtein distance, where other changes may occur between swapped
-/// neighbours (Zhao and Sahni 2020: three rows are remembered).
+/// Returns the Damerau-Levenshtein distance, where further changes may occur between swapped
+/// neighbors (Zhao and Sahni 2020, keeping three rows in memory).
 fn zhao(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
-    // Tokens of `b` as small numbers.
+    // Small numbers replace the tokens of `b`, so that `last_row_of` can be a vector.
     let mut numbers: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
     let b: Vec<u32> = b
         .iter()
@@ -213,9 +209,9 @@ fn zhao(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
         })
         .collect();
     let never = (a.len().max(b.len()) + 1) as i64;
-    // The last row, counted from 1, that contains each of them; `-1` if no row does.
+    // For each token of `b`, the last row with that token, counted from 1, or `-1`.
     let mut last_row_of = vec![-1i64; numbers.len()];
-    // Rows have a cell before the first.
+    // Rows have a cell before the first column.
     let mut swapped = vec![never; b.len() + 2];
     let mut before = vec![never; b.len() + 2];
     let mut row: Vec<i64> = std::iter::once(never).chain(0..=b.len() as i64).collect();

@@ -1,6 +1,6 @@
 //! The description and implementation of a family of measures.
 //!
-//! Each file of a measure has a [`Family`] for each name that it gives; the list of them in
+//! The file of a measure has a [`Family`] for each name of the measure. The list of families in
 //! `measure` is the only other place where a measure is named.
 
 use crate::Result;
@@ -16,33 +16,32 @@ pub struct Family {
     pub name: &'static str,
     /// The parameters, in canonical order.
     pub parameters: &'static [Parameter],
-    /// A clause that states the measured quantity.
+    /// The measured quantity, as a clause.
     pub summary: &'static str,
-    /// The source: paper and section; empty if it is common knowledge.
+    /// The source: paper and section. Empty if the measure is common knowledge.
     pub source: &'static str,
     /// An example specification.
     pub example: &'static str,
     /// The cost, for texts of n and m tokens.
     pub costs: &'static str,
-    /// The purpose of the measure.
+    /// The purpose of the measure, for help.
     pub purpose: &'static str,
-    /// Whether it measures how much of the first text is in the second, so that the order of the
+    /// Whether the measure is how much of the first text is in the second, so that the order of the
     /// texts matters.
     pub is_asymmetric: bool,
-    /// Whether words can be weighed by a frequency table of a collection.
+    /// Whether a frequency table of a collection can weight words.
     pub knows_collections: bool,
-    /// The feature of the crate that contains it; `None` if every build has it.
+    /// The feature of the crate that contains the family, or `None` if every build contains it.
     pub feature: Option<&'static str>,
-    /// Measures two texts; `None` if this build leaves it out.
+    /// The function that measures two texts, or `None` if this build lacks it.
     pub(super) similarity: Option<Similarity>,
-    /// The steps that measuring takes, if they are more than linear, or many.
+    /// The number of steps of a measurement if the cost is more than linear, or 0.
     pub(super) steps: fn(Side<'_>, Side<'_>) -> u64,
 }
 
-/// Measures two texts; fails only when it is stopped.
+/// Measures two texts. Cancellation is the only error.
 pub(super) type Similarity = fn(&Texts<'_>) -> Result<f64>;
 
-/// The texts that are measured, with the parameters.
 pub(super) struct Texts<'a> {
     pub(super) a: Side<'a>,
     pub(super) b: Side<'a>,
@@ -52,12 +51,11 @@ pub(super) struct Texts<'a> {
 }
 
 impl Texts<'_> {
-    /// Returns the tokens of both.
+    /// Returns the token hashes of both texts.
     pub(super) fn tokens(&self) -> [&[u64]; 2] {
         [self.a, self.b].map(|side| &side.tokens.hashes[..])
     }
 
-    /// Returns the value of a parameter.
     pub(super) fn get(&self, name: &str) -> usize {
         self.spec.get(name) as usize
     }

@@ -1,7 +1,7 @@
 //! Measures: definitions of the similarity of two texts.
 //!
-//! Fingerprints find candidates; a measure compares both texts and returns a number from 0, nothing
-//! in common, to 1. The table has the cost of each for texts of n and m tokens, and its purpose:
+//! Fingerprints find candidates. A measure then compares both texts and returns a number from 0,
+//! nothing in common, to 1. The table shows the cost for texts of n and m tokens, and the purpose:
 //!
 //! | specification | of | costs | for |
 //! |---|---|---|---|
@@ -60,7 +60,7 @@ use family::{Similarity, Texts};
 /// # Ok::<(), cento_text::Error>(())
 /// ```
 ///
-/// It serializes as its name, without a collection and a bound of steps.
+/// Serializes as its specification, without the collection and the limit of steps.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Measure {
@@ -69,7 +69,7 @@ pub struct Measure {
     similarity: Similarity,
     /// The frequencies of words in a collection, for `cosine`.
     collection: Option<Arc<FrequencyTable>>,
-    /// The maximum number of steps, if it is bounded.
+    /// The maximum number of steps, if limited.
     steps_max: Option<u64>,
 }
 
@@ -102,22 +102,22 @@ static FAMILIES: [&Family; 14] = [
 
 static GRAMMAR: Grammar<Family> = Grammar { noun: "measure", families: &FAMILIES };
 
-/// Returns all families of measures, also those that this build leaves out.
+/// Returns all families of measures, including families that this build lacks.
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
 }
 
 impl Measure {
-    /// Returns all measures that this build has, with their default parameters.
+    /// Returns all measures that this build contains, with their default parameters.
     #[must_use]
     pub fn all() -> Vec<Measure> {
         let parsed = GRAMMAR.built().map(|family| family.name.parse());
         parsed.map(|measure| measure.expect("a name of the grammar is a measure")).collect()
     }
 
-    /// Returns the measures with these names, where `all` means every one; `collection` weighs the
-    /// words of those that use a collection.
+    /// Returns the measures with these names, where `all` means every measure. Measures that use a
+    /// collection weight words by `collection`.
     ///
     /// # Errors
     /// When a name is unknown, or the table does not fit the analyzer.
@@ -146,7 +146,7 @@ impl Measure {
         measures.into_iter().map(weigh).collect()
     }
 
-    /// Returns the family that it belongs to.
+    /// Returns the family of the measure.
     #[must_use]
     pub fn family(&self) -> &'static Family {
         self.family
@@ -158,8 +158,8 @@ impl Measure {
         self.spec.name()
     }
 
-    /// Returns the measure with weights by rarity in a collection: `cosine` then weighs words by
-    /// TF-IDF. The other measures do not change. `analyzer` makes the tokens that are measured.
+    /// Returns the measure with weights by rarity in a collection: `cosine` then weights words by
+    /// TF-IDF. No other measure changes. `analyzer` is the analyzer of the measured tokens.
     ///
     /// # Errors
     /// When the table does not count the words that this analyzer makes.
@@ -182,18 +182,18 @@ impl Measure {
         Ok(Measure { collection, ..self })
     }
 
-    /// Returns the measure with a bounded number of steps: texts that take more steps are refused
-    /// before any step. A step is about ten nanoseconds.
+    /// Returns the measure with a limit of steps: texts that would need more steps are refused
+    /// before the first step. A step is about ten nanoseconds.
     #[must_use]
     pub fn within(self, steps_max: u64) -> Measure {
         Measure { steps_max: Some(steps_max), ..self }
     }
 
-    /// Measures like [`of`](Self::of), if that takes no more steps than [`within`](Self::within)
-    /// allows.
+    /// Measures as [`of`](Self::of) does, within the limit of steps that [`within`](Self::within)
+    /// sets.
     ///
     /// # Errors
-    /// When it takes more; [`Error::Cancelled`] soon after `stop`.
+    /// When the texts need more steps. [`Error::Cancelled`] soon after `stop`.
     pub fn try_of(&self, a: Side<'_>, b: Side<'_>, stop: &Stop) -> Result<f64> {
         if self.steps_max.is_some_and(|max| (self.family.steps)(a, b) > max) {
             let what = format!(
@@ -206,8 +206,8 @@ impl Measure {
         self.similarity(a, b, stop)
     }
 
-    /// Returns the similarity of the texts, 0 to 1; for the asymmetric measures, how much of `a` is
-    /// in `b`.
+    /// Returns the similarity of the texts, 0 to 1. For asymmetric measures, how much of `a` is in
+    /// `b`.
     #[must_use]
     pub fn of(&self, a: Side<'_>, b: Side<'_>) -> f64 {
         let measured = self.similarity(a, b, Stop::NEVER);
@@ -248,7 +248,7 @@ impl From<Measure> for String {
 }
 
 impl fmt::Display for Measure {
-    /// Writes the specification; without parentheses if it has no parameters.
+    /// Writes the specification, without parentheses if there are no parameters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.spec.to_string().trim_end_matches("()"))
     }
@@ -292,7 +292,7 @@ mod tests {
         check("containment(k=2)", b, a, 2.0 / 6.0);
         check("symmetric(k=2)", a, b, 4.0 / 10.0);
         check("resemblance(k=2)", a, b, 2.0 / 8.0);
-        // aa aa ab, and aa ab bb: one aa and the ab.
+        // aa aa ab, and aa ab bb: the common q-grams are one aa and the ab.
         check("qgrams(q=2)", "aaab", "aabb", 2.0 / 3.0);
         check("overlap(n=2)", "q a b c q d e", "d e a b c", 5.0 / 7.0);
         check("overlap(n=3)", "q a b c q d e", "d e a b c", 3.0 / 7.0);
@@ -300,7 +300,7 @@ mod tests {
         check("damerau", "a b c", "b a c", 1.0 - 1.0 / 3.0);
         check("lcs", "a b c d", "b a c d", 3.0 / 4.0);
         check("hamming", "a b c d", "a x c", 2.0 / 4.0);
-        // Weights 1 + ln 2, 1 and 1, 1.
+        // Weights 1 + ln 2 and 1 in the first text, 1 and 1 in the second.
         let weight = 1.0 + 2f64.ln();
         let expected = weight / ((weight * weight + 1.0).sqrt() * 2f64.sqrt());
         check("cosine", "a a b", "a c", expected);
@@ -331,7 +331,7 @@ mod tests {
                 Side { text: b, tokens: &y, parts: &[] },
             )
         };
-        // Nine tokens: "the" weighs ln(1 + 9 / 7), the others, known once or not at all, ln 10.
+        // Nine tokens: "the" weighs ln(1 + 9 / 7), words that occur once or never weigh ln 10.
         let (the, rare) = ((16f64 / 7.0).ln(), 10f64.ln());
         let expected = the * the / (the * the + rare * rare);
         assert!((of(&weighted, "the red", "the green") - expected).abs() < 1e-9);
@@ -366,7 +366,7 @@ mod tests {
         let ((a, x), (b, y)) = (text(1), text(2));
         let [a, b] = [(&a, &x), (&b, &y)].map(|(text, tokens)| Side { text, tokens, parts: &[] });
         for measure in Measure::all() {
-            // Two only count, and are done before a second look.
+            // Two measures only count, and are done before a second check.
             let looks_max = u64::from(!["style", "hamming"].contains(&measure.name()));
             let flag = After::looks(looks_max);
             let stopped = measure.try_of(a, b, flag.stop());
@@ -391,7 +391,7 @@ mod tests {
         fn equal_texts_are_equal_and_all_are_within_bounds(
             a in "([a-d]{1,2}[ .]){0,60}", b in "([a-d]{1,2}[ .]){0,60}",
         ) {
-            // Compressors are slow without optimisation, and have a test of their own.
+            // Compressors are slow without optimization, and have a separate test.
             let quick = |measure: &Measure| !["gzip", "bzip2", "ppm"].contains(&measure.name());
             for measure in Measure::all().into_iter().filter(quick) {
                 let name = measure.to_string();

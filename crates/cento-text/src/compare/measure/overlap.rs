@@ -1,8 +1,8 @@
-//! The share of a text that is copied from another, word for word.
+//! The share of a text that is copied word for word from a second text.
 //!
-//! This follows the matching statistics of MDR (Monostori, Zaslavsky and Schmidt 2000): for each
-//! token of the first text, the longest stretch ending there that is anywhere in the second, found
-//! by walking the second's suffix automaton.
+//! The method is the matching statistics of MDR (Monostori, Zaslavsky and Schmidt 2000): for each
+//! token of the first text, the longest stretch that ends there and occurs anywhere in the second
+//! text. A walk through the suffix automaton of the second text finds these stretches.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,7 +13,6 @@ use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::Stop;
 use crate::spec::Parameter;
 
-/// `overlap(n)`.
 pub(super) const FAMILY: Family = Family {
     name: "overlap",
     parameters: &[Parameter::number("n", 10, 1, 1000, "the tokens of a stretch, at least")],
@@ -29,16 +28,16 @@ pub(super) const FAMILY: Family = Family {
     ..Family::PLAIN
 };
 
-/// Returns the share of the tokens of `a` that are in stretches of at least `len_min` tokens which
-/// `b` also has.
+/// Returns the share of the tokens of `a` in stretches of at least `len_min` tokens that `b` also
+/// has.
 pub(super) fn overlap(a: &[u64], b: &[u64], len_min: usize, stop: &Stop) -> Result<f64> {
     let found = stretches(a, b, len_min, stop)?;
     let covered: usize = found.iter().map(ExactSizeIterator::len).sum();
     Ok(covered as f64 / a.len().max(1) as f64)
 }
 
-/// Returns the tokens of `a` that are in stretches of at least `len_min` tokens which `b` also has,
-/// as ranges that neither touch nor overlap.
+/// Returns the tokens of `a` in stretches of at least `len_min` tokens that `b` also has, as ranges
+/// that neither touch nor overlap.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -62,31 +61,30 @@ pub fn stretches(a: &[u64], b: &[u64], len_min: usize, stop: &Stop) -> Result<Ve
 /// The smallest automaton that accepts every suffix of a sequence (Blumer et al. 1985).
 struct Automaton {
     states: Vec<State>,
-    /// The number of each token.
     tokens: HashMap<u64, u32, BuildKeyHasher>,
-    /// By state and number of a token, mixed.
+    /// The next state, by the mixed state and token number.
     next: HashMap<u64, u32, BuildKeyHasher>,
 }
 
 #[derive(Clone, Copy)]
 struct State {
-    /// The length of the longest stretch that leads here.
+    /// The length of the longest stretch that leads to the state.
     len: u32,
-    /// The state of its longest suffix that also occurs elsewhere; `None` for the first.
+    /// The state of the longest suffix that also occurs elsewhere, or `None` for the first state.
     link: Option<u32>,
 }
 
-/// The tokens that lead out of each state, while an automaton is made: lists in one vector, because
-/// a vector for each state takes as long to be freed as to be made.
+/// The tokens that lead out of each state, while an automaton is made. All lists are in one vector,
+/// because a vector for each state takes as long to free as to make.
 #[derive(Default)]
 struct Out {
-    /// For each state.
+    /// For each state, the index in `all` of the first token.
     first: Vec<u32>,
-    /// A token, and the place of the next one.
+    /// A token, and the index of the next token of the same state.
     all: Vec<(u32, u32)>,
 }
 
-/// No place.
+/// Marks the end of a list.
 const NONE: u32 = u32::MAX;
 
 impl Out {
@@ -97,7 +95,7 @@ impl Out {
     }
 }
 
-/// Mixing loses nothing: different pairs are different keys.
+/// Returns the key of `next`. Mixing is a bijection, so different pairs have different keys.
 fn key(state: u32, token: u32) -> u64 {
     mix64(u64::from(state) << 32 | u64::from(token))
 }
@@ -124,7 +122,7 @@ impl Automaton {
         self.states.len() as u32 - 1
     }
 
-    /// Appends a token to the sequence that ends in `last`; returns its new last state.
+    /// Appends a token to the sequence that ends in `last`. Returns the new last state.
     fn push(&mut self, last: u32, token: u32, out: &mut Out) -> u32 {
         let len = self.states[last as usize].len + 1;
         let new = self.add(State { len, link: Some(0) }, out);
@@ -159,7 +157,8 @@ impl Automaton {
         new
     }
 
-    /// Returns, from a state reached by `len` tokens, the longest stretch that ends with `token`.
+    /// Returns the state and the length of the longest stretch that ends with `token`, from a state
+    /// reached by `len` tokens.
     fn step(&self, mut state: u32, mut len: usize, token: u64) -> (u32, usize) {
         let Some(&token) = self.tokens.get(&token) else { return (0, 0) };
         loop {

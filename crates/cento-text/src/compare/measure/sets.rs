@@ -10,7 +10,6 @@ use crate::spec::Parameter;
 
 const K: Parameter = Parameter::number("k", 5, 1, 64, "the tokens of a run");
 
-/// `containment(k)`.
 pub(super) const CONTAINMENT: Family = Family {
     name: "containment",
     parameters: &[K],
@@ -26,7 +25,6 @@ pub(super) const CONTAINMENT: Family = Family {
     ..Family::PLAIN
 };
 
-/// `symmetric(k)`.
 pub(super) const SYMMETRIC: Family = Family {
     name: "symmetric",
     parameters: &[K],
@@ -41,7 +39,6 @@ pub(super) const SYMMETRIC: Family = Family {
     ..Family::PLAIN
 };
 
-/// `resemblance(k)`.
 pub(super) const RESEMBLANCE: Family = Family {
     name: "resemblance",
     parameters: &[K],
@@ -56,7 +53,6 @@ pub(super) const RESEMBLANCE: Family = Family {
     ..Family::PLAIN
 };
 
-/// `qgrams(q)`.
 pub(super) const QGRAMS: Family = Family {
     name: "qgrams",
     parameters: &[Parameter::number("q", 4, 1, 64, "the characters of a gram")],
@@ -70,7 +66,7 @@ pub(super) const QGRAMS: Family = Family {
     ..Family::PLAIN
 };
 
-/// Returns the distinct runs of `k` tokens, as hashes, ascending; for a shorter text the whole.
+/// Returns the distinct runs of `k` tokens, as hashes, ascending. A shorter text is a single run.
 fn runs(tokens: &[u64], k: usize, stop: &Stop) -> Result<Vec<u64>> {
     let hash = |run: &[u64]| run.iter().fold(run.len() as u64, |hash, &token| mix64(hash ^ token));
     let mut runs: Vec<u64> = Vec::with_capacity(tokens.len());
@@ -83,7 +79,7 @@ fn runs(tokens: &[u64], k: usize, stop: &Stop) -> Result<Vec<u64>> {
     Ok(runs)
 }
 
-/// Returns the runs of `k`; for a shorter sequence the whole.
+/// Returns the runs of `k` elements. A shorter sequence is a single run.
 fn windows<T>(sequence: &[T], k: usize) -> impl Iterator<Item = &[T]> {
     sequence.windows(k.min(sequence.len()).max(1))
 }
@@ -99,7 +95,7 @@ fn counts(a: &[u64], b: &[u64], k: usize, stop: &Stop) -> Result<[f64; 3]> {
     Ok([common, a.len(), b.len()].map(|count| count as f64))
 }
 
-/// Returns a share; 0 if the whole is 0.
+/// Returns a share, or 0 if the whole is 0.
 fn share(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
@@ -110,20 +106,20 @@ pub fn containment(a: &[u64], b: &[u64], k: usize, stop: &Stop) -> Result<f64> {
     Ok(share(common, in_a))
 }
 
-/// Returns the common runs over the mean number of runs.
+/// Returns the number of common runs over the mean number of runs.
 pub fn symmetric(a: &[u64], b: &[u64], k: usize, stop: &Stop) -> Result<f64> {
     let [common, in_a, in_b] = counts(a, b, k, stop)?;
     Ok(share(2.0 * common, in_a + in_b))
 }
 
-/// Returns the common runs over those of both together.
+/// Returns the number of common runs over the number of runs in either text.
 pub fn resemblance(a: &[u64], b: &[u64], k: usize, stop: &Stop) -> Result<f64> {
     let [common, in_a, in_b] = counts(a, b, k, stop)?;
     Ok(share(common, in_a + in_b - common))
 }
 
-/// Returns the share of the q-grams of `a` that `b` has, each counted as often as both have it: the
-/// one-sided Jaccard similarity of multisets (Sun et al. 2013, section 3).
+/// Returns the share of the q-grams of `a` that `b` has, with multiplicity: the one-sided Jaccard
+/// similarity of multisets (Sun et al. 2013, section 3).
 pub fn qgrams(a: &str, b: &str, q: usize, stop: &Stop) -> Result<f64> {
     let [a, b] = [a, b].map(|text| text.chars().collect::<Vec<char>>());
     let hash =

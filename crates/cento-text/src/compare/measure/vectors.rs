@@ -10,7 +10,6 @@ use crate::runtime::Stop;
 use crate::scheme::Grams;
 use crate::scheme::frequency::FrequencyTable;
 
-/// `cosine`.
 pub(super) const COSINE: Family = Family {
     name: "cosine",
     summary: "words, weighted by the logarithm of their frequency, or with a frequency table by \
@@ -26,7 +25,6 @@ pub(super) const COSINE: Family = Family {
     ..Family::PLAIN
 };
 
-/// `style`.
 pub(super) const STYLE: Family = Family {
     name: "style",
     summary: "the shares of the words the, and, but, so; 0 if neither text has any",
@@ -40,7 +38,7 @@ pub(super) const STYLE: Family = Family {
     ..Family::PLAIN
 };
 
-/// Returns the frequencies of tokens, in the order of their hashes: sums are then always the same.
+/// Returns the frequencies of tokens. The order of hashes makes all sums reproducible.
 fn frequencies(tokens: &[u64], stop: &Stop) -> Result<BTreeMap<u64, f64>> {
     let mut counts = BTreeMap::new();
     for (at, &token) in tokens.iter().enumerate() {
@@ -50,9 +48,9 @@ fn frequencies(tokens: &[u64], stop: &Stop) -> Result<BTreeMap<u64, f64>> {
     Ok(counts)
 }
 
-/// Returns the cosine of the vectors of words. A word that occurs n times weighs 1 + ln n; with a
-/// table of a collection of N words, ln(1 + N / f) times as much, where f is its count (or 1, if it
-/// is missing).
+/// Returns the cosine of the vectors of words. A word that occurs n times weighs 1 + ln n. With a
+/// table of a collection of N words, the weight is multiplied by ln(1 + N / f), where f is the
+/// count of the word in the table, or 1 if the word is missing.
 pub(super) fn cosine(
     a: &[u64],
     b: &[u64],
@@ -86,7 +84,7 @@ pub(super) fn cosine(
 /// The words whose shares make the vector of Finkel et al. (2002), section 4.2.
 const COMMON_WORDS: [&str; 4] = ["the", "and", "but", "so"];
 
-/// The vector of a text: the shares of these words.
+/// The vector of a text: the share of each of these words.
 type Style = [f64; COMMON_WORDS.len()];
 
 fn style_of(tokens: &[u64]) -> Style {
@@ -100,10 +98,10 @@ fn style_of(tokens: &[u64]) -> Style {
     counts.map(|count| f64::from(count) / tokens.len().max(1) as f64)
 }
 
-/// Returns 1 less the Euclidean distance of two styles, over its greatest value.
+/// Returns 1 minus the quotient of the Euclidean distance of two styles and its maximum.
 ///
-/// Texts without any of the common words, such as those in other languages than English, would all
-/// be equal. The result for two of these is 0, unless the texts are equal.
+/// Texts without any of the common words, such as texts in languages other than English, would all
+/// be equal. The result for two such texts is 0, unless the texts are equal.
 pub(super) fn style(a: &[u64], b: &[u64]) -> f64 {
     let [x, y] = [style_of(a), style_of(b)];
     if [x, y] == [[0.0; COMMON_WORDS.len()]; 2] {

@@ -4,7 +4,7 @@ use crate::runtime::Stop;
 use crate::scheme;
 use proptest::prelude::*;
 
-/// Numbers that look random.
+/// Pseudorandom numbers, equal in every run of the tests.
 struct Random(u64);
 
 impl Random {
@@ -17,7 +17,6 @@ impl Random {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A geometric number with this mean, at least 1.
     fn length(&mut self, mean: f64) -> usize {
         match mean > 1.0 {
             true => 1 + (self.share().ln() / (1.0 - 1.0 / mean).ln()) as usize,
@@ -26,8 +25,8 @@ impl Random {
     }
 }
 
-/// Makes two texts of passages that both have, and edits between them: what each has there, in one
-/// of four cases nothing. Both lengths are geometric, with these means in tokens.
+/// Makes two texts of common passages, and edits between them. An edit has different tokens in each
+/// text, and in a quarter of the cases none. All lengths are geometric, with these means in tokens.
 fn revisions(random: &mut Random, passage: f64, edit: f64, tokens: usize) -> [Vec<u64>; 2] {
     let mut texts = [Vec::new(), Vec::new()];
     while texts[0].len() < tokens {
@@ -44,7 +43,7 @@ fn revisions(random: &mut Random, passage: f64, edit: f64, tokens: usize) -> [Ve
     texts
 }
 
-/// The resemblance of the texts, that of their fingerprints, and the estimate.
+/// The resemblance of the texts, the resemblance of their fingerprints, and the estimate.
 fn measured(spec: &str, texts: &[Vec<u64>; 2]) -> (f64, f64, Similarity) {
     let scheme = scheme::parse(spec).unwrap();
     let signed = |scheme: &scheme::Scheme| {
@@ -67,7 +66,7 @@ fn measured(spec: &str, texts: &[Vec<u64>; 2]) -> (f64, f64, Similarity) {
 
 #[test]
 fn simulated_texts_are_estimated_without_bias() {
-    // What the formula of `edge` was fitted to; a failure shows the table.
+    // The data that the formula of `edge` was fitted to. A failure shows the table.
     let mut table = String::new();
     for (spec, bias_max) in [
         ("winnow(k=3,w=4)", 0.010),
@@ -98,7 +97,7 @@ fn simulated_texts_are_estimated_without_bias() {
             }
         }
         assert!((sum / count).abs() < bias_max / 2.0, "{:+.4}\n{table}", sum / count);
-        // Without the positions all are too low, except for those of `mod`.
+        // Without positions, every estimate is too low, except for `mod`.
         assert!(spec.starts_with("mod") || sum_before < 2.0 * -sum.abs(), "{table}");
     }
 }
@@ -133,7 +132,7 @@ proptest! {
 
 #[test]
 fn a_text_of_any_number_of_tokens_has_a_run() {
-    // The signature of a client may claim 4294967295 tokens; adding 1 overflowed.
+    // The signature of a client may claim 4294967295 tokens, and adding 1 overflowed.
     let estimator = Estimator::of_windows(5, 10, 30);
     for (tokens, runs) in [(0, 1.0), (4, 1.0), (5, 1.0), (6, 2.0), (u32::MAX, 4_294_967_291.0)] {
         assert_eq!(estimator.coverage(tokens, [(0, true)]).runs, runs, "{tokens}");
@@ -141,7 +140,7 @@ fn a_text_of_any_number_of_tokens_has_a_run() {
 }
 
 /// Asserts that two in three estimates are off by less than their error, and nearly all by less
-/// than twice.
+/// than twice their error.
 #[track_caller]
 fn assert_standard_errors(found: &[(f64, Similarity)]) {
     let within = |errors: f64| {
@@ -180,7 +179,7 @@ fn schemes_that_keep_everything_are_exact() {
 
 #[test]
 fn errors_are_standard_errors_of_short_texts_beside_long_ones_too() {
-    // One of the texts keeps all of its runs; in the other, some words are added.
+    // One text keeps all of its runs. The second text has some words added.
     let mut random = Random(11);
     let mut found = Vec::new();
     for _ in 0..400 {
@@ -228,7 +227,7 @@ fn schemes_without_an_estimator_say_so() {
     }
 }
 
-/// Two texts of few different tokens, so that runs repeat, and of any length.
+/// Two texts of few distinct tokens, so that runs repeat, and of any length.
 fn texts() -> impl Strategy<Value = [Vec<u64>; 2]> {
     let text = || prop::collection::vec((0u64..6).prop_map(mix64), 0..80);
     let revised = text().prop_flat_map(move |a| (Just(a), text(), 0usize..80));

@@ -4,8 +4,8 @@ use super::*;
 use crate::text::paragraph_break;
 use frequency::testing;
 
-/// Returns all families with their defaults, so that none can be forgotten, and with parameters for
-/// which few tokens make several fingerprints.
+/// Returns all families with their defaults, so that no family can be forgotten, and with
+/// parameters that make several fingerprints of a few tokens.
 fn all() -> Vec<String> {
     let specs = families().iter().flat_map(|family| {
         let small = family.laws.small.iter().map(|spec| (*spec).to_owned());
@@ -48,7 +48,7 @@ fn the_table_of_the_documentation_is_that_of_the_families() {
 
 #[test]
 fn the_small_parameters_make_several_fingerprints() {
-    // Otherwise the laws would be about signatures of one fingerprint.
+    // Otherwise the laws would be tested with signatures of a single fingerprint.
     let hashes: Vec<u64> = (0..200).map(|i| mix64(mix64(i) % 90)).collect();
     for family in families() {
         for spec in family.laws.small {
@@ -68,8 +68,8 @@ proptest! {
         let texts = [&a, &b].map(|hashes| hashes.iter().collect::<HashSet<_>>());
         let are_strangers = texts[0].is_disjoint(&texts[1]);
         let all = all();
-        // The copy is another value in memory, at another place in its text, and signed by another
-        // scheme on another thread, after another document.
+        // The copy is a different value in memory, at another place in its text. A different
+        // instance of the scheme signs the copy, on another thread, after another document.
         let copied: Vec<Vec<Fingerprint>> = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 let span = |i: u32| Span { start: 7 * i, end: 7 * i + 5 };
@@ -99,7 +99,7 @@ proptest! {
 
     #[test]
     fn signatures_of_any_tokens_are_sound(hashes in hashes(0..120), breaks in any::<u64>()) {
-        // `sign` looks at them. With paragraph breaks, for `syntax`.
+        // `sign` checks the signature. Paragraph breaks are for `syntax`.
         let is_break = |i: usize| breaks >> (i % 64) & 15 == 0;
         let hashes: Vec<u64> = hashes.into_iter().enumerate()
             .map(|(i, hash)| if is_break(i) { paragraph_break() } else { hash }).collect();
@@ -109,8 +109,8 @@ proptest! {
     }
 }
 
-/// Returns a specification of each family whose schemes take a document part by part: with these
-/// values of its parameters, as far as their bounds allow.
+/// For each family whose schemes take a document part by part, returns a specification with these
+/// values of its parameters, within their bounds.
 fn in_parts(values: &[u32]) -> Vec<String> {
     static FAMILIES: LazyLock<Vec<&'static Family>> = LazyLock::new(|| {
         let is_in_parts = |family: &&Family| scheme(family.name).signer().is_some();
@@ -161,7 +161,6 @@ fn only_a_document_without_tokens_has_no_fingerprint() {
     }
 }
 
-/// Returns a signature as one number.
 fn digest(signature: &[Fingerprint]) -> u64 {
     let add = |sum: u64, f: &Fingerprint| mix64(sum ^ f.key) ^ u64::from(f.position);
     signature.iter().fold(0, add)
@@ -169,7 +168,7 @@ fn digest(signature: &[Fingerprint]) -> u64 {
 
 #[test]
 fn keys_of_every_scheme_never_change() {
-    // As above. The frequencies are those of two sentences, so that some runs are known.
+    // As above. The frequencies come from two sentences, so that some runs are known.
     let text = "It is a truth universally acknowledged, that a single man in possession of a good \
                 fortune, must be in want of a wife.";
     let other = "However little known the feelings or views of such a man may be on his first \
@@ -185,7 +184,7 @@ fn keys_of_every_scheme_never_change() {
         let scheme = parse_with(spec, table.as_ref()).unwrap();
         sign_tokens(&scheme, &testing::tokens(analyzer, text))
     };
-    // All that differ are reported at once.
+    // Reports all changed schemes at once.
     let mut changed = String::new();
     for family in families() {
         if family.laws.pins.is_empty() {
@@ -231,7 +230,7 @@ fn check_extents(spec: &str, hashes: &[u64]) {
             assert!(found.is_none_or(|found| found == key), "{spec} at {start}: past {end}");
         }
         if let Extent::Exactly(_) | Extent::AtLeast(_) = extent {
-            // All tokens in it do.
+            // Every token of the piece affects its key.
             let cut = has(&hashes[..end as usize - 1], start);
             assert_ne!(cut, Some(key), "{spec} at {start}: less than to {end}");
         }
@@ -261,7 +260,7 @@ proptest! {
 
 #[test]
 fn segments_longer_than_the_mean_and_spots_over_small_words_are_no_shorter_than_they_are() {
-    // Five schemes reported the mean length of a piece, or a length without the small words in it.
+    // Five schemes reported the mean length of a piece, or a length without its small words.
     let words = distinct_hashes(400, 9);
     let the = crate::hash::hash_bytes(b"the");
     let longest = |spec: &str, hashes: &[u64]| {

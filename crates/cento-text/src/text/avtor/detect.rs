@@ -1,15 +1,16 @@
 //! Which language is a text in?
 //!
-//! The script of most letters decides first. Several languages are written in Latin script: there
-//! the stop words of each language are counted, and the language with the most of them is taken
-//! (Grefenstette 1995, "Comparing two language identification schemes", section 2: short words).
-//! Where others have nearly as many, as in texts of a few words and among related languages, the
-//! trigrams of whatlang decide between these.
+//! The script of most letters decides first. For Latin script, which several languages share, the
+//! stop words of each language are counted, and the language with the most stop words wins
+//! (Grefenstette 1995, "Comparing two language identification schemes", section 2: short words). If
+//! other languages have nearly as many, as in texts of a few words and among related languages, the
+//! trigrams of whatlang decide between these languages.
 //!
 //! Only a sample is read: the beginning, the middle and the end of a text. A passage shares few
-//! trigrams with the sample of its document, but stop words are in both, so the two are assigned to
-//! the same language more often than by trigrams alone. That matters more than being right: a text
-//! in a language that is not listed is taken for one that is, and its versions with it.
+//! trigrams with the sample of its document, but stop words are in both, so stop words assign both
+//! to the same language more often than trigrams alone. Consistency matters more than correctness:
+//! if a text in an unlisted language is taken for a listed language, so are all versions of the
+//! text.
 
 use super::language::{LANGUAGES, Language};
 use crate::hash::{BuildKeyHasher, hash_bytes};
@@ -23,16 +24,18 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 use whatlang::{Detector, Lang};
 
-/// The number of bytes of each of the three parts of a sample, which has 250 words of English.
+/// The number of bytes of a part of the sample. A sample has three parts, and 250 words of English.
 ///
-/// Of passages of 100 words of manual pages in fifteen languages, .861 are assigned as their page
-/// is, with half of this .802, with four times of it .868.
+/// Among passages of 100 words of manual pages in fifteen languages, 0.861 get the language of
+/// their page, with half of this size 0.802, with four times this size 0.868.
 const PART_BYTES: usize = 512;
 
-/// A language is considered if it has this share of the stop words of the first: four fifths.
+/// A language is considered if it has at least this share of the most frequent language's stop
+/// words: four fifths.
 const NEAR: [u32; 2] = [4, 5];
 
-/// Returns the most likely language of a text, if it contains letters of a script that has one.
+/// Returns the most likely language of a text, or `None` if no language uses the script of the
+/// text.
 pub(super) fn detect(text: &str) -> Option<Language> {
     let sample = sample(text);
     match sample.iter().any(|part| !part.is_ascii()).then(|| script(&sample)) {
@@ -45,7 +48,7 @@ pub(super) fn detect(text: &str) -> Option<Language> {
     }
 }
 
-/// Returns the parts of a text that are read: all of it if it is short.
+/// Returns the parts of a text that are read, or all of a short text.
 fn sample(text: &str) -> Vec<&str> {
     if text.len() <= 3 * PART_BYTES {
         return vec![text];
@@ -58,7 +61,7 @@ fn sample(text: &str) -> Vec<&str> {
     starts.map(|start| &text[boundary(start)..boundary(start + PART_BYTES)]).to_vec()
 }
 
-/// The scripts that have languages, and all others.
+/// The scripts of the supported languages, and all other scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Script {
     Latin,
@@ -69,7 +72,8 @@ enum Script {
     Other,
 }
 
-/// Returns the script of most letters, the first of several; `None` if there are no letters.
+/// Returns the script of most letters, the first of equally frequent scripts. `None` without
+/// letters.
 fn script(sample: &[&str]) -> Option<Script> {
     use Script::{Arabic, Cyrillic, Greek, Latin, Other, Tamil};
     let mut letters = [0u32; 6];
@@ -83,7 +87,7 @@ fn script(sample: &[&str]) -> Option<Script> {
     scripts.into_iter().find(|&script| letters[script as usize] == most)
 }
 
-/// Returns the script of the block that has the letter `c`. Blocks never change.
+/// Returns the script of the block that contains the letter `c`. Unicode never changes blocks.
 fn script_of(c: char) -> Option<Script> {
     let script = match c {
         'A'..='Z' | 'a'..='z' => return Some(Script::Latin),
@@ -123,7 +127,7 @@ fn detect_latin(sample: &[&str]) -> Option<Language> {
     }
 }
 
-/// Returns the one of these languages whose trigrams are the most like those of the sample.
+/// Returns the language whose trigrams are most like the trigrams of the sample.
 #[cold]
 fn by_trigrams(sample: &[&str], languages: Vec<Lang>) -> Option<Language> {
     let sample: String = sample.join(" ").chars().map(settled).collect();
@@ -160,7 +164,8 @@ impl Take for Votes<'_> {
 }
 
 /// Returns the stop words of all languages in Latin script, by their hashes, with a bit for each
-/// language that has them. Single letters are left out: they are also numbers, names and options.
+/// language of the word. Single letters are omitted, because they are also numbers, names and
+/// options.
 fn stop_words() -> &'static HashMap<u64, u32, BuildKeyHasher> {
     static WORDS: OnceLock<HashMap<u64, u32, BuildKeyHasher>> = OnceLock::new();
     WORDS.get_or_init(|| {
@@ -181,11 +186,11 @@ fn stop_words() -> &'static HashMap<u64, u32, BuildKeyHasher> {
 
 /// Returns the character itself, unless its lower case may depend on the compiler.
 ///
-/// whatlang lower-cases a text by `str::to_lowercase`, which follows the compiler's Unicode
-/// version. Unicode never changes the lower case of a character that has one, so only characters
-/// that are new can differ: those that the tables do not know, and the cased ones of Unicode 17,
-/// which the oldest compiler that builds cento does not know. The lower case of a sigma depends on
-/// the characters around it, by a property of all characters that may change.
+/// whatlang converts a text to lower case by `str::to_lowercase`, which follows the compiler's
+/// Unicode version. Unicode never changes the lower case of a character, so only new characters can
+/// differ: characters that the tables of cento lack, and the cased characters of Unicode 17, which
+/// the oldest supported compiler lacks. The lower case of a sigma depends on the characters around
+/// it, by a property of characters that may change.
 fn settled(c: char) -> char {
     match c {
         c if c.is_ascii() => c,
@@ -215,7 +220,7 @@ mod tests {
         let german = "Der schnelle braune Fuchs springt \u{fc}ber den faulen Hund und geht dann \
                       nach Hause.";
         check(german, "de");
-        // No stop word.
+        // No word of this text is a stop word.
         check("thoughtful strangers walking through wet streets", "en");
         check("\u{42d}\u{442}\u{438} \u{43a}\u{43e}\u{448}\u{43a}\u{438}, as it is", "ru");
         check("\u{3b1}\u{3bd}\u{3c4}\u{3af}", "el");
@@ -229,7 +234,7 @@ mod tests {
 
     #[test]
     fn versions_of_a_text_have_one_language() {
-        // Articles, and passages of ten words and more, are assigned as the whole text is.
+        // Articles, and passages of at least ten words, get the language of the whole text.
         for (language, text) in [
             ("en", include_str!("../../../../../tests/data/udhr/eng.txt")),
             ("de", include_str!("../../../../../tests/data/udhr/deu.txt")),
@@ -323,8 +328,8 @@ mod tests {
 
     #[test]
     fn lower_case_is_the_same_in_every_version_of_unicode() {
-        // If this fails, the compiler has another lower case for a character that the detector
-        // sees; `settled` must hide it.
+        // If this test fails, the compiler has a different lower case for a character that the
+        // detector sees, and `settled` must hide the character.
         let (mut digest, mut cased) = (0, 0);
         for c in ('\0'..=char::MAX).filter(|&c| settled(c) == c) {
             for lower in c.to_lowercase().filter(|&lower| lower != c) {
@@ -333,7 +338,7 @@ mod tests {
             }
         }
         assert_eq!((cased, digest), (1460, 3_241_411_218_397_351_122));
-        // Every cased character that Unicode 16 does not have is hidden.
+        // Every cased character that Unicode 16 lacks is hidden.
         let known = regex::Regex::new(r"\P{Cn}").unwrap();
         for c in ('\0'..=char::MAX).filter(|c| !c.to_lowercase().eq([*c])) {
             let is_new = !known.is_match(c.encode_utf8(&mut [0; 4]));

@@ -1,11 +1,12 @@
-//! Replacement of letters that are not of the script of their word.
+//! Replacement of letters that are not in the script of their word.
 //!
 //! A Latin "o" in a Cyrillic word looks right and spoils every comparison (Sharapova and Sharapova
-//! 2018, section 3.3). In a word of letters of several of the scripts Latin, Cyrillic and Greek,
-//! the letters of the wrong script become those of the right one that look the same, by the table
-//! of confusable characters of Unicode (UTS #39). The right script is the one with the most letters
-//! that have no like in another of these scripts; then the one with the most letters; then, as
-//! listed. A word all of whose letters were replaced cannot be distinguished from a foreign one.
+//! 2018, section 3.3). If a word has letters of several of the scripts Latin, Cyrillic and Greek,
+//! its letters of the wrong script are replaced by letters of the right script that look the same,
+//! by the table of confusable characters of Unicode (UTS #39). The right script has the most
+//! letters without a lookalike in the other scripts. Among equal scripts, the script with the most
+//! letters is right, then the first in the list. A word with every letter replaced looks exactly
+//! like a foreign word.
 
 use super::edit::Edited;
 use crate::hash::hash_bytes;
@@ -14,25 +15,24 @@ use crate::text::unicode::{Script, is_letter, is_upper_case, script};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The number of scripts that are examined.
 const SCRIPTS: usize = Script::Latin as usize + 1;
 
 /// The blocks whose letters are examined: ASCII, Greek, Cyrillic.
 const LETTERS: [std::ops::RangeInclusive<char>; 3] =
     ['A'..='z', '\u{370}'..='\u{3ff}', '\u{400}'..='\u{4ff}'];
 
-/// For a letter, the letter that looks the same in each script.
+/// For a letter, the lookalike in each script.
 type Likes = [Option<char>; SCRIPTS];
 
 fn script_of(c: char) -> Option<usize> {
     script(c).map(|script| script as usize)
 }
 
-/// Returns the letters that have a like in another script.
+/// Returns the letters that have a lookalike in another script.
 fn likes() -> &'static HashMap<char, Likes> {
     static LIKES: OnceLock<HashMap<char, Likes>> = OnceLock::new();
     LIKES.get_or_init(|| {
-        // The key that two characters of the same case and look have in common.
+        // The common key of all characters with the same case and look.
         let look = |c: char| {
             (unicode_security::skeleton(&c.to_string()).collect::<String>(), is_upper_case(c))
         };
@@ -55,7 +55,7 @@ fn likes() -> &'static HashMap<char, Likes> {
     })
 }
 
-/// Returns a hash of all letters that have a like, which differs between versions of the table.
+/// Returns a hash of all letters with lookalikes, which differs between versions of the table.
 pub(in crate::text) fn likes_hash() -> u64 {
     let letters = LETTERS.into_iter().flatten();
     let both = letters.filter_map(|c| Some((c, likes().get(&c)?)));
@@ -66,7 +66,7 @@ pub(in crate::text) fn likes_hash() -> u64 {
     hash_bytes(text.as_bytes())
 }
 
-/// Returns the text with its words in one script each; `None` if they are already.
+/// Returns the text with each word in a single script, or `None` if nothing changes.
 pub(in crate::text) fn replace(text: &str) -> Option<Edited> {
     let mut edited: Option<Edited> = None;
     let mut copied = 0;
@@ -91,8 +91,8 @@ pub(in crate::text) fn replace(text: &str) -> Option<Edited> {
     edited
 }
 
-/// Returns the runs of letters of a text that are not all ASCII, with the marks and invisible
-/// characters between them, and the positions where they begin.
+/// Returns the runs of letters that are not all ASCII, including marks and invisible characters,
+/// with the position where each run begins.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -108,14 +108,14 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Returns the position of the first byte that is not ASCII, looking at many at a time.
+/// Returns the position of the first byte that is not ASCII, examining many bytes at a time.
 fn first_not_ascii(bytes: &[u8]) -> Option<usize> {
     const BLOCK: usize = 64;
     let before = BLOCK * bytes.chunks_exact(BLOCK).take_while(|block| block.is_ascii()).count();
     bytes[before..].iter().position(|byte| !byte.is_ascii()).map(|at| before + at)
 }
 
-/// Returns the script that a word of several scripts is written in.
+/// Returns the right script of a word with letters of several scripts.
 fn right_script(word: &str) -> Option<usize> {
     if word.is_ascii() {
         return None;
@@ -139,7 +139,6 @@ fn right_script(word: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Returns all runs of letters.
     fn all_words(text: &str) -> Vec<(usize, &str)> {
         let (mut words, mut at) = (Vec::new(), 0);
         while let Some(i) = text[at..].find(is_letter) {
@@ -181,9 +180,10 @@ mod tests {
         check("\u{3bb}o\u{3b3}", "\u{3bb}\u{3bf}\u{3b3}");
         // Capitals look like capitals: "VOR" in Cyrillic with a Latin O.
         check("\u{412}O\u{420}\u{42b}", "\u{412}\u{41e}\u{420}\u{42b}");
-        // A space of no width and a soft hyphen separate nothing.
+        // A zero-width space and a soft hyphen separate nothing.
         check("\u{43c}\u{200b}o\u{ad}\u{43b}", "\u{43c}\u{200b}\u{43e}\u{ad}\u{43b}");
-        // Words of one script are left unchanged, also those that could be of another.
+        // Words in a single script are left unchanged, even if their letters could be in another
+        // script.
         for text in ["plain text", "\u{43e}\u{43d} ace", "\u{e9}t\u{e9}", ""] {
             assert!(replace(text).is_none(), "{text}");
         }

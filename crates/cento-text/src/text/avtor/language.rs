@@ -1,8 +1,8 @@
 //! The languages of texts, their stop words and stemmers.
 //!
-//! The languages are those with a Snowball stemmer. All the rules here come from libraries
-//! (Snowball, the stop words of NLTK), whose versions are pinned: their results decide which
-//! documents find each other. [`super::detect`] finds the language of a text.
+//! The languages are the languages with a Snowball stemmer. All rules come from libraries
+//! (Snowball, the stop words of NLTK). The versions of the libraries are pinned, because the rules
+//! decide which documents find each other. [`super::detect`] finds the language of a text.
 
 use super::LANGUAGES as NAMES;
 use crate::hash::{BuildKeyHasher, hash_bytes};
@@ -11,14 +11,13 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 use whatlang::Lang;
 
-/// The hashes of the stop words of a language.
 pub(super) type StopWords = HashSet<u64, BuildKeyHasher>;
 
-/// A language, by its place in [`LANGUAGES`].
+/// A language, as an index into [`LANGUAGES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Language(usize);
 
-/// The languages, in the order of their names.
+/// The languages, in the order of [`NAMES`].
 pub(super) const LANGUAGES: [(Lang, Algorithm); NAMES.len() - 2] = [
     (Lang::Ara, Algorithm::Arabic),
     (Lang::Dan, Algorithm::Danish),
@@ -41,7 +40,8 @@ pub(super) const LANGUAGES: [(Lang, Algorithm); NAMES.len() - 2] = [
 ];
 
 impl Language {
-    /// Returns the language of this number in [`NAMES`]; `None` if that names no single language.
+    /// Returns the language with this number in [`NAMES`], or `None` if the name is no single
+    /// language.
     pub(super) fn of(number: usize) -> Option<Language> {
         number.checked_sub(2).map(Language)
     }
@@ -51,7 +51,7 @@ impl Language {
         LANGUAGES.iter().position(|language| language.0 == lang).map(Language)
     }
 
-    /// Returns the languages that texts may be in if this is the number in [`NAMES`].
+    /// Returns the languages that texts may be in, given a number in [`NAMES`].
     pub(super) fn all(number: usize) -> Vec<Language> {
         match number {
             0 => (0..LANGUAGES.len()).map(Language).collect(),
@@ -59,18 +59,17 @@ impl Language {
         }
     }
 
-    /// Returns its name in specifications.
     #[cfg(test)]
     pub(super) fn name(self) -> &'static str {
         NAMES[self.0 + 2]
     }
 
-    /// Returns a number that no other language has, less than 255.
+    /// Returns the number of the language, which is unique and less than 255.
     pub(super) fn number(self) -> u8 {
         self.0 as u8
     }
 
-    /// Returns its stop words as they are listed.
+    /// Returns the list of stop words, unchanged.
     pub(super) fn stop_list(self) -> &'static [&'static str] {
         stop_words::lookup(NAMES[self.0 + 2]).unwrap_or_default()
     }
@@ -79,7 +78,7 @@ impl Language {
         Stemmer::new(LANGUAGES[self.0].1)
     }
 
-    /// Returns the hashes of the normal forms of its stop words; `normal_form` computes these.
+    /// Returns the hashes of the stop words in the form that `normal_form` makes.
     pub(super) fn stop_words(self, normal_form: impl Fn(&str) -> String) -> &'static StopWords {
         static SETS: [OnceLock<StopWords>; LANGUAGES.len()] =
             [const { OnceLock::new() }; LANGUAGES.len()];
@@ -88,7 +87,7 @@ impl Language {
         })
     }
 
-    /// Returns the words of the list as texts have them: "don't" is two words there, and the parts
+    /// Returns the stop words as they occur in texts: "don't" is two words there, and the parts
     /// before and after the apostrophe are stop words.
     pub(super) fn stop_parts(self) -> impl Iterator<Item = &'static str> {
         self.stop_list().iter().flat_map(|word| word.split(['\'', '\u{2019}']))
@@ -103,7 +102,7 @@ mod tests {
 
     #[test]
     fn no_word_of_any_script_makes_a_stemmer_panic() {
-        // Another stemmer cut this word within a letter.
+        // A different stemmer cut this word within a letter.
         let greek = LANGUAGES.iter().position(|language| language.0 == Lang::Ell).unwrap();
         let word = "\u{3b1}\u{3bd}\u{3c4}\u{3af}\u{3b8}\u{3b5}\u{3c4}\u{3b5}";
         let stem = Language(greek).stemmer().stem(word).into_owned();
@@ -119,7 +118,7 @@ mod tests {
             for seed in 0..1000u64 {
                 let letter = |i: u64| letters[mix64(seed << 8 ^ i) as usize % letters.len()];
                 let word: String = (0..1 + mix64(seed) % 14).map(letter).collect();
-                // It may be longer: some write one letter as two.
+                // A stem may be longer than its word, because some stemmers write a letter as two.
                 assert!(stemmer.stem(&word).len() <= 2 * word.len(), "{word}");
             }
         }
@@ -127,7 +126,7 @@ mod tests {
 
     #[test]
     fn every_language_has_stop_words_and_a_stemmer_of_its_own() {
-        // The sets are made once in a process, in the same way as by the analyzer.
+        // The sets are made once per process, in the same way as the analyzer makes them.
         let form = crate::text::prepared::FORM;
         let mut sets = HashSet::new();
         for (number, name) in NAMES.iter().enumerate().skip(2) {

@@ -1,8 +1,9 @@
 //! Removal of HTML markup.
 //!
-//! Tags, comments, and the contents of scripts and style sheets go; character references become
-//! their characters (Sharapova and Sharapova 2018, section 3.3). A tag within a line of text
-//! (`<b>`) joins the text around it, any other separates it, as a reader sees it.
+//! Tags, comments, and the contents of scripts and style sheets are removed, and character
+//! references become their characters (Sharapova and Sharapova 2018, section 3.3). A tag within a
+//! line of text (`<b>`) joins the text around it, and every other tag separates the text, as a
+//! reader sees it.
 
 use super::edit::Edited;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
@@ -12,17 +13,17 @@ use std::convert::Infallible;
 /// Elements whose contents are skipped.
 const HIDDEN: [&[u8]; 2] = [b"script", b"style"];
 
-/// Elements that are within a line of text.
+/// Elements within a line of text, whose tags separate nothing.
 const WITHIN_LINES: [&[u8]; 24] = [
     b"a", b"abbr", b"acronym", b"b", b"big", b"cite", b"code", b"dfn", b"em", b"font", b"i",
     b"kbd", b"mark", b"q", b"s", b"samp", b"small", b"span", b"strong", b"sub", b"sup", b"tt",
     b"u", b"wbr",
 ];
 
-/// The longest character reference, with `&` and `;`.
+/// The maximum length of a character reference, with `&` and `;`.
 const REFERENCE_BYTES_MAX: usize = 40;
 
-/// Returns the text without its markup; `None` for a text without markup.
+/// Returns the text without its markup, or `None` for a text without markup.
 pub(in crate::text) fn strip(text: &str) -> Option<Edited> {
     let Some(tag) = first_tag(text) else {
         // Most texts with an ampersand have no reference.
@@ -35,19 +36,19 @@ pub(in crate::text) fn strip(text: &str) -> Option<Edited> {
 }
 
 /// Returns where a tokenizer must start: at the first tag, comment or declaration (HTML, section
-/// 13.2.5.6, "Tag open state"). Any `<` before it is a character of the text.
+/// 13.2.5.6, "Tag open state"). Any earlier `<` is a character of the text.
 fn first_tag(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let at = memchr::memchr_iter(b'<', bytes).find(|&at| {
         let next = bytes.get(at + 1);
         next.is_some_and(|&next| next.is_ascii_alphabetic() || b"/!?".contains(&next))
     })?;
-    // It is no token, and whether it is text depends on the characters before it.
+    // `</>` is no token, and whether `</>` is text depends on the preceding characters.
     if bytes[at..].starts_with(b"</>") { Some(0) } else { Some(at) }
 }
 
-/// Passes positions on, but neither errors nor the contents of strings, comments and attributes,
-/// which are not used: checking and copying them took two thirds of the time.
+/// Passes positions on, but not errors, nor the contents of strings, comments and attributes, which
+/// are unused: checking and copying the contents took two thirds of the time.
 struct Positions<E>(E);
 
 impl<E: Emitter> ForwardingEmitter for Positions<E> {
@@ -73,13 +74,13 @@ impl<E: Emitter> ForwardingEmitter for Positions<E> {
     fn push_attribute_value(&mut self, _: &[u8]) {}
 }
 
-/// Returns the remaining text. There is no markup but references before byte `from`.
+/// Returns the remaining text. Before byte `from` there is no markup except references.
 fn read(text: &str, from: usize) -> Edited {
     let mut edited = Edited::default();
     push_text(&mut edited, text, 0, from);
     let mut is_hidden = false;
     let mut separates: Option<usize> = None;
-    // The end of the text that has been interpreted.
+    // The end of the interpreted text.
     let mut end = from;
     let callback = |event: CallbackEvent<'_>, span: html5gum::Span<usize>| -> Option<Infallible> {
         let span = html5gum::Span { start: from + span.start, end: from + span.end };
@@ -120,10 +121,11 @@ fn read(text: &str, from: usize) -> Edited {
     };
     let mut emitter = CallbackEmitter::new(callback);
     emitter.naively_switch_states(true);
-    // Reading from memory does not fail, and the callback yields nothing: one call does everything.
+    // Reading from memory does not fail, and the callback yields nothing: a single call reads
+    // everything.
     let nothing = Tokenizer::new_with_emitter(&text[from..], Positions(emitter)).next();
     debug_assert!(nothing.is_none());
-    // A tag or comment that does not end is text: "i<n" in a text that is not HTML.
+    // A tag or comment without an end is text: "i<n" in a text that is not HTML.
     if !is_hidden && text[end..].starts_with('<') {
         edited.replace(" ", end, end);
         push_text(&mut edited, text, end, text.len());
@@ -131,12 +133,12 @@ fn read(text: &str, from: usize) -> Edited {
     edited
 }
 
-/// Appends text between tags, its character references decoded.
+/// Appends text between tags, with its character references decoded.
 fn push_text(edited: &mut Edited, text: &str, start: usize, end: usize) {
     let mut copied = start;
     for (at, _) in text[start..end].match_indices('&') {
         let at = start + at;
-        // Extends to the semicolon, if no other reference begins before it.
+        // Extends to the semicolon, unless a second reference begins before it.
         let length = text[at + 1..end].find([';', '&']).map_or(0, |length| length + 1);
         if length >= REFERENCE_BYTES_MAX || text.as_bytes()[at + length] != b';' {
             continue;

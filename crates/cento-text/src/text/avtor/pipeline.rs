@@ -1,11 +1,11 @@
 //! The pipeline of AVTOR.NET for words.
 //!
 //! The pipeline of Sharapova and Sharapova (2018), section 3.3: markup is removed, letters of a
-//! wrong script are replaced, stop words and words of little meaning are left out, and the others
-//! are stemmed. If no word would be left, all words are kept.
+//! wrong script are replaced, stop words and words of little meaning are omitted, and the remaining
+//! words are stemmed. If no word would remain, all words are kept.
 //!
-//! In a sentence the words that are left out are evidence: `stop=2` keeps them in a text of at most
-//! [`SHORT_WORDS`], marked for the scheme `pairs`.
+//! In a sentence, omitted words are evidence. `stop=2` therefore keeps all words in a text of at
+//! most [`SHORT_WORDS`], and marks the words to omit for the scheme `pairs`.
 
 use super::detect::detect;
 use super::edit::{Edited, Moved};
@@ -30,17 +30,17 @@ use std::sync::{Mutex, PoisonError};
 /// The index in the list of names that means to detect the language.
 const DETECTED: usize = 0;
 
-/// The most words of a text that keeps all of them, if they are to be marked: a sentence, or a few.
+/// The maximum number of words of a text that keeps and marks all words: a sentence or a few.
 const SHORT_WORDS: usize = 100;
 
-/// Words of little meaning are shorter or longer than this, in letters, or contain a digit.
+/// The lengths of words with meaning, in letters. Other words, and words with a digit, mean little.
 const LETTERS: std::ops::RangeInclusive<usize> = 2..=30;
 
-/// The tokens of a text are the results of the steps for its words.
+/// The analyzer: the tokens of a text are the results of the steps for its words.
 #[derive(Debug)]
 pub(super) struct Avtor {
     steps: Steps,
-    /// One for each text that was analyzed at the same time; two megabytes each, at most.
+    /// A vocabulary for each text that was analyzed at the same time, of at most two megabytes.
     vocabularies: Mutex<Vec<Vocabulary>>,
 }
 
@@ -49,13 +49,13 @@ impl Avtor {
         Avtor { steps: Steps::new(spec), vocabularies: Mutex::default() }
     }
 
-    /// Returns the vocabularies that earlier texts left; a list of them is valid whatever panicked.
+    /// Returns the vocabularies that earlier texts left. The list is valid even after a panic.
     fn vocabularies(&self) -> std::sync::MutexGuard<'_, Vec<Vocabulary>> {
         self.vocabularies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The steps of AVTOR.NET that are enabled.
+/// The enabled steps of AVTOR.NET.
 #[derive(Debug, Clone, Copy)]
 struct Steps {
     /// The index of the language in the list of names.
@@ -63,14 +63,14 @@ struct Steps {
     markup: bool,
     homoglyphs: bool,
     stop: bool,
-    /// Whether a short text keeps the words that are left out, marked.
+    /// Whether a short text keeps the words to omit, marked.
     marks: bool,
     filter: bool,
     stem: bool,
 }
 
-/// The maximum memory that the steps take temporarily for each byte of a text: two edited texts, in
-/// which each byte may be a piece of its own.
+/// The maximum temporary memory of the steps for each byte of a text: two edited texts, where each
+/// byte may be a separate piece.
 const BYTES_A_BYTE: usize = 50;
 
 /// Texts that each of the steps changes.
@@ -93,12 +93,12 @@ impl Steps {
         }
     }
 
-    /// Tells whether words are left out or changed.
+    /// Tells whether the steps omit or change words.
     fn leaves_out(self) -> bool {
         self.stop || self.filter || self.stem
     }
 
-    /// Returns the specification of the analyzer that leaves all words as they are.
+    /// Returns the specification of the analyzer that leaves all words unchanged.
     fn of_all_words(self) -> String {
         let [markup, homoglyphs] = [self.markup, self.homoglyphs].map(u32::from);
         format!(
@@ -124,7 +124,7 @@ impl Tokenize for Avtor {
     }
 
     fn of_all_words(&self, with_tags: bool) -> Option<String> {
-        // An address in angle brackets is a tag, too.
+        // An address in angle brackets also looks like a tag.
         let steps = Steps { markup: self.steps.markup && !with_tags, ..self.steps };
         let leaves_out_tags = steps.markup != self.steps.markup;
         (leaves_out_tags || steps.leaves_out()).then(|| steps.of_all_words())
@@ -140,8 +140,8 @@ impl Tokenize for Avtor {
     }
 }
 
-/// Appends the tokens that the steps make from the words of `text`. Outcomes are cached in
-/// `vocabulary`, which is created when it is first needed.
+/// Appends the tokens that the steps make from the words of `text`. `vocabulary` caches outcomes,
+/// and is created when first needed.
 fn avtor(
     text: &str,
     steps: Steps,
@@ -180,15 +180,15 @@ fn avtor(
     Ok(())
 }
 
-/// Takes the outcomes of the words of a text.
+/// Receives the words of a text, and passes on their outcomes as tokens.
 struct StemSink<'a, T, F> {
     words: &'a Words<'a>,
     vocabulary: &'a mut Vocabulary,
-    /// Whether words are taken also if they would be left out otherwise.
+    /// Whether to pass on all words, because otherwise no word would remain.
     keeps_all: bool,
-    /// The words so far, while the text may be short, if it then keeps all of them.
+    /// The words so far, while the text may be short and would then keep all words.
     waiting: Option<Vec<(Outcome, Span)>>,
-    /// The number of words of the text so far: a text whose words are all left out still has words.
+    /// The number of words of the text so far, omitted words included.
     met: u64,
     tokens: &'a mut T,
     origin: F,
@@ -198,8 +198,9 @@ struct StemSink<'a, T, F> {
     held: usize,
 }
 
-/// The number of outcomes that are held before they are passed on. Whether a word is left out is
-/// hard to predict for a processor, so each is written, and the next one over it if it is.
+/// The number of outcomes that are collected before they are passed on. A processor can hardly
+/// predict whether a word is omitted. To avoid a branch, every outcome is written, and the next
+/// outcome overwrites an omitted one.
 const HELD: usize = 64;
 
 impl<'a, T: Take, F: Fn(Span) -> Span> StemSink<'a, T, F> {
@@ -226,14 +227,13 @@ impl<'a, T: Take, F: Fn(Span) -> Span> StemSink<'a, T, F> {
         }
     }
 
-    /// Passes on the tokens that are held.
     fn pass_on(&mut self) {
         let spans = self.spans[..self.held].iter().map(|&span| (self.origin)(span));
         self.tokens.take_all(self.hashes[..self.held].iter().copied(), spans);
         self.held = 0;
     }
 
-    /// Takes a word unless it is left out.
+    /// Collects a word, unless the word is omitted.
     #[inline(always)]
     fn take_kept(&mut self, outcome: Outcome, span: Span) {
         self.hashes[self.held] = outcome.hash;
@@ -244,7 +244,7 @@ impl<'a, T: Take, F: Fn(Span) -> Span> StemSink<'a, T, F> {
         }
     }
 
-    /// Holds a word of a text that may be short.
+    /// Stores a word of a text that may be short.
     #[cold]
     fn hold(&mut self, mut waiting: Vec<(Outcome, Span)>, outcome: Outcome, span: Span) {
         waiting.push((outcome, span));
@@ -255,7 +255,8 @@ impl<'a, T: Take, F: Fn(Span) -> Span> StemSink<'a, T, F> {
         }
     }
 
-    /// Takes all words of a short text, those marked that would be left out; none if these are all.
+    /// Takes all words of a short text, with omitted words marked. Takes nothing if all words are
+    /// omitted.
     fn mark(&mut self) {
         let waiting = self.waiting.take().unwrap_or_default();
         if !waiting.iter().any(|(outcome, _)| outcome.is_kept) {
@@ -288,10 +289,10 @@ impl<T: Take, F: Fn(Span) -> Span> Take for StemSink<'_, T, F> {
     }
 }
 
-/// The processing of the words of one text.
+/// The processing of the words of a text, which depends on its language.
 struct Words<'a> {
     text: &'a str,
-    /// The number of its language.
+    /// The number of the text's language, 255 if unknown.
     number: u8,
     stop_words: Option<&'static StopWords>,
     stemmer: Option<Stemmer>,
@@ -313,12 +314,12 @@ impl Words<'_> {
         Words { text, number, stop_words, stemmer, filter: steps.filter }
     }
 
-    /// Returns whether every word is left unchanged.
+    /// Returns whether every word stays unchanged.
     fn are_left(&self) -> bool {
         self.stop_words.is_none() && self.stemmer.is_none() && !self.filter
     }
 
-    /// Returns the outcome of the word at `span`, which has this hash.
+    /// Returns the outcome of the word at `span` with this hash.
     #[cold]
     fn outcome(&self, hash: u64, span: Span) -> Outcome {
         let letters = letters(self.text, hash, span);
@@ -334,11 +335,10 @@ impl Words<'_> {
     }
 }
 
-/// Longer words have no stem: finding it takes time that grows with the square of the length.
+/// The maximum length of a stemmed word: the time for a stem grows with the square of the length.
 const STEMMED_BYTES_MAX: usize = 1 << 10;
 
-/// Returns the effects of languages on words, as numbers, which differ between versions of a
-/// library.
+/// Returns the effects of languages on words, as numbers that differ between versions of a library.
 fn language_hashes(language: usize) -> Vec<u64> {
     let mut hashes = Vec::new();
     for language in Language::all(language) {
@@ -380,7 +380,7 @@ mod tests {
         stem: true,
     };
 
-    /// Checks that the outcomes of words, by their spans, are these.
+    /// Checks the outcomes of words, given as their texts and expected stems.
     fn check(steps: Steps, text: &str, expected: &[(&str, &str)]) {
         let mut tokens = Tokens::default();
         avtor(text, steps, &mut tokens);

@@ -1,44 +1,41 @@
 //! A cache of words and their stems.
 //!
-//! Texts repeat their words, and finding a stem takes thirty times as long as looking one up. A
-//! [`Vocabulary`] is a table of bounded size. Each word has two places in it, as in a
-//! set-associative cache; it replaces the word that came there first. It compares the letters of
-//! words, not only their hashes, so its result never depends on which words came before.
+//! Texts repeat their words, and finding a stem takes thirty times as long as looking up a word. A
+//! [`Vocabulary`] is a table of bounded size. Each word has two possible places, as in a
+//! set-associative cache, and replaces the older of the two words there. The table compares the
+//! letters of words, not only their hashes, so the result never depends on which words came before.
 
 use std::fmt;
 
-/// The outcome of the steps for a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// The hash of its token.
     pub(super) hash: u64,
-    /// Whether it is neither a stop word nor one of little meaning.
+    /// Whether the word is neither a stop word nor a word of little meaning.
     pub(super) is_kept: bool,
 }
 
-/// A bounded number of words and their outcomes.
+/// A bounded number of words with their outcomes.
 pub(super) struct Vocabulary {
-    /// A power of two of them; a word is in the one that its hash selects.
+    /// The sets, a power of two in number. The hash of a word selects its set.
     sets: Vec<Set>,
     /// The number of words that were put into these sets.
     put: usize,
     sets_max: usize,
 }
 
-/// The words with the same place, the newest first.
+/// The words with the same place, newest first.
 type Set = [KnownWord; 2];
 
-/// The number of sets of a vocabulary that has met few words, such as those of a query: 16 KiB.
+/// The number of sets of a vocabulary with few words, such as the words of a query: 16 KiB.
 const SETS_MIN: usize = 1 << 7;
 
-/// The maximum number of sets, which take two megabytes: of a million words of English prose in
-/// 1,500 documents all but 7 in 100 are then known.
+/// The maximum number of sets, which take two megabytes. With a million words of English prose in
+/// 1,500 documents, the cache then misses 7 in 100 words.
 const SETS_MAX: usize = 1 << 14;
 
-/// The number of sets is multiplied by this when they grow.
 const GROWTH: usize = 4;
 
-/// Longer words are not held: they are rare, and most are not words.
+/// The maximum length of a cached word. Longer words are rare, and most are not words.
 const WORD_BYTES_MAX: usize = 44;
 
 /// A word and its outcome, in one line of the processor's cache.
@@ -50,11 +47,11 @@ struct KnownWord {
     outcome: u64,
     is_kept: bool,
     language: u8,
-    /// The number of its letters, 0 in a free place.
+    /// The number of bytes of the word, 0 in a free place.
     length: u8,
-    /// The bits that are added to each byte of a word before it is compared with this one.
+    /// The bits that are added to each byte of a word before the comparison.
     added: u8,
-    /// The word as a text has it, with these bits.
+    /// The bytes of the word as in a text, with the added bits.
     letters: [u8; WORD_BYTES_MAX],
 }
 
@@ -70,9 +67,10 @@ impl KnownWord {
     };
 
     fn new(word: &[u8], hash: u64, language: u8, outcome: Outcome) -> KnownWord {
-        // Words of ASCII are the same in upper and lower case, because their normal forms are; for
-        // other words this is not certain. The bit that tells capitals from small letters is set in
-        // all digits and in no `_`: with it no two other bytes of words become equal.
+        // A word of ASCII has the same outcome in upper and lower case, because the normal forms
+        // are equal. For other words this is not certain. The bit that distinguishes capitals is
+        // set in all digits and not in `_`, so adding the bit makes no two other bytes of words
+        // equal.
         let added = if word.is_ascii() { 0x20 } else { 0 };
         let mut letters = [0; WORD_BYTES_MAX];
         for (letter, byte) in letters.iter_mut().zip(word) {
@@ -83,7 +81,7 @@ impl KnownWord {
     }
 
     /// Returns whether this is the word of `length` bytes at the beginning of `text`. A word that
-    /// is not ASCII has a byte above 127, which no word of ASCII has with the added bit.
+    /// is not ASCII has a byte above 127, which an ASCII word with the added bit cannot have.
     #[inline(always)]
     fn is(&self, text: &[u8], length: usize, hash: u64, language: u8) -> bool {
         if self.hash != hash || self.language != language || usize::from(self.length) != length {
@@ -100,10 +98,10 @@ impl KnownWord {
     }
 }
 
-/// Returns whether the first `length` bytes of `text`, with the bits `added` to each, are the
+/// Returns whether the first `length` bytes of `text`, with the bits `added` to each byte, are the
 /// letters of a word of this length.
 ///
-/// Most words are compared here: without a branch that depends on the word, because a processor
+/// Most words are compared here, without a branch that depends on the word, because a processor
 /// predicts the lengths of words badly.
 #[inline(always)]
 fn is_same_start(letters: &[u8; 16], text: &[u8; 16], length: usize, added: u8) -> bool {
@@ -112,8 +110,8 @@ fn is_same_start(letters: &[u8; 16], text: &[u8; 16], length: usize, added: u8) 
     (u128::from_le_bytes(*letters) ^ text) & mask == 0
 }
 
-/// Returns whether `word`, with the bits `added` to each byte, is `letters`, of the same length:
-/// for long words, and at the end of a text.
+/// Returns whether `word`, with the bits `added` to each byte, equals `letters` of the same length.
+/// For long words, and at the end of a text.
 fn is_same(letters: &[u8], word: &[u8], added: u8) -> bool {
     letters.iter().zip(word).all(|(letter, byte)| *letter == byte | added)
 }
@@ -124,8 +122,8 @@ impl Vocabulary {
     }
 
     /// Returns the outcome of the word of `length` bytes, not 0, at the beginning of `text`. `make`
-    /// computes it unless it is known. `hash` is that of the normal form, and `language` represents
-    /// all else on which the outcome depends.
+    /// computes an unknown outcome. `hash` is the hash of the normal form, and `language` stands
+    /// for everything else that the outcome depends on.
     #[inline(always)]
     pub(super) fn outcome(
         &mut self,
@@ -161,7 +159,7 @@ impl Vocabulary {
         self.place(word);
     }
 
-    /// Puts a word before the newest one of its place.
+    /// Puts a word before the newest word of its place.
     fn place(&mut self, word: KnownWord) {
         let length = self.sets.len();
         let [newest, other] = &mut self.sets[place(word.hash, length)];
@@ -169,7 +167,7 @@ impl Vocabulary {
     }
 }
 
-/// Returns the set of the words with this hash among a power of two of them.
+/// Returns the set of the words with this hash, among a power of two of sets.
 #[inline(always)]
 fn place(hash: u64, sets: usize) -> usize {
     hash as usize & (sets - 1)
@@ -205,7 +203,7 @@ mod tests {
                     hash: crate::hash::hash_bytes(format!("{lower} {language} {hash}").as_bytes()),
                     is_kept: lower.len() % 2 == 0,
                 };
-                // The next words do not count; there may be none.
+                // The following words do not count, and there may be none.
                 let text = format!("{word}{}", &", and the rest of a text"[..rest]);
                 let found =
                     vocabulary.outcome(text.as_bytes(), word.len(), hash, language, outcome);
@@ -270,7 +268,7 @@ mod tests {
         for i in 0..SETS_MIN as u64 {
             meet(&mut vocabulary, i);
         }
-        // The next one makes the table grow.
+        // The next word makes the table grow.
         for i in (0..=SETS_MIN as u64).rev() {
             meet(&mut vocabulary, i);
         }
@@ -280,7 +278,7 @@ mod tests {
         }
         assert_eq!(vocabulary.sets.len(), SETS_MAX);
         assert_eq!(size_of_val(&*vocabulary.sets), 2 << 20);
-        // Sets of two words: a few had more to hold before it grew.
+        // A set has two words, so a few sets overflowed before the table grew.
         let least = 8 * SETS_MAX;
         assert!((least..least + SETS_MIN).contains(&made), "{made}");
     }

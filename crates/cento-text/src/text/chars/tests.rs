@@ -34,8 +34,8 @@ static GROUPS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r"(?<sign>[[\p{{L}}\p{{N}}]--[{APOSTROPHES}]]\p{{M}}*)|\P{{M}}")).unwrap()
 });
 
-/// Returns the tokens of a text that is normalised as a whole, group by group, and their
-/// ranges.
+/// Returns the tokens of a text with their ranges. The text is normalized as a whole, and then cut
+/// into groups.
 fn reference(text: &str) -> Vec<(String, usize, usize)> {
     let (normal, sources) = map(text, DEFAULT, true);
     let sign = |group: &regex::Captures<'_>| {
@@ -59,7 +59,7 @@ fn check_reference(text: &str) -> std::result::Result<(), TestCaseError> {
     prop_assert_eq!(&hashes, &wanted, "{}", text);
     for ((sign, start, end), span) in expected.iter().zip(&spans) {
         let found = (span.start as usize, span.end as usize);
-        // A sign of ASCII and what follows in its segment are read apart.
+        // A sign of ASCII is read separately from the rest of its segment.
         let before = text.get(*start..found.0).unwrap_or_default();
         let is_later = before.starts_with('_') && found.1 == *end;
         let is_it = found == (*start, *end) || is_later || sign == "_";
@@ -147,10 +147,10 @@ fn letters_of_all_scripts_are_kept_with_their_marks() {
     // Digits of other scripts, a ligature, a letter that folds to two, a fraction.
     chars("\u{663}\u{fb01}\u{df}", &["\u{663}", "f", "i", "s", "s"]);
     chars("\u{bd}", &["1", "_", "2"]);
-    // Emoji are signs between letters; joiners between them, and selectors, are not there.
+    // Emoji are signs between letters. Joiners between emoji, and selectors, are omitted.
     chars("a\u{1f468}\u{200d}\u{1f469}b\u{fe0f}", &["a", "_", "_", "b"]);
     chars("1\u{fe0f}\u{20e3}", &["1\u{20e3}"]);
-    // A letter with more marks than a segment holds is one token.
+    // A letter with more marks than a segment has room for is a single token.
     let marks = format!("e{}", "\u{316}".repeat(300));
     chars(&format!("{marks}x"), &[&marks, "x"]);
 }
@@ -168,7 +168,7 @@ fn a_line_end_within_text_without_spaces_is_no_sign() {
 
 #[test]
 fn joiners_that_join_nothing_are_left_out() {
-    // A mark after a sign or at the beginning, a joiner without neighbours.
+    // A mark after a sign or at the beginning, a joiner without neighbors.
     check_signs(Kind::Chars, "\u{301}a \u{301}b!\u{93f}", "a_b_");
     check(Kind::Chars, "\u{200d}a\u{200d}\u{200d}\u{94d}", &["a\u{94d}"]);
 }
@@ -179,7 +179,7 @@ fn texts_beyond_ascii_without_a_letter_differ_if_their_signs_do() {
     check_signs(Kind::Chars, "!\u{2026}?", "!...?");
     check_signs(Kind::Chars, "\u{1f44d} \u{1f389}", "\u{1f44d}\u{1f389}");
     check_signs(Kind::Chars, " \n\u{a0}", "");
-    // One letter, of any script or within a symbol, and they are signs between letters.
+    // With a letter, of any script or within a symbol, symbols are only signs between letters.
     check_signs(Kind::Chars, "!? \u{436}", "___\u{436}");
     check_signs(Kind::Chars, "!\u{2122}", "_tm");
 }

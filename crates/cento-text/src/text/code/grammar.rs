@@ -1,18 +1,18 @@
-//! The grammars of the languages, with the nodes that are names, numbers, texts and subroutines.
+//! The grammars of the languages, with the nodes that are names, numbers, strings and subroutines.
 
 use tree_sitter_language::LanguageFn;
 
 /// A grammar, and the kinds of its nodes that matter.
 ///
-/// In every grammar a node is an identifier, a number or a text in quotes by a part of the name of
-/// its kind; `names`, `numbers` and `texts` are kinds of one grammar that have other names.
+/// In every grammar, a part of a kind's name tells identifiers, numbers and texts in quotes.
+/// `names`, `numbers` and `texts` list further kinds of a grammar, whose names do not tell.
 #[derive(Clone, Copy)]
 pub(super) struct Grammar {
     pub(super) language: LanguageFn,
     subroutines: &'static [&'static str],
     names: &'static [&'static str],
     numbers: &'static [&'static str],
-    /// Kinds of nodes that become one token.
+    /// Kinds of nodes that become a single token.
     texts: &'static [&'static str],
     /// Bytes that the parser reads after the text.
     pub(super) tail: &'static [u8],
@@ -23,7 +23,6 @@ impl Grammar {
         Grammar { language, subroutines, names: &[], numbers: &[], texts: &[], tail: &[] }
     }
 
-    /// Returns what nodes of the kind of this name are.
     pub(super) fn kind(&self, name: &str) -> Kind {
         let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
         Kind {
@@ -37,7 +36,7 @@ impl Grammar {
     }
 }
 
-/// What the nodes of a kind are. Comments and texts in quotes are so only if they have a name.
+/// The properties of the nodes of a kind. Comments and texts in quotes must also be named nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kind {
     pub is_subroutine: bool,
@@ -48,8 +47,8 @@ pub(super) struct Kind {
     pub is_continuation: bool,
 }
 
-/// The subroutines of JavaScript and TypeScript that have a place of their own; short functions
-/// within expressions would cut them into pieces.
+/// The subroutines of JavaScript and TypeScript that are declared. Short functions within
+/// expressions are not in the list, because they would cut expressions into pieces.
 #[cfg(feature = "code-web")]
 const OF_JAVASCRIPT: &[&str] =
     &["function_declaration", "generator_function_declaration", "method_definition"];
@@ -59,7 +58,7 @@ const fn javascript(language: LanguageFn) -> Grammar {
     Grammar { texts: &["regex", "jsx_text"], ..Grammar::new(language, OF_JAVASCRIPT) }
 }
 
-/// Returns the grammar of a language of this name that the build has.
+/// Returns the grammar of the language with this name, which the build must include.
 pub(super) fn grammar(name: &str) -> Grammar {
     match name {
         "c" => Grammar::new(tree_sitter_c::LANGUAGE, &["function_definition"]),
@@ -136,7 +135,7 @@ pub(super) fn grammar(name: &str) -> Grammar {
         #[cfg(feature = "code-all")]
         "kotlin" => Grammar {
             names: &["label"],
-            // At an `@` the scanner searches for white space, and never stops at the end of the
+            // At an `@` the scanner searches for white space, and does not stop at the end of the
             // text.
             tail: b"\n",
             ..Grammar::new(
@@ -149,21 +148,22 @@ pub(super) fn grammar(name: &str) -> Grammar {
 }
 
 /// The size in bytes of the buffer for the open heredocs and literals of Ruby's scanner, which
-/// checks too late that it is large enough.
+/// checks the size too late.
 const RUBY_STATE_BYTES: usize = 1024;
 
-/// The scanner writes the length of a word of a heredoc as a byte.
+/// The maximum length of all words. The scanner writes the length of a heredoc's word as a byte.
 const RUBY_WORDS_BYTES_MAX: usize = 240;
 
-/// Returns whether Ruby's scanner might write past the end of its state, or abort the process over
-/// the length of a word. It keeps the closing words of open heredocs, with four bytes each, and
-/// five bytes for each open literal (a second literal is open only within an interpolation). All
-/// words and literals of the text count here, whether they are open at the same time or not.
+/// Returns whether Ruby's scanner might write past the end of its state, or abort the process
+/// because of the length of a word. The state contains the closing words of open heredocs, with
+/// four bytes each, and five bytes for each open literal (a second literal is open only within an
+/// interpolation). The check counts all words and literals of the text, whether or not they are
+/// open at the same time.
 pub(super) fn breaks_ruby(text: &str) -> bool {
     let (mut words, mut rest) = (0, text);
     while let Some(at) = rest.find("<<") {
-        // All signs in one run that may open a heredoc are followed by the same word, which is
-        // examined once: a text may be one run.
+        // The signs of a run that may open a heredoc are all followed by the same word. The word is
+        // examined only once, because the whole text may be a single run.
         let run = &rest[at..];
         rest = run.trim_start_matches(['-', '~', '<']);
         let openings = run[..run.len() - rest.len()].matches("<<").count();
@@ -179,7 +179,8 @@ pub(super) fn breaks_ruby(text: &str) -> bool {
     words > RUBY_WORDS_BYTES_MAX || (words > 0 && words + 5 * literals + 8 > RUBY_STATE_BYTES)
 }
 
-/// Returns whether a character of ASCII is part of a word; for others the C library decides.
+/// Returns whether an ASCII character is part of a word. Other characters depend on the C library,
+/// so they count as parts of words.
 fn is_word_byte(c: char) -> bool {
     !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_'
 }
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the bytes of the words after each `<<`, one after the other.
+    /// Adds up the bytes of the words after each `<<`, one word after the other.
     fn breaks_ruby_slowly(text: &str) -> bool {
         let mut words = 0;
         for (at, _) in text.match_indices("<<") {
@@ -210,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_text_of_angle_brackets_is_looked_through_once() {
-        // For every second sign the rest of the run was scanned: 4 MiB took hours.
+        // The rest of the run was scanned for every second sign: 4 MiB took hours.
         for sign in ["<", "<<-", "<<~<"] {
             let signs = sign.repeat((4 << 20) / sign.len());
             assert!(!breaks_ruby(&signs));

@@ -5,10 +5,10 @@ use super::{LANGUAGES, NAMES};
 use std::sync::OnceLock;
 use tree_sitter::{Language, Node};
 
-/// The kinds of the nodes of a grammar, so that no name is looked through for each node.
+/// The kinds of the nodes of a grammar, so that kind names are examined once and not for each node.
 pub(super) struct Kinds {
     grammar: Grammar,
-    /// By the number of the kind.
+    /// The properties of each kind, by its number.
     all: Vec<Kind>,
 }
 
@@ -20,27 +20,26 @@ impl Kinds {
         Kinds { grammar, all: all.collect() }
     }
 
-    /// Returns the kind of a node.
     pub(super) fn of(&self, node: Node<'_>) -> Kind {
-        // The kind of errors has a number of its own.
+        // The kind of errors has a number beyond the list.
         let kind = self.all.get(usize::from(node.kind_id()));
         kind.copied().unwrap_or_else(|| self.grammar.kind(node.kind()))
     }
 }
 
-/// Returns the kinds of the grammar of a language of this name that the build has.
+/// Returns the kinds of the language with this name, which the build must include.
 pub(super) fn kinds(name: &str) -> &'static Kinds {
     static ALL: [OnceLock<Kinds>; LANGUAGES.len()] = [const { OnceLock::new() }; LANGUAGES.len()];
     let number = NAMES.iter().position(|known| *known == name).expect("a language has a number");
     ALL[number].get_or_init(|| Kinds::new(grammar(name)))
 }
 
-/// Returns where a node begins in the text.
 pub(super) fn start_of(text: &str, node: Node<'_>) -> usize {
     node.start_byte().min(text.len())
 }
 
-/// Returns where a node ends in the text, which the parser may see as longer ([`Grammar::tail`]).
+/// Returns where a node ends in the text. The parser may read more than the text
+/// ([`Grammar::tail`]).
 pub(super) fn end_of(text: &str, node: Node<'_>) -> usize {
     node.end_byte().min(text.len())
 }

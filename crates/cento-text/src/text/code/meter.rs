@@ -1,14 +1,13 @@
 //! Measurement of the work of a parser.
 //!
-//! tree-sitter asks after every hundred of its steps whether to go on, but does not report how deep
-//! its stack is, and its work at the end of a text is one step: it follows all ways through the
-//! stack (errors make as many of them as the stack has places) and copies each. So this module
-//! counts the places of the stack and the bytes that were ever requested, which are a measure of
-//! all work. Both are the same on every machine whose pointers have the same size.
+//! tree-sitter asks after every hundred of its steps whether to continue, but does not report the
+//! depth of its stack. Its work at the end of a text is a single step, which follows and copies all
+//! ways through the stack, and errors make as many ways as the stack has places. This module
+//! therefore counts the places of the stack and all bytes ever requested, which together measure
+//! all work. Both numbers are the same on every machine with the same size of pointers.
 //!
-//! The functions that tree-sitter calls for memory are those of the whole process. They forward
-//! everything to those of the C library, which it used before, and count only on a thread that
-//! parses.
+//! The memory functions that tree-sitter calls are set for the whole process. They forward every
+//! call to the C library, which tree-sitter used before, and count only on a thread that parses.
 
 #![expect(unsafe_code, reason = "tree-sitter takes functions of C for its memory")]
 
@@ -25,23 +24,22 @@ use tree_sitter::{Allocator, set_allocator};
 pub struct ParserUse {
     /// Places of the stack that are in use, or kept for use.
     pub places: usize,
-    /// Bytes that were requested, whether or not they have been released.
+    /// The sum of all requested bytes, including released bytes.
     pub bytes: u64,
 }
 
-/// Counts the resources that the parser of this thread uses, until it is dropped.
+/// Counts the resources that the parser of this thread uses, until the meter is dropped.
 #[derive(Debug)]
 pub struct Meter(());
 
 thread_local! {
     static IS_ON: Cell<bool> = const { Cell::new(false) };
     static BYTES: Cell<u64> = const { Cell::new(0) };
-    /// The addresses of the places of the stack.
     static PLACES: RefCell<HashSet<usize>> = RefCell::default();
 }
 
 impl Meter {
-    /// Begins to count.
+    /// Starts at 0. A thread can have only one meter at a time.
     pub fn begin() -> Meter {
         static SET: Once = Once::new();
         SET.call_once(|| {
@@ -51,9 +49,9 @@ impl Meter {
                 realloc: resize,
                 free: release,
             };
-            // SAFETY: the functions are those of the C library, which tree-sitter has called before if a host
-            // uses it too, so that each takes back what the other has given; they never return
-            // null. No parser of cento exists yet.
+            // SAFETY: the functions call the C library, as tree-sitter did before if a host also
+            // uses it. Each side can therefore release memory of the other side. The functions
+            // never return null. No parser of cento exists yet.
             unsafe { set_allocator(Some(allocator)) };
         });
         PLACES.with_borrow_mut(HashSet::clear);
@@ -62,7 +60,7 @@ impl Meter {
         Meter(())
     }
 
-    /// Returns the use so far.
+    /// Returns the resources used so far.
     pub fn taken(&self) -> ParserUse {
         ParserUse { places: PLACES.with_borrow(HashSet::len), bytes: BYTES.get() }
     }
@@ -83,7 +81,7 @@ struct StackLink {
 }
 
 /// A place of the stack, as tree-sitter's stack.c defines it. Only its size matters, which
-/// identifies it. A node of the tree may have the size by chance, and then counts too.
+/// identifies a place. A node of the tree may have the same size by chance, and then counts too.
 #[repr(C)]
 struct StackNode {
     state: u16,
@@ -97,7 +95,7 @@ struct StackNode {
 }
 
 fn is_on() -> bool {
-    // This also works while the thread ends.
+    // Unlike `with`, `try_with` also works while the thread ends.
     IS_ON.try_with(Cell::get).unwrap_or(false)
 }
 
@@ -105,10 +103,10 @@ fn count(bytes: usize) {
     BYTES.set(BYTES.get() + bytes as u64);
 }
 
-/// Returns `memory` from the C library; aborts if it is null and any `bytes` were requested.
+/// Returns `memory` from the C library. Aborts if it is null and any `bytes` were requested.
 fn checked(memory: *mut c_void, bytes: usize) -> *mut c_void {
     if memory.is_null() && bytes > 0 {
-        // As tree-sitter does by itself: it cannot go on, and neither can its caller.
+        // tree-sitter aborts by default too, because neither it nor its caller can continue.
         std::process::abort();
     }
     memory

@@ -1,7 +1,7 @@
 //! Parsing of programs with bounded time and memory.
 //!
-//! All limits are numbers of steps, bytes and places, so that a text is parsed everywhere or
-//! nowhere.
+//! All limits are numbers of steps, bytes and places and not times, so that a text is parsed on
+//! every machine or on none.
 
 use super::grammar::Grammar;
 use super::meter::Meter;
@@ -12,12 +12,12 @@ use std::ops::ControlFlow;
 use std::thread;
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
-/// Returns the tree of a program; `None` if parsing it takes too many steps or too much memory.
+/// Returns the tree of a program, or `None` if parsing takes too many steps or too much memory.
 ///
-/// The parser releases and merges its stack by recursion where a program can be read in two ways: a
-/// type assertion of TypeScript before another, `<a><a><a>x`, takes three levels. There are no more
-/// levels than bytes, so a stack in proportion to the text suffices; the pages that are not needed
-/// are never touched.
+/// The parser releases and merges its stack by recursion where a program can be read in two ways.
+/// For example, each type assertion of TypeScript before a further assertion, as in `<a><a><a>x`,
+/// takes three levels. There are no more levels than bytes, so a stack proportional to the text is
+/// enough. Unneeded pages of the stack are never touched.
 pub fn parsed(text: &str, grammar: &Grammar, stop: &Stop) -> Result<Option<Tree>> {
     if text.len() <= PARSED_IN_PLACE_BYTES_MAX {
         return parsed_here(text, grammar, stop);
@@ -32,7 +32,8 @@ pub fn parsed(text: &str, grammar: &Grammar, stop: &Stop) -> Result<Option<Tree>
     })
 }
 
-/// Returns the error for a text of this many bytes when no stack to parse it can be allocated.
+/// Returns the error for a text of this many bytes when no stack to parse the text can be
+/// allocated.
 fn no_stack(text_bytes: usize, source: &std::io::Error) -> Error {
     let stack = (STACK_BYTES_MIN + STACK_BYTES_A_BYTE * text_bytes) >> 20;
     let what = format!(
@@ -42,20 +43,20 @@ fn no_stack(text_bytes: usize, source: &std::io::Error) -> Error {
     Error::Memory { what, is_for_now: true }
 }
 
-/// Texts of up to this many bytes are parsed in the thread of the caller, whose stack has room for
-/// them.
+/// The maximum length of a text that is parsed on the caller's thread, whose stack has enough room
+/// for the text.
 const PARSED_IN_PLACE_BYTES_MAX: usize = 512;
 
 /// The number of bytes of stack that the parser takes for any text.
 const STACK_BYTES_MIN: usize = 256 << 10;
 
-/// The space for it for each byte of a text: 128 bytes a level without optimisation, doubled.
+/// The stack for each byte of a text: 128 bytes a level without optimization, doubled.
 pub const STACK_BYTES_A_BYTE: usize = 256;
 
-/// The ratio of the reserved space to the stack that can be filled.
+/// The ratio of the reserved stack to the stack that can be filled.
 pub const STACK_RESERVE: usize = 2;
 
-/// Parses like [`parsed`], in this thread.
+/// Parses as [`parsed`] does, on this thread.
 fn parsed_here(text: &str, grammar: &Grammar, stop: &Stop) -> Result<Option<Tree>> {
     let meter = Meter::begin();
     let mut parser = Parser::new();
@@ -88,34 +89,34 @@ fn parsed_here(text: &str, grammar: &Grammar, stop: &Stop) -> Result<Option<Tree
     stopped.map(|()| tree)
 }
 
-/// The parser asks after every hundred of its steps whether to go on. If it asks more often than
-/// once for this many bytes, the text is not parsed, so that the outcome does not depend on the
-/// machine. In 270 MB of programs in five languages it asked at most once for 34 bytes, and once
-/// for 150 on average.
+/// The minimum number of bytes per question of the parser, which asks after every hundred of its
+/// steps whether to continue. If the parser asks more often, the text is not parsed, so that the
+/// outcome does not depend on the machine. In 270 MB of programs in five languages it asked at most
+/// once per 34 bytes, and once per 150 bytes on average.
 const BYTES_A_PARSER_LOOK: usize = 8;
 
 /// See [`BYTES_A_PARSER_LOOK`].
 const PARSER_LOOKS_MIN: usize = 1 << 12;
 
-/// A text that gives the stack of the parser more places than this is not parsed: at the end of a
-/// text with errors the parser takes time and memory that grow with the square of their number, in
-/// one step. With 3,000 places the maximum found was 52 MiB and a quarter of a second. In 32 MB of
-/// programs, one took 2,080, five more than 500, and all others fewer.
+/// The maximum number of places of the parser's stack. At the end of a text with errors, a single
+/// step of the parser takes time and memory that grow with the square of the number of places. The
+/// maximum found with 3,000 places was 52 MiB and a quarter of a second. In 32 MB of programs, one
+/// program took 2,080 places, five took more than 500, and the other programs fewer.
 const STACK_PLACES_MAX: usize = 3_000;
 
-/// If the parser requests more bytes of memory than this for each byte of a text, including those
-/// that it has released again, the text is not parsed: some errors take work that grows with the
-/// square of their number. The same programs took at most 145.
+/// The maximum number of bytes of memory that the parser may request for each byte of a text,
+/// including released bytes. Some errors take work that grows with the square of their number. The
+/// same programs took at most 145.
 const TAKEN_BYTES_A_BYTE: u64 = 400;
 
 /// See [`TAKEN_BYTES_A_BYTE`].
 const TAKEN_BYTES_MIN: u64 = 4 << 20;
 
 /// The parser reads a text in parts of this many bytes. Some scanners look ahead to the end of the
-/// text, and do it again at the next place: Kotlin's within strings.
+/// text, again at every place, as Kotlin's scanner does within strings.
 const PART_BYTES: usize = 1 << 10;
 
-/// A text whose parts are read more often than this on average is not parsed.
+/// A text whose parts are read more often on average is not parsed.
 const READS_A_PART: usize = 64;
 
 /// See [`READS_A_PART`].

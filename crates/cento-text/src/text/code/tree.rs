@@ -1,12 +1,12 @@
 //! Programs as token streams that ignore names and layout.
 //!
 //! Finkel et al. (2002), section 2.1: "each token is replaced by a single letter indicating its
-//! function": identifiers become `i`, numbers `0`, strings `s`; keywords and punctuation stay,
-//! white space and comments go. (A text that is too long or too deep to be parsed, or that the
-//! parser reads through errors, as prose, is cut into words and signs as they are written.) With
-//! `names=1` identifiers, numbers and strings stay too. Each subroutine is a *paragraph*: an
-//! additional token, [`paragraph_break`], marks where one begins or ends, and the scheme `syntax`
-//! cuts there. The grammars are those of tree-sitter, which read broken programs as well.
+//! function": identifiers become `i`, numbers `0`, strings `s`. Keywords and punctuation stay,
+//! white space and comments are removed. With `names=1` identifiers, numbers and strings stay too.
+//! A text that is too long or too deep to parse, or that the parser reads mostly through errors,
+//! such as prose, is cut into words and signs as written. Each subroutine is a *paragraph*: an
+//! additional token, [`paragraph_break`], marks where a paragraph begins or ends, and the scheme
+//! `syntax` cuts there. The grammars come from tree-sitter, which can also read broken programs.
 
 use super::grammar::{Kind, breaks_ruby, grammar};
 use super::kinds::{end_of, kinds, start_of};
@@ -25,14 +25,13 @@ use crate::text::{Span, Take, paragraph_break};
 use std::borrow::Cow;
 use tree_sitter::Node;
 
-/// The number of bytes that a tree takes for each byte of a text.
 const TREE_BYTES_A_BYTE: usize = 100;
 
-/// Longer texts are not parsed.
+/// The maximum length of a text that is parsed, in bytes.
 const PARSED_BYTES_MAX: usize = 4 << 20;
 
-/// Texts with more nested brackets are not parsed: some grammars take time and memory that grow
-/// with the square of the depth.
+/// The maximum depth of nested brackets in a text that is parsed: with some grammars, time and
+/// memory grow with the square of the depth.
 const DEPTH_MAX: usize = 500;
 
 /// `code(language,names)`: the tokens of programs.
@@ -75,9 +74,9 @@ impl Tokenize for Program {
     }
 }
 
-/// Appends the tokens of the program `text`, in the language of this name.
+/// Appends the tokens of the program `text`, in the language with this name.
 ///
-/// It fails when it is stopped.
+/// Cancellation is the only error.
 fn tokenize(
     text: &str,
     language: &str,
@@ -111,7 +110,7 @@ fn tokenize(
             continue;
         }
         push(tokens, text, (node, kind), keeps_names);
-        // Moves to the next unvisited node, leaving finished ones.
+        // Moves to the next unvisited node, leaving finished nodes.
         loop {
             let node = cursor.node();
             if kinds.of(node).is_subroutine {
@@ -128,7 +127,7 @@ fn tokenize(
     Ok(())
 }
 
-/// The tokens of a program as they are found.
+/// Receives the tokens of a program, and avoids empty paragraphs.
 struct TreeTokens<'a, T> {
     tokens: &'a mut T,
     /// Whether no paragraph has begun since the last break.
@@ -143,8 +142,8 @@ impl<T: Take> TreeTokens<'_, T> {
     }
 }
 
-/// Returns the maximum number of brackets that are open at once. An angle bracket ends with its
-/// statement if not before: mostly it means "less than".
+/// Returns the maximum number of brackets that are open at once. A statement ends all open angle
+/// brackets, because an angle bracket mostly means "less than".
 fn depth(text: &str) -> usize {
     let (mut depth, mut angles, mut deepest) = (0usize, 0usize, 0);
     for byte in text.bytes() {
@@ -163,8 +162,8 @@ fn depth(text: &str) -> usize {
     deepest
 }
 
-/// Appends the words and signs of a text that is no program, or is not parsed, as they are written:
-/// in one paragraph.
+/// Appends the words and signs of a text that is no program, or is not parsed, as written, in a
+/// single paragraph.
 fn signs(text: &str, tokens: &mut TreeTokens<'_, impl Take>, stop: &Stop) -> Result<()> {
     for (place, span) in pieces(text).enumerate() {
         stop.check_at(place)?;
@@ -173,7 +172,7 @@ fn signs(text: &str, tokens: &mut TreeTokens<'_, impl Take>, stop: &Stop) -> Res
     Ok(())
 }
 
-/// Appends the token of a node that is taken whole.
+/// Appends the token of a node without visiting its children.
 fn push(
     tokens: &mut TreeTokens<'_, impl Take>,
     text: &str,
@@ -183,7 +182,7 @@ fn push(
     let (start, end) = (start_of(text, node), end_of(text, node));
     let written = &text[start..end];
     let is_named = node.is_named();
-    // The root of a program without tokens is a node of white space; missing nodes are empty.
+    // The root of a program without tokens is a node of white space. Missing nodes are empty.
     if kind.is_comment && is_named || kind.is_continuation || written.chars().all(is_white_space) {
         return;
     }
@@ -201,7 +200,7 @@ fn push(
     tokens.take(letter, Span { start: start as u32, end: end as u32 });
 }
 
-/// Ends a paragraph, unless none was begun.
+/// Ends a paragraph, unless none has begun.
 fn push_break(tokens: &mut TreeTokens<'_, impl Take>, at: usize) {
     if !tokens.ends_with_break {
         tokens.tokens.take(paragraph_break(), Span { start: at as u32, end: at as u32 });
@@ -226,7 +225,7 @@ mod tests {
         assert_eq!(letters(language, keeps_names, text, expected), expected, "{language}: {text}");
     }
 
-    /// Returns the tokens of a program; one that is not among `known` is written in brackets.
+    /// Returns the tokens of a program. A token that is not among `known` is written in brackets.
     fn letters(language: &str, keeps_names: bool, text: &str, known: &str) -> String {
         let mut tokens = Tokens::default();
         tokenize(text, language, keeps_names, &mut tokens);
@@ -297,7 +296,8 @@ mod tests {
                 wrong.push(language);
             }
         }
-        // PHP takes a text without its opening tag for output, and Ruby words in a row for calls.
+        // PHP takes a text without its opening tag for output, and Ruby takes words in a row for
+        // calls.
         wrong.retain(|language| !["php", "ruby"].contains(language));
         assert_eq!(wrong, [""; 0]);
         // Two words in a row can be a declaration that lacks its end.
@@ -406,7 +406,7 @@ mod tests {
             tokenize(&format!("x = <<{word}\n t\n{word}\n"), "ruby", false, &mut tokens);
             assert!(!tokens.hashes.is_empty());
         }
-        // Literals within one another, as many as fill the state of the scanner with a heredoc.
+        // Nested literals, as many as fill the state of the scanner with a heredoc.
         for literals in 150..210 {
             for word in 1..6 {
                 let text = format!("\"{}<<{}", "#{\"}".repeat(literals), "W".repeat(word));
@@ -432,7 +432,7 @@ mod tests {
 
     #[test]
     fn a_text_that_would_take_too_long_is_not_parsed() {
-        // 40 KB of this took Java's grammar a minute and 3 GB.
+        // 40 KB of such text took Java's grammar a minute and 3 GB.
         let mut tokens = Tokens::default();
         for language in languages() {
             for deep in ["a<", "f(", "T<T", "[", "\n{"] {
@@ -455,7 +455,7 @@ mod tests {
         assert_eq!(depth("for (i = 0; i < n; i++) { if (a < b) { } }"), 3);
     }
 
-    /// The scanner searched for the end of the text at each of them: 100 KB took a minute.
+    /// The scanner searched for the end of the text at every place: 100 KB took a minute.
     #[cfg(feature = "code-all")]
     #[test]
     fn a_text_that_is_read_again_and_again_is_not_parsed() {
@@ -465,7 +465,7 @@ mod tests {
         assert!(is_parsed(&"val a: List<Int> = f(1)\n".repeat(4_000)));
     }
 
-    /// 10 KB of it took 1.2 GB at its end, and 40 KB aborted the process.
+    /// 10 KB of such text took 1.2 GB at its end, and 40 KB aborted the process.
     #[test]
     fn a_text_of_errors_is_not_parsed_and_its_words_and_signs_are_tokens() {
         for language in ["c", "java"] {
@@ -477,7 +477,7 @@ mod tests {
             }
             check(language, false, &"x => ".repeat(1_000), "x = > ".repeat(1_000).trim_end());
         }
-        // Parsing whose cost grows with the square of the text is caught by the total of its work.
+        // A limit on the total work catches parsing whose cost grows with the square of the text.
         assert!(parsed(&"x::".repeat(8_000), &grammar("c"), Stop::NEVER).unwrap().is_none());
         let broken = "int f() { return x => 1; }\n".repeat(2_000);
         assert!(parsed(&broken, &grammar("c"), Stop::NEVER).unwrap().is_some());

@@ -1,7 +1,7 @@
-//! The tokeniser against its definition, and what the definition means for particular texts.
+//! Compares the tokenizer with its definition, and tests the definition on particular texts.
 //!
-//! The definition is written down once more below, naively: normalise the whole text, find words
-//! with a regular expression. The tables behind it are those of the regex crate.
+//! The definition is implemented naively below: normalize the whole text, and find words with a
+//! regular expression. The tables come from the regex crate.
 
 use super::*;
 use crate::text::Tokens;
@@ -22,7 +22,6 @@ const FORMS: [Form; 4] = [
     Form { nfkc: false, fold: false, folds: Folds::NONE },
 ];
 
-/// A token: its normalised characters and its span.
 type Token = (String, usize, usize);
 
 fn hashed(tokens: &[Token]) -> Vec<(u64, usize, usize)> {
@@ -52,8 +51,8 @@ fn normal(text: &str, form: Form) -> String {
     }
 }
 
-/// Returns a text with the letters that have two code points as one of them, and without the dot
-/// that a capital dotted i leaves.
+/// Returns a text with letters of two code points unified, and without the dot that a capital
+/// dotted i leaves.
 fn unified(text: impl Iterator<Item = char>) -> String {
     let pairs = |c| match crate::text::variants::variant(c) {
         Some(pair) => pair.iter().filter(|&&c| c != '\0').collect::<String>(),
@@ -71,22 +70,21 @@ static DOTTED: LazyLock<Regex> = LazyLock::new(|| Regex::new("i\u{307}+").unwrap
 /// The dot below of Devanagari.
 const NUKTA: char = '\u{93c}';
 
-/// Returns whether a character is left out.
 fn is_left_out(c: char, form: Form) -> bool {
     IGNORABLE.contains(&c) || (c == NUKTA && form.nfkc && form.fold)
 }
 
-/// The characters that are the second part of some composition: found by taking all apart.
+/// The characters that are the second part of a composition, found by decomposing all characters.
 static SECOND: LazyLock<HashSet<char>> = LazyLock::new(|| {
     let composed = ('\0'..=char::MAX).filter(|&c| c.nfd().nth(1).is_some() && c.nfc().eq([c]));
     composed.filter_map(|c| c.nfd().last()).collect()
 });
 
-/// With the signs that lengthen the line between two letters.
+/// Includes the signs that lengthen the line between two letters.
 static IGNORABLE: LazyLock<HashSet<char>> =
     LazyLock::new(|| characters_like(r"[\p{Default_Ignorable_Code_Point}\x{640}\x{7fa}\x{180a}]"));
 
-/// Characters known to all the tables, which are of different versions of Unicode.
+/// Characters in all the tables, which have different versions of Unicode.
 static ASSIGNED: LazyLock<HashSet<char>> = LazyLock::new(|| characters_like(r"\P{Cn}"));
 
 fn characters_like(pattern: &str) -> HashSet<char> {
@@ -99,13 +97,13 @@ fn characters_like(pattern: &str) -> HashSet<char> {
 pub(in crate::text) const APOSTROPHES: &str =
     r"\x{2b9}-\x{2bf}\x{2c8}\x{2ca}\x{2cb}\x{2ee}\x{374}\x{a78b}\x{a78c}";
 
-/// Letters of scripts without spaces, but for the apostrophe that Thai shares, as a class.
+/// Letters of scripts without spaces, except the apostrophe that Thai shares, as a class.
 const UNITS: &str = concat!(
     r"[[[\p{L}\p{Nl}]&&[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}",
     r"\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]]--\x{2bc}]"
 );
 
-/// Runs of units are captured; a match without the capture is a word.
+/// Captures runs of units. A match without the capture is a word.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     let other = format!(r"[[\p{{L}}\p{{N}}\p{{Pc}}]--[{UNITS}{APOSTROPHES}]]");
     Regex::new(&format!(r"(?<run>(?:{UNITS}\p{{M}}*)+)|(?:{other}\p{{M}}*)+")).unwrap()
@@ -113,15 +111,14 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
 
 static UNIT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\P{M}\p{M}*").unwrap());
 
-/// The first part of a character.
 pub(in crate::text) fn decomposed(c: char) -> char {
     c.nfkd().next().unwrap()
 }
 
-/// The normalised text, and for each of its bytes where it comes from.
+/// The normalized text, and for each byte the place that the byte comes from.
 ///
-/// What follows an ASCII space or sign in its segment may be a letter (a vowel jamo) or fold to one
-/// (U+0345). A word does not come from the space: `for_words`.
+/// The characters after an ASCII space or sign in its segment may be a letter (a vowel jamo) or
+/// fold to a letter (U+0345). With `for_words`, such a letter does not come from the space.
 pub(in crate::text) fn map(
     text: &str,
     form: Form,
@@ -150,7 +147,7 @@ pub(in crate::text) fn map(
     }
     let mut joined = String::new();
     let mut sources = Vec::new();
-    // A normal form may have such a sign: U+FE71 is the tatweel with a mark.
+    // A normal form may contain such a sign: U+FE71 is the tatweel with a mark.
     let normal = |text: &str| normal(text, form).replace(|c| is_left_out(c, form), "");
     for (segment, start, end) in segments {
         joined += &normal(&segment);
@@ -208,7 +205,7 @@ fn reference(original: &str, form: Form, units: usize) -> Vec<Token> {
     for found in WORDS.captures_iter(&text) {
         let all = found.get(0).unwrap();
         if units == 0 {
-            // Runs are not distinguished from words, so neighbours are one word.
+            // Runs are not distinguished from words, so neighbors make a single word.
             if last_run_end == all.start() {
                 let (word, start, _): Token = tokens.pop().unwrap();
                 tokens.push((word + all.as_str(), start, sources[all.end() - 1].1));
@@ -244,7 +241,7 @@ fn check(text: &str, expected: &[&str]) {
     assert_eq!(actual(text, DEFAULT, 2), hashed(&tokens), "{text:?}");
 }
 
-/// `expected` are the pieces of the text that the tokens come from.
+/// Checks that the tokens come from these pieces of the text.
 #[track_caller]
 fn check_spans(text: &str, expected: &[&str]) {
     let spans = actual(text, DEFAULT, 2);
@@ -314,7 +311,7 @@ fn invisible_characters_are_not_there() {
 
 #[test]
 fn a_sign_that_lengthens_a_word_is_not_there() {
-    // A copy of an Arabic text with tatweels had a sixth of its runs.
+    // A copy of an Arabic text with tatweels shared a sixth of its runs.
     check("\u{643}\u{640}\u{640}\u{62a}\u{64e}\u{640}\u{628}", &["\u{643}\u{62a}\u{64e}\u{628}"]);
     check("\u{7d2}\u{7fa}\u{7de}", &["\u{7d2}\u{7de}"]);
     check("\u{182e}\u{180a}\u{1823}", &["\u{182e}\u{1823}"]);
@@ -324,7 +321,7 @@ fn a_sign_that_lengthens_a_word_is_not_there() {
     check("\u{628} \u{640} \u{628}", &["\u{628}"; 2]);
     check("\u{640}\u{640} !", &["!"]);
     check_spans("\u{640}\u{628}\u{640}\u{628}\u{640}", &["\u{628}\u{640}\u{628}"]);
-    // This one is a letter.
+    // U+0883 is a letter.
     check("\u{628}\u{883}", &["\u{628}\u{883}"]);
 }
 
@@ -351,15 +348,15 @@ fn a_line_end_within_text_without_spaces_is_not_there() {
         check(&format!("\u{4e2d}{end}\u{6587}\u{5b57}"), &pairs);
         check(&format!("\u{4e2d}\u{6587}{end}\u{5b57}"), &pairs);
         check(&format!("\u{e19}\u{e49}{end}\u{e33}"), &["\u{e19}\u{e49}\u{e4d}\u{e32}"]);
-        // Within a syllable of Tibetan, before a vowel sign of it, and in Khmer.
+        // Within a syllable of Tibetan, before a vowel sign, and in Khmer.
         check(&format!("\u{f42}{end}\u{f45}\u{f0b}\u{f54}"), &["\u{f42}\u{f45}", "\u{f54}"]);
         check(&format!("\u{f42}{end}\u{f7c}\u{f44}"), &["\u{f42}\u{f7c}\u{f44}"]);
         check(&format!("\u{1780}{end}\u{17d2}{end}\u{1780}"), &["\u{1780}\u{17d2}\u{1780}"]);
     }
-    // The form of a letter before it, or after it, is compatible.
+    // The form of a letter before or after the line end is compatible.
     check("\u{3314}\n\u{ff76}", &["\u{30ad}\u{30ed}", "\u{30ed}\u{30ab}"]);
     check_spans("\u{4e2d}\n\u{6587}", &["\u{4e2d}\n\u{6587}"]);
-    // Whole runs go on, too.
+    // Whole runs also continue.
     let whole = hash_bytes("\u{4e2d}\u{6587}".as_bytes());
     assert_eq!(actual("\u{4e2d}\n\u{6587}", DEFAULT, 0), [(whole, 0, 7)]);
 }
@@ -383,7 +380,7 @@ fn other_line_ends_divide_words() {
     ] {
         check(&format!("\u{4e2d}{end}\u{6587}"), &one);
     }
-    // Burmese phrases and Korean ones have spaces; other scripts, numbers, and text between both.
+    // Burmese and Korean phrases have spaces; other scripts, numbers, and text between two scripts.
     check("\u{1000}\n\u{1001}", &["\u{1000}", "\u{1001}"]);
     check("\u{d55c}\n\u{ae00}", &["\u{d55c}", "\u{ae00}"]);
     check("\u{e9}\n\u{e9}", &["\u{e9}"; 2]);
@@ -447,7 +444,7 @@ fn options_change_what_they_name() {
 
 #[test]
 fn words_may_lie_anywhere_in_a_piece() {
-    // Words of every length that end around the places where pieces and blocks end.
+    // Words of every length that end around the ends of pieces and blocks.
     for gap in [0, 1, 62, 63, 64, 65, PIECE - 2, PIECE - 1, PIECE, PIECE + 1] {
         for length in [1, 2, 63, 64, 65, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 3 * PIECE + 7] {
             for tail in ["", " ", ".z", "\u{e9}", " \u{e9}z"] {
@@ -464,7 +461,7 @@ fn long_words_and_runs_are_hashed_whole() {
     let word = "\u{e9}A".repeat(3 * WORD_BYTES_HELD);
     let expected = hash_bytes(word.to_lowercase().as_bytes());
     assert_eq!(actual(&word, DEFAULT, 2), [(expected, 0, word.len())]);
-    // The word after a long one does not inherit its bytes.
+    // The word after a long word does not inherit its bytes.
     let text = format!("{word} x\u{e9}");
     let last = (hash_bytes("x\u{e9}".as_bytes()), word.len() + 1, text.len());
     assert_eq!(actual(&text, DEFAULT, 2)[1], last);
@@ -500,8 +497,7 @@ impl Sink for Seen {
 
 #[test]
 fn every_character_is_tokenised_as_defined() {
-    // The large uniform blocks are sampled.
-    // (That the plain ones among them are plain is another test.)
+    // Samples the large uniform blocks. A second test shows that the plain blocks are plain.
     let large = |c| matches!(c, '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{17000}'..='\u{18cff}' | '\u{20000}'..);
     let all = ('\0'..='\u{e01ef}').filter(|&c| !large(c) || (c as u32).is_multiple_of(61));
     let all: Vec<char> = all.filter(|&c| ASSIGNED.contains(&c)).collect();

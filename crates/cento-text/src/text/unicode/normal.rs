@@ -1,27 +1,27 @@
-//! NFKC with the same results under every version of Unicode in the crate.
+//! NFKC with the same results for every version of Unicode in the crate.
 //!
-//! The tables of normalisation are large, so this module uses those of unicode-normalization, in
-//! any version that knows the characters of [`super::tables`]. Its version makes no difference:
+//! The tables of normalization are large, so this module uses the tables of unicode-normalization,
+//! in any version that knows the characters of [`super::tables`]. The version makes no difference:
 //!
-//! - A string of characters that one version of Unicode has assigned becomes the same in every
-//!   later version (UAX #15, "Stability of Normalized Forms"; Unicode Character Encoding Stability
-//!   Policies, "Normalization Stability", which hold for all versions from 4.1 on). The same
-//!   policies fix decompositions and combining classes of assigned characters.
+//! - A string of characters that a version of Unicode has assigned has the same normal form in
+//!   every later version (UAX #15, "Stability of Normalized Forms"; Unicode Character Encoding
+//!   Stability Policies, "Normalization Stability", which hold for all versions from 4.1 on). The
+//!   same policies fix decompositions and combining classes of assigned characters.
 //! - An unassigned character has combining class 0, no decomposition and no composition (UAX #44,
-//!   the default values of properties): nothing changes it, and nothing crosses it. So a text is
-//!   split at characters that the tables do not know, and these are passed on unchanged.
+//!   the default values of properties): nothing changes the character, and nothing crosses it. A
+//!   text is therefore split at characters that the tables lack, and these characters are passed on
+//!   unchanged.
 //!
-//! One thing may change for an assigned character: a new one may compose with it. So the characters
-//! that can be the second part of a composition are a table too.
+//! Only one thing may change for an assigned character: a new character may compose with it. The
+//! characters that can be the second part of a composition are therefore a table too.
 //!
-//! Other modules do not use unicode-normalization.
+//! No other module uses unicode-normalization.
 
 use super::tables::SECONDS;
 use super::{folded, is_assigned, is_in};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-/// Appends `chars` in form NFKC to `normal`.
 #[inline(always)]
 pub(in crate::text) fn extend_by_nfkc(normal: &mut Vec<char>, chars: &[char]) {
     by_parts(chars, is_assigned, normal, |normal, part| {
@@ -29,7 +29,7 @@ pub(in crate::text) fn extend_by_nfkc(normal: &mut Vec<char>, chars: &[char]) {
     });
 }
 
-/// Appends `chars` to `normal`: in form NFKC, folded, and in form NFKC again.
+/// Appends `chars` to `normal`, converted to NFKC, folded, and converted to NFKC again.
 #[inline(always)]
 pub(in crate::text) fn extend_by_nfkc_and_folding(normal: &mut Vec<char>, chars: &[char]) {
     by_parts(chars, is_assigned, normal, |normal, part| {
@@ -37,7 +37,7 @@ pub(in crate::text) fn extend_by_nfkc_and_folding(normal: &mut Vec<char>, chars:
     });
 }
 
-/// Appends `chars` to `normal`, decomposed: by compatible characters too (NFKD), or not (NFD).
+/// Appends `chars` to `normal`, decomposed with compatibility mappings (NFKD) or without (NFD).
 pub(in crate::text) fn extend_by_decomposition(
     normal: &mut Vec<char>,
     chars: &[char],
@@ -49,8 +49,8 @@ pub(in crate::text) fn extend_by_decomposition(
     });
 }
 
-/// Appends to `normal` the output of `form` for each part without unassigned characters, and these
-/// unchanged.
+/// Appends to `normal` the output of `form` for each part of assigned characters. Unassigned
+/// characters are appended unchanged.
 #[inline(always)]
 fn by_parts(
     chars: &[char],
@@ -70,34 +70,33 @@ fn by_parts(
     }
 }
 
-/// Returns the form NFKC of `c`, which is assigned.
+/// Returns the form NFKC of `c`, which must be assigned.
 pub(in crate::text) fn nfkc(c: char) -> impl Iterator<Item = char> {
     debug_assert!(is_assigned(c), "{c:?}");
     c.nfkc()
 }
 
-/// Returns the base letter of `c`, which is assigned, without its marks.
+/// Returns the base letter of `c` without its marks. `c` must be assigned.
 pub(in crate::text) fn base(c: char) -> char {
     debug_assert!(is_assigned(c), "{c:?}");
     c.nfkd().next().unwrap_or(c)
 }
 
-/// Returns the combining class of `c`, which is assigned.
+/// Returns the combining class of `c`, which must be assigned.
 pub(in crate::text) fn combining_class(c: char) -> u8 {
     debug_assert!(is_assigned(c), "{c:?}");
     canonical_combining_class(c)
 }
 
-/// Returns whether normalisation never carries anything across the place before `c`, which is
-/// assigned.
+/// Returns whether normalization never crosses the place before `c`, which must be assigned.
 pub(in crate::text) fn starts_segment(c: char) -> bool {
     debug_assert!(is_assigned(c), "{c:?}");
     let first = base(c);
     combining_class(first) == 0 && !is_second(first)
 }
 
-/// Returns whether `c` remains unchanged when it is alone, but it, or the first of its parts, is
-/// the second part of some composition (NFKC_Quick_Check is Maybe).
+/// Returns whether `c` is unchanged alone, but `c` or its first part is the second part of a
+/// composition (NFKC_Quick_Check is Maybe).
 pub(in crate::text) fn is_second(c: char) -> bool {
     is_in(c, &SECONDS)
 }
@@ -111,8 +110,8 @@ mod tests {
     use std::sync::LazyLock;
     use unicode_normalization::char::{compose, decompose_compatible};
 
-    /// Follows the definition of NFKC (UAX #15, section 1.3), with the characters of `is_assigned`
-    /// alone: decompose, order, compose.
+    /// Follows the definition of NFKC (UAX #15, section 1.3) for the characters of `is_assigned`:
+    /// decompose, order, compose.
     fn by_definition(chars: &[char], is_assigned: impl Fn(char) -> bool) -> Vec<char> {
         let class = |c| if is_assigned(c) { canonical_combining_class(c) } else { 0 };
         let mut apart = Vec::new();
@@ -157,7 +156,7 @@ mod tests {
         normal
     }
 
-    /// The characters of an old version of Unicode: the library is one of a later version.
+    /// The characters of an old version of Unicode, because the library has a later version.
     static OLD: LazyLock<HashSet<char>> = LazyLock::new(|| {
         let all = String::from_iter('\0'..=char::MAX);
         let pattern = Regex::new(r"\p{Age=12.0}+").unwrap();
@@ -168,7 +167,7 @@ mod tests {
         canonical_combining_class(c) != 0 || !c.nfkd().eq([c])
     }
 
-    /// Characters that normalisation changes, moves or composes, assigned in that version or later.
+    /// Characters that normalization changes, moves or composes, assigned in that version or later.
     static LIVELY: LazyLock<[Vec<char>; 2]> = LazyLock::new(|| {
         let mut lively: Vec<char> = ('\0'..=char::MAX)
             .filter(|&c| is_changed(c) && !('\u{ac00}'..='\u{d7a3}').contains(&c))
@@ -180,7 +179,7 @@ mod tests {
         [old, young]
     });
 
-    /// Returns texts of many composing characters, split by unassigned ones.
+    /// Returns texts of many composing characters, split by unassigned characters.
     fn lively_text() -> impl Strategy<Value = Vec<char>> {
         let [old, young] = &*LIVELY;
         let c = prop_oneof![
@@ -221,10 +220,11 @@ mod tests {
             assert_eq!(nfkc_as_of(text, is_old), expected, "{text:?}");
             assert!(!text.iter().copied().nfkc().eq(expected.iter().copied()), "{text:?}");
         };
-        // Vowel signs of Kirat Rai that compose, and a letter of Todhri that is taken apart (16.0).
+        // Vowel signs of Kirat Rai that compose, and a letter of Todhri that decomposes (16.0).
         check(&['\u{16d67}', '\u{16d67}'], &['\u{16d67}', '\u{16d67}']);
         check(&['\u{105d2}', '\u{307}'], &['\u{105d2}', '\u{307}']);
-        // A mark of Arabic (14.0) that is placed below: it keeps its place, and separates others.
+        // A mark of Arabic (14.0) below the letter, which keeps its place and separates other
+        // marks.
         check(&['b', '\u{301}', '\u{899}'], &['b', '\u{301}', '\u{899}']);
         check(&['a', '\u{899}', '\u{301}'], &['a', '\u{899}', '\u{301}']);
     }
@@ -241,7 +241,8 @@ mod tests {
 
     #[test]
     fn seconds_are_those_of_the_library() {
-        // A later library may know new characters that compose with old ones: none does yet.
+        // A later library may know new characters that compose with old characters, but none exists
+        // yet.
         let quick = |c| unicode_normalization::is_nfkc_quick(std::iter::once(c));
         for c in ('\0'..=char::MAX).filter(|&c| is_assigned(c)) {
             let is_maybe = quick(c) == unicode_normalization::IsNormalized::Maybe;

@@ -6,7 +6,7 @@ use crate::compare::measure::family::Texts;
 use crate::error::Result;
 use crate::runtime::Stop;
 
-/// A compressor, identified by its name.
+/// A compressor: returns the compressed size of the joined parts, in bytes.
 pub type Compress = fn(&[&[u8]], &Stop) -> Result<usize>;
 
 /// Returns the symmetric similarity of Finkel et al. (2002), section 4.3:
@@ -33,7 +33,7 @@ pub fn bzip2(parts: &[&[u8]], stop: &Stop) -> Result<usize> {
     Ok(in_memory(encoder.finish()).0)
 }
 
-/// The size of the contexts that the model remembers, in bytes.
+/// The memory for the contexts of the model, in bytes.
 const PPM_MEMORY_BYTES: u32 = 64 << 20;
 
 /// The maximum length of a context, in bytes.
