@@ -1,9 +1,10 @@
-//! The errors of cento, and their reasons.
+//! The errors of cento, with reasons for programs.
 //!
-//! There is one error type. A message names the file and the place, and advises, but names no
-//! option of the command. Programs use its [`reason`](Error::reason), and never read the message.
-//! The lower-level cause, if any, is the [`source`](std::error::Error::source). Broken invariants
-//! inside cento are assertions; where a panic must not end unrelated work, it is caught and becomes
+//! There is a single error type. A message names the file and the place and gives advice, but
+//! mentions no option of the command, because libraries and services show the same message.
+//! Programs use the [`reason`](Error::reason), and never read the message. The cause in a lower
+//! layer, if any, is the [`source`](std::error::Error::source). Broken invariants inside cento are
+//! assertions. Where a panic must not end unrelated work, the panic is caught and becomes
 //! [`Error::Internal`].
 
 use std::borrow::Cow;
@@ -201,8 +202,8 @@ impl Error {
         }
     }
 
-    /// Splits the message, for lists of omitted documents, into the file or document that the error
-    /// is about, empty if the message names it, and the problem.
+    /// Splits the message for lists of skipped documents into the file or document concerned, and
+    /// the problem. The first is empty if the message itself names the file.
     #[must_use]
     pub fn place_and_message(&self) -> (String, String) {
         match self {
@@ -222,7 +223,7 @@ impl Error {
         Error::Spec { spec: spec.into(), reason: reason.unwrap_or(Reason::InvalidSpec), what }
     }
 
-    /// Makes the error for an index that cannot be used as requested.
+    /// Returns the error for an index that cannot be used as requested.
     pub fn index(
         path: impl AsRef<Path>,
         reason: Reason<'static>,
@@ -231,17 +232,17 @@ impl Error {
         Error::Index { path: path.as_ref().to_owned(), reason, what: what.into() }
     }
 
-    /// Makes the error for an `argument` that cannot be used.
+    /// Returns the error for an invalid `argument`.
     pub fn argument(argument: impl Into<Cow<'static, str>>, what: impl Into<String>) -> Error {
         Error::InvalidArgument { argument: Some(argument.into()), what: what.into() }
     }
 
-    /// Makes the error for arguments that cannot be used together.
+    /// Returns the error for arguments that contradict each other.
     pub fn arguments(what: impl Into<String>) -> Error {
         Error::InvalidArgument { argument: None, what: what.into() }
     }
 
-    /// Makes the error for a change that lost to another one.
+    /// Returns the error for a change that lost against an earlier change.
     pub fn conflict(kind: ConflictKind, what: impl Into<String>) -> Error {
         Error::Conflict { kind, what: what.into() }
     }
@@ -251,15 +252,15 @@ impl Error {
         Error::Internal { place: place.into(), what: what.into() }
     }
 
-    /// Returns the result of `work`; [`Error::Internal`] at `place` if it panics. Data that it was
-    /// changing may then be half changed: the caller has to discard them.
+    /// Returns the result of `work`, or [`Error::Internal`] at `place` if it panics. After a panic,
+    /// data that `work` was changing may be inconsistent, so the caller has to discard the data.
     pub fn catch<T>(place: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Error::internal(place, "it panicked")))
     }
 
-    /// Makes the error for a `subject` that needs `bytes` of memory that are not free within the
-    /// allowed `bytes_max`.
+    /// Returns the error for a `subject` that needs `bytes` of memory, which the limit `bytes_max`
+    /// does not allow, or not at present.
     pub fn memory(subject: impl fmt::Display, bytes: usize, bytes_max: usize) -> Error {
         let (needed, max) = (bytes.div_ceil(1 << 20), bytes_max >> 20);
         let is_for_now = bytes <= bytes_max;
@@ -337,8 +338,7 @@ impl StdError for Error {
     }
 }
 
-/// Returns the reason that is found in an error of the system or of another crate, or in its
-/// causes.
+/// Returns the first reason among an error of the system or another crate, and its causes.
 fn reason_of_cause<'e>(error: &'e (dyn StdError + 'static)) -> Option<Reason<'e>> {
     for error in causes(error) {
         if let Some(refusal) = error.downcast_ref::<Refusal>() {

@@ -1,9 +1,9 @@
 //! Reasons why an operation failed.
 //!
-//! A [`Reason`] is for programs, as a message is for people:
-//! [`Error::reason`](crate::Error::reason) gives it, whatever the error is about. Status codes,
-//! exceptions and hints follow from it. A lower layer that reports an [`io::Error`] puts a
-//! [`Refusal`] in it, which carries the reason.
+//! A [`Reason`] is for programs, and a message is for people.
+//! [`Error::reason`](crate::Error::reason) returns the reason of any error. Status codes,
+//! exceptions and hints follow from the reason. A lower layer that reports an [`io::Error`] puts a
+//! [`Refusal`] inside, which carries the reason.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -156,7 +156,7 @@ pub enum ConflictKind {
     Service,
 }
 
-/// All reasons, without details.
+/// All reasons, with empty details.
 const ALL: [Reason<'static>; 49] = [
     Reason::InvalidArgument { argument: None },
     Reason::InvalidSpec,
@@ -281,7 +281,7 @@ impl<'a> Reason<'a> {
         }
     }
 
-    /// Returns the subject of the reason: the argument, feature, field or format; `None` if it has
+    /// Returns the subject of the reason: an argument, feature, field or format. Most reasons have
     /// no subject.
     #[must_use]
     pub fn detail(self) -> Option<&'a str> {
@@ -295,7 +295,7 @@ impl<'a> Reason<'a> {
     }
 }
 
-/// Returns an error and its causes, each followed by the one behind it.
+/// Returns an error, followed by its causes from layer to layer.
 pub(crate) fn causes<'e>(
     error: &'e (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
@@ -309,7 +309,7 @@ pub(crate) fn causes<'e>(
     })
 }
 
-/// A message with its reason; a place can be added, and an [`io::Error`] can hold it.
+/// A message with its reason. An [`io::Error`] can hold the value, and a caller can add the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The reason, if there is more to know than the message.
@@ -324,7 +324,7 @@ impl Refusal {
         Refusal { reason: Some(reason), what: what.into() }
     }
 
-    /// Copies the message and the reason of an error that must be reported again.
+    /// Copies message and reason of an error, to report the error again.
     #[must_use]
     pub fn of(error: &io::Error) -> Refusal {
         let refusal = causes(error).find_map(|cause| cause.downcast_ref::<Refusal>());
@@ -382,7 +382,7 @@ mod tests {
         for reason in ALL {
             assert_eq!(Reason::of_code(reason.code(), reason.detail()), reason);
         }
-        // Each reason is in the list: the match in `code` has an arm for each.
+        // Every reason must be in the list. The match in `code` has an arm for each reason.
         let source = include_str!("reason.rs");
         let arms = source.lines().filter(|line| {
             line.trim_start().starts_with("Reason::")

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The default port of a service.
 pub const DEFAULT_PORT: u16 = 7227;
 
-/// The file; hidden, as the lock is.
+/// The name of the file, which is hidden like the lock.
 const FILE: &str = ".service.json";
 
 /// The address of the service of an index.

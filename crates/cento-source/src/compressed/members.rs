@@ -347,7 +347,7 @@ const EARLY_BYTES: u64 = 64 << 10;
 /// The error kind of a member that unpacked nothing. The members before are complete.
 pub const OF_NEXT_MEMBER: io::ErrorKind = io::ErrorKind::InvalidInput;
 
-/// The number of bytes with which a possible member is tested.
+/// The number of bytes in the test of a possible member.
 const TRIED_BYTES: usize = 4 << 10;
 
 impl<R: Read> Input<R> {

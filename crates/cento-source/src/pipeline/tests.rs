@@ -57,8 +57,8 @@ fn results_come_in_the_order_of_the_input_whatever_the_number_of_threads() {
 fn unneeded_texts_are_not_handed_on_but_their_lengths_are() {
     let dir = tempfile::tempdir().unwrap();
     let mut inputs = corpus(&dir, 200);
-    // Three bytes decompose to four words each. The document therefore has so many fingerprints
-    // that it is signed a second time, alone.
+    // Three bytes decompose to four words each. The fingerprints of the document exceed
+    // the usual memory, so the document is signed a second time, alone.
     let large = dir.path().join("large.txt");
     std::fs::write(&large, "\u{fdfa} ".repeat(1 << 16)).unwrap();
     inputs.push(large);

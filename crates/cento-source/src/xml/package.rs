@@ -84,7 +84,7 @@ impl<'a> Package<'a> {
         Ok(html::decoded_xml(&self.part(name)?, EncodingLabel::Missing)?.into_owned())
     }
 
-    /// Returns the references of a part of an Office document. A part may have none.
+    /// Returns the references of a part of an Office document. The result may be empty.
     pub fn relations(&mut self, part: &str) -> Relations {
         let (dir, file) = part.rsplit_once('/').unwrap_or(("", part));
         let name = format!("{dir}/_rels/{file}.rels");
