@@ -129,7 +129,7 @@ pub enum Unit {
 }
 
 impl Passage {
-    /// Returns a passage without pages and lines, in which every byte is matched.
+    /// Returns a passage without pages and lines. Every byte is matched.
     #[must_use]
     pub fn new(a: (u32, u32), b: (u32, u32), unit: Unit, tokens: u32, similarity: f64) -> Passage {
         Passage {

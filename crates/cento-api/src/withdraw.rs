@@ -1,8 +1,8 @@
 //! Withdrawal of a document: the options, and the record that an index keeps.
 //!
 //! A record contains no text. It has the ids of documents, the digests of removed texts, and the
-//! signature of the withdrawn document, by which the index recognizes the text when it is added
-//! again.
+//! signature of the withdrawn document. The signature lets the index recognize the text when it is
+//! added again.
 
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
