@@ -29,7 +29,7 @@ pub enum Entry<'a> {
     Other,
     /// An unreadable file. The reason is a clause.
     Bad(String),
-    /// A part of the archive that has no name and is left out, as a clause.
+    /// A nameless part of the archive that is skipped, as a clause.
     Lost(String),
     /// A directory without entries.
     EmptyDirectory,
@@ -39,8 +39,8 @@ pub enum Entry<'a> {
 /// empty, and at the end, because only then this is known.
 pub type Each<'a> = &'a mut dyn FnMut(&str, Entry<'_>) -> ControlFlow<()>;
 
-/// The maximum length of a name, in bytes: no system opens a longer path. Some archives have names
-/// of any length, and of as many directories as half of it.
+/// The maximum length of a name, in bytes. No system opens longer paths, and hostile archives have
+/// names of any length, with a directory for every two bytes.
 const NAME_BYTES_MAX: u64 = 4096;
 
 /// The number of letters shown of a longer name of a zip entry, as in a tar archive.
@@ -226,7 +226,8 @@ impl Fields {
     }
 }
 
-/// Returns the first of the records `LENGTH KEY=VALUE\n`, and the bytes after it.
+/// Returns the key and value of the first record `LENGTH KEY=VALUE\n`, and the bytes after the
+/// record.
 fn extension(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let space = memchr::memchr(b' ', bytes)?;
     let length: usize = std::str::from_utf8(&bytes[..space]).ok()?.parse().ok()?;
@@ -300,7 +301,7 @@ pub enum ZipForm {
     Unread(&'static str),
     /// An archive of a Java program.
     Java,
-    /// An archive of files.
+    /// An archive of ordinary files.
     Archive,
 }
 

@@ -1,7 +1,7 @@
 //! Words over two lines of a printed page.
 
-/// Marks at the end of a line that mean nothing else: the soft hyphen, the not sign of
-/// transcriptions, the double hyphen of early prints.
+/// Marks with no other meaning at the end of a line: the soft hyphen, the not sign of
+/// transcriptions, and the double hyphen of early printed books.
 const MARKS: [char; 3] = ['\u{ad}', '\u{ac}', '\u{2e17}'];
 
 /// Hyphens, which may also be part of the word.

@@ -9,7 +9,7 @@ use crate::compressed::peek;
 pub enum Source<'a> {
     /// A file on disk.
     File(File),
-    /// Contents in memory.
+    /// A file in memory, whole.
     Bytes(io::Cursor<Vec<u8>>),
     /// A stream that can be read only once.
     Stream(Box<dyn Read + 'a>),
@@ -20,7 +20,7 @@ pub enum Source<'a> {
 pub enum Seekable {
     /// A file on disk.
     File(File),
-    /// Contents in memory.
+    /// A file in memory, whole.
     Bytes(io::Cursor<Vec<u8>>),
 }
 

@@ -217,7 +217,8 @@ pub(crate) fn doubt(decoded: &Decoded<'_>, controls_min: usize) -> Option<String
 /// The encoding is doubtful if more than 1/20 of the non-ASCII characters are controls.
 const DOUBTFUL_SHARE: usize = 20;
 
-/// Fewer controls than one in this number of ASCII characters are stray bytes and not letters.
+/// The text is doubtful only with more than one control in 1,000 ASCII characters. Fewer controls
+/// are stray bytes.
 const STRAY_SHARE: usize = 1000;
 
 fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Decoded<'a> {
@@ -254,9 +255,9 @@ fn utf8_characters(bytes: &[u8]) -> (usize, usize) {
     (valid, invalid)
 }
 
-/// Returns the UTF-16 encoding of bytes without a mark that evidently are UTF-16: a text in an
-/// alphabet, where nearly every other byte is small, many are zero, and the characters are not
-/// controls.
+/// Returns the UTF-16 encoding of bytes that evidently are UTF-16, although they lack a mark: a
+/// text in an alphabet, where nearly every second byte is small, many are zero, and no character is
+/// a control.
 fn detect_utf16(bytes: &[u8]) -> Option<&'static Encoding> {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
     if sample.len() < 4 || !bytes.len().is_multiple_of(2) {
@@ -271,7 +272,7 @@ fn detect_utf16(bytes: &[u8]) -> Option<&'static Encoding> {
     // Alphabets are below U+1000, so their high bytes are below 0x10, which ASCII text hardly has.
     // A list of names separated by NULs has no such byte. Some punctuation is above U+1000.
     let small = sample[high..].iter().step_by(2).filter(|&&byte| byte < 0x10).count();
-    // A Russian or Greek text has zeros only in the spaces and the line ends: one in ten.
+    // In a Russian or Greek text, only spaces and line ends have zeros, one character in ten.
     let evident = small * 10 >= pairs * 9 && zeros * 12 >= pairs && zeros >= others * 4;
     (evident && is_text(sample, encoding)).then_some(encoding)
 }
@@ -424,7 +425,7 @@ mod tests {
         assert!(!looks_binary(&utf16(&format!("\u{feff}{RUSSIAN}"), false)));
         let numbers: Vec<u8> = (0..2000u16).flat_map(u16::to_le_bytes).collect();
         assert!(looks_binary(&numbers));
-        // Only the beginning counts.
+        // Only the first 8 KiB are examined.
         let late = [ENGLISH.repeat(200).as_bytes(), b"\0"].concat();
         assert!(!looks_binary(&late));
     }

@@ -179,7 +179,7 @@ impl Chunk {
         })
     }
 
-    /// Returns the document in a whole file, or in several, and the errors for its missing parts.
+    /// Returns the document in a whole file or in several files, and errors for missing parts.
     fn whole(&self, options: &SourceOptions) -> Vec<Result<(Document, InFile)>> {
         let Some(parts) = &self.parts else { return self.document(options).collect() };
         let (mut texts, mut errors, mut hidden_characters) = (Vec::new(), Vec::new(), 0);
@@ -224,7 +224,7 @@ impl Chunk {
         })
     }
 
-    /// Returns the document in a whole file, and the error for its missing part.
+    /// Returns the document in a whole file, and an error if a part of the file is missing.
     fn document(
         &self,
         options: &SourceOptions,

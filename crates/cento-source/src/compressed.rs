@@ -36,7 +36,7 @@ const ENDINGS: [(&str, Compression); 4] = [
     (".xz", Compression::Xz),
 ];
 
-/// The first bytes of streams. In bzip2 the size of its blocks follows, a digit.
+/// The first bytes of streams. In bzip2, a digit for the block size follows.
 const MAGICS: [(&[u8], Compression); 4] = [
     (&[0x1f, 0x8b, 8], Compression::Gzip),
     (&[0x28, 0xb5, 0x2f, 0xfd], Compression::Zstd),
@@ -44,7 +44,7 @@ const MAGICS: [(&[u8], Compression); 4] = [
     (b"\xfd7zXZ\0", Compression::Xz),
 ];
 
-/// The bytes after the digit in a stream of bzip2, and in an empty one.
+/// The bytes after the digit in a bzip2 stream with blocks, and in an empty stream.
 const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"];
 
 /// A skippable frame of Zstandard begins with a byte from 0x50 to 0x5f and these bytes. `pzstd`
@@ -127,7 +127,7 @@ impl<R: Read> Read for CountedReader<R> {
 }
 
 impl Compression {
-    /// Returns the compression of a file of this name, and the name without its ending.
+    /// Returns the compression that a file name promises, and the name without the extension.
     pub fn of_name(name: &str) -> (Compression, &str) {
         let found = ENDINGS.iter().find_map(|(ending, compression)| {
             let at = name.len().checked_sub(ending.len()).filter(|&at| at > 0)?;
@@ -185,9 +185,9 @@ impl Compression {
         }
     }
 
-    /// Returns the contents of `inner`, decompressed as they are read, with at most
-    /// `window_bytes_max` bytes of memory for the window. The stream ends with an error if the
-    /// contents are out of proportion to the bytes read.
+    /// Returns the decompressed contents of `inner`, with at most `window_bytes_max` bytes of
+    /// memory for the window. The stream fails if the contents are out of proportion to the
+    /// compressed bytes.
     pub fn open<'a>(self, inner: impl Read + 'a, window_bytes_max: usize) -> Box<dyn Read + 'a> {
         self.open_resumable(inner, window_bytes_max).0
     }

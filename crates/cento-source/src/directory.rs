@@ -24,11 +24,10 @@ pub struct FileBelow {
     pub below: PathBuf,
 }
 
-/// A file below a directory, or an entry that is left out or cannot be read.
+/// A file below a directory, or an error for a skipped or unreadable entry.
 type Found = Result<FileBelow, ReadError>;
 
-/// Returns the name of a file or directory in places and ids: its path as an id, without a leading
-/// `./`.
+/// Returns the path of a file or directory in the form of ids and places, without a leading `./`.
 #[must_use]
 pub fn place_of(path: &Path) -> Arc<str> {
     let name = names::escaped(path.as_os_str().as_encoded_bytes());
@@ -199,7 +198,8 @@ impl Iterator for FilesBelow {
     }
 }
 
-/// Decides where a walk goes, and records where it does not: the filter of a walk can only refuse.
+/// Decides where a walk goes, and records refused places, because the filter of a walk cannot
+/// report them.
 #[derive(Clone)]
 struct Gate {
     reads_hidden: bool,

@@ -28,7 +28,7 @@ pub struct FieldUse {
     has_more: AtomicBool,
     /// The requested fields of the meta object that exist, a bit for each field.
     met: AtomicU64,
-    /// There was a document.
+    /// Whether any record became a document.
     is_any: AtomicBool,
 }
 
@@ -108,8 +108,8 @@ impl FieldUse {
         self.add(table);
     }
 
-    /// Describes the fields that became no part of a document, by their names in the order of the
-    /// alphabet, if there are any.
+    /// Describes dropped fields by their names in alphabetical order, or returns `None` without
+    /// any.
     #[must_use]
     pub fn left_out(&self) -> Option<String> {
         let names = self.left_out_names();

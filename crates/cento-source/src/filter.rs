@@ -60,7 +60,7 @@ pub(crate) const NO_FILES: &str = "it has no files";
 /// Why nothing is read of a directory, if ignore files may have excluded its files silently.
 pub(crate) const NO_FILES_LEFT: &str = "it has no files that .gitignore and .ignore do not exclude";
 
-/// Why nothing is read of a file that holds documents: a table without rows, an empty archive.
+/// Why nothing is read of a file that could hold documents, such as a table without rows.
 pub(crate) const NO_DOCUMENTS: &str = "it has no documents";
 
 const BY_EXCLUDE: &str = "--exclude leaves it out";

@@ -47,7 +47,7 @@ pub struct Markup {
     /// A file with one of the extensions has this format if it begins with these bytes. Empty bytes
     /// accept any text that does not begin as a mail or JSON. `None` ignores the name.
     pub(crate) named_begins: Option<&'static [u8]>,
-    /// Makes the text.
+    /// The function that makes the text of a file.
     pub(crate) text_of: TextOf,
     /// Whether [`Html::Source`](crate::Html) reads the file unchanged.
     pub(crate) has_source: bool,
@@ -99,7 +99,7 @@ impl PartialEq for Markup {
 impl Eq for Markup {}
 
 /// The first bytes of a compound file, the container of old Office documents and of encrypted new
-/// ones.
+/// documents.
 pub const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 /// The first and last bytes of Parquet files.

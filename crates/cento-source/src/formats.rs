@@ -74,7 +74,7 @@ const ALWAYS: (Option<&str>, bool) = (None, true);
 /// Extensions of documents that are zip files.
 const ZIPPED: &[&str] = &[".docx", ".odt", ".epub", ".pptx", ".ppsx", ".odp"];
 
-/// The header of a file in a tar archive, as far as it shows the format.
+/// A header of a tar archive, with only the bytes that identify the format.
 const TAR: [u8; 512] = {
     let mut header = [0; 512];
     header[0] = b'a';

@@ -48,8 +48,7 @@ pub fn read(inputs: &[PathBuf], options: &SourceOptions, emit: Emit<'_>) {
     let _ = collector.finish();
 }
 
-/// The number of bytes that are held for documents whose last files have not been read, in records
-/// of the maximum size.
+/// The maximum size of held files of incomplete documents, in multiples of the maximum record.
 const HELD_RECORDS_MAX: usize = 2;
 
 struct Collector<'a> {
@@ -184,7 +183,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Passes a document on.
+    /// Passes on a document and its reports.
     fn end(&mut self, id: &str) -> ControlFlow<()> {
         let Some(open) = self.open.remove(id) else { return ControlFlow::Continue(()) };
         let held: usize = open.parts.iter().map(|(_, chunk)| chunk.bytes.len()).sum();

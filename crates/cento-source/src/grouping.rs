@@ -94,7 +94,7 @@ pub struct Grouping {
     remarks: Vec<Remark>,
 }
 
-/// A fact about how files were grouped, and what a user of the command can do about it.
+/// A remark about how files were grouped, with advice for users of the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     /// The fact, as a clause.
@@ -116,7 +116,7 @@ struct Root {
     level: Level,
 }
 
-/// What an input is.
+/// The kind of an input.
 #[derive(Debug, Clone)]
 pub(crate) struct Container {
     place: String,
@@ -392,7 +392,7 @@ fn file_name(path: &str) -> String {
 /// pattern may begin at any of these components, or at the name of the input, which is tried first
 /// if `from_name` is set, else last.
 fn matched(pattern: &NamePattern, path: &str, below: usize, from_name: bool) -> Option<Place> {
-    // Found once: to search for each again took the square of the length of deep paths.
+    // Found once, because a search for each separator took quadratic time for deep paths.
     let separators = path.rmatch_indices(['/', std::path::MAIN_SEPARATOR]).map(|(at, _)| at + 1);
     let mut starts: Vec<usize> = separators.chain([0]).take(below + 1).collect();
     let of_input = if starts.len() > below { starts.pop() } else { None };

@@ -2,8 +2,8 @@
 //!
 //! No mail parser is involved, so a build without the parser can still report that it skips mails.
 
-/// Returns whether a text begins as a mail: with headers, some of them found only in mails. In a
-/// file named as a mail (`is_named`), any header will do.
+/// Returns whether a text begins with headers of a mail. Some header must be specific to mails,
+/// unless the file name says that the file is a mail (`is_named`).
 pub fn begins_as_mail(text: &[u8], is_named: bool) -> bool {
     /// Headers that only mails have.
     const OF_MAILS: [&[u8]; 5] =
@@ -41,7 +41,7 @@ fn header_name(line: &[u8]) -> Option<&[u8]> {
     (!name.is_empty() && name.iter().all(is_name)).then_some(name)
 }
 
-/// Returns whether a text begins as a mailbox: with the line that precedes a mail, and a header.
+/// Returns whether a text begins with the separator of a mailbox and a header.
 pub fn begins_as_mailbox(text: &[u8]) -> bool {
     let mut lines = text.split(|&byte| byte == b'\n');
     let first = lines.next().unwrap_or_default();
@@ -83,7 +83,7 @@ pub fn separator(line: &[u8]) -> Option<Separator> {
     is_bare.then_some(Separator::Bare)
 }
 
-/// Returns whether a line is a header that most mails have, or a mark of a mail program.
+/// Returns whether a line is a header of most mails, or a header of mail programs.
 pub fn is_usual_header(line: &[u8]) -> bool {
     const USUAL: [&[u8]; 12] = [
         b"from",

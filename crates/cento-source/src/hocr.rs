@@ -75,8 +75,8 @@ fn is_hocr(start: &[u8]) -> bool {
     })
 }
 
-/// Returns the tokens of a page. The names of elements switch no state: hOCR is XHTML, where
-/// `<title/>` is a whole element, and the rest of the page would be its text.
+/// Returns the tokens of a page. No element switches the tokenizer's state, because hOCR is XHTML.
+/// In HTML, `<title/>` would turn the remaining page into a title.
 fn tokens(page: &str) -> impl Iterator<Item = Token<usize>> + '_ {
     Tokenizer::new_with_emitter(page, DefaultEmitter::<usize>::new_with_span()).flatten()
 }

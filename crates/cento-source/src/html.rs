@@ -99,7 +99,7 @@ pub(crate) fn text_of_page(page: &str, html: Html) -> PageText {
 
 /// A part of a page.
 enum Piece {
-    /// Visible text.
+    /// Text that a reader sees.
     Text {
         /// The text, with references decoded.
         text: String,

@@ -381,10 +381,12 @@ impl Record<'_> {
 /// The field with the parts of a text, in the place of the text.
 pub const PARTS: &str = "parts";
 
-/// The field with the place that an id was made from, set by clients of a service and by exports.
+/// The field with the place behind a generated id. Clients of a service and exports write this
+/// field.
 const ID_PLACE: &str = "id_place";
 
-/// The field of exports with the time of addition, which a document that is added gets anew.
+/// The field of exports with the time of addition. Ignored, because an added document gets a new
+/// time.
 pub const ADDED: &str = "added";
 
 /// Reads the fields that the options name, and all other fields if the options keep them.

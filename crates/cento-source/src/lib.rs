@@ -208,8 +208,7 @@ pub struct SourceOptions {
     pub readers: Readers,
     /// The reader of Parquet and Arrow files. If `None`, such files are refused.
     pub tables: Option<Tables>,
-    /// Set when no consumer waits for the documents any more: the processes that extract texts are
-    /// then ended.
+    /// Set when the documents are no longer needed. Processes that extract text are then killed.
     pub stop: Stop,
 }
 
@@ -463,7 +462,7 @@ pub fn lacks_part(error: &Error) -> bool {
     matches!(error, Error::Io { action: READ_ALL_OF, .. })
 }
 
-/// The reason why a file that makes a library panic is not read.
+/// The reason why a file is not read that made a library panic.
 const DEFECT: &str = "reading it triggers a defect in cento; please report it";
 
 /// Returns the refusal of a record or file longer than `bytes_max`.

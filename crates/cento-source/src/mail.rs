@@ -30,8 +30,7 @@ const BOUNDARY_STEPS_MAX: usize = 4 << 30;
 /// The parameter that defines a boundary.
 const BOUNDARY: &[u8] = b"boundary";
 
-/// The reason why a part that the parser could not decode is not read: the parser then takes the
-/// encoded bytes for a text.
+/// Why an undecodable part is not read. The parser would return the encoded bytes as text.
 const UNDECODED: &str = "its base64 is cut short or invalid";
 
 /// Subtypes of parts that contain mails.
@@ -41,7 +40,7 @@ const MAILS: [&[u8]; 3] = [b"rfc822", b"global", b"digest"];
 /// The part is then read as a file in the mail, where nesting is bounded.
 const TAKEN_AS_IT_IS: u8 = b'x';
 
-/// A parsed mail.
+/// A mail, split into text and files.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Mail {
     /// The subject and the text. Without a plain text, the text of the HTML part.

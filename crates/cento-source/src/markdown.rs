@@ -37,7 +37,7 @@ pub fn text_within(markdown: String, options: &SourceOptions) -> String {
     }
 }
 
-/// Returns the Markdown itself.
+/// Returns the Markdown unchanged, because this build has no parser.
 #[cfg(not(feature = "markdown"))]
 fn text_of(markdown: &str) -> String {
     markdown.to_owned()
@@ -99,7 +99,7 @@ impl Out<'_> {
         self.go_to(start);
         self.text.push_str(words);
         let passed = self.source.get(self.at..end).unwrap_or_default();
-        // A break in code is a space, and the lines that a tag spans are not shown.
+        // A line end in code became a space, and lines within a tag disappeared.
         let lines = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).count();
         let lost = lines(passed).saturating_sub(lines(words));
         self.text.extend(std::iter::repeat_n('\n', lost));

@@ -84,8 +84,8 @@ pub(crate) struct OtherFields<'a> {
     pub is_row: bool,
 }
 
-/// Returns the meta object of a record: of the `numbered` fields, which the options number, and of
-/// the `others`. `leave_out` learns the names of the others that are not kept.
+/// Returns the meta object of a record, made of `numbered` fields, which the options name, and of
+/// `others`. `leave_out` gets the names of dropped fields.
 ///
 /// # Errors
 /// When the numbered fields make no meta object, as a clause.
@@ -161,7 +161,7 @@ fn add_others(
     }
 }
 
-/// Returns the names that a record has more than once: which of their values counts is not known.
+/// Returns the repeated names of a record. Which value counts is unknown.
 fn repeated_names<'a>(fields: &'a [(String, &RawValue)]) -> HashSet<&'a str> {
     let mut repeated = HashSet::new();
     if fields.len() > 1 {
@@ -220,7 +220,7 @@ fn value_of(json: &RawValue, is_row: bool) -> Option<Value> {
     }
 }
 
-/// Returns the number in a cell. Digits that no number of 64 bits has, as in ids, stay a text.
+/// Returns the number in a cell. Digits beyond 64 bits, as in ids, stay a string.
 fn number_in(cell: &str) -> Option<Value> {
     let number: Number = cell.parse().ok()?;
     let is_digits = cell.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Returns the meta object of a record without id and text, and the names that are left out.
+    /// Returns the meta object of a record without id and text, and the names of dropped fields.
     fn kept(record: &str, is_row: bool) -> (Value, Vec<String>) {
         let fields: Vec<(String, Box<RawValue>)> = pairs(record);
         let is_meta = |field: &&(String, Box<RawValue>)| field.0 == META;

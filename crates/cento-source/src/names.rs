@@ -35,7 +35,7 @@ pub fn escaped(name: &[u8]) -> Cow<'_, str> {
     id.into()
 }
 
-/// Returns the byte of two digits as [`escaped`] writes them, if they follow a percent sign.
+/// Returns the byte of an escape by [`escaped`], given the bytes after the percent sign.
 fn escape(rest: &[u8]) -> Option<u8> {
     let digit = |at: usize| {
         let digit = rest.get(at).filter(|byte| !byte.is_ascii_lowercase())?;

@@ -41,13 +41,14 @@ impl Run {
         self.file + self.replaced.map_or(self.len, NonZeroU32::get)
     }
 
-    /// Returns where in the file a passage begins that begins at `at` of the text, or before the
-    /// run.
+    /// Returns the place in the file of a passage that begins at `at` of the text, within or before
+    /// the run.
     fn start_of(&self, at: u32) -> u32 {
         self.file + if self.replaced.is_none() { at.saturating_sub(self.text) } else { 0 }
     }
 
-    /// Returns where in the file a passage ends that ends at `at` of the text, or after the run.
+    /// Returns the end in the file of a passage that ends at `at` of the text, within or after the
+    /// run.
     fn end_of(&self, at: u32) -> u32 {
         match self.replaced {
             None => self.file + (at - self.text).min(self.len),
@@ -57,7 +58,7 @@ impl Run {
 }
 
 impl Origins {
-    /// Returns the empty map of a text of this file, or `None` if the file is too large.
+    /// Returns an empty map for a text from `file`, or `None` if the file is too large.
     pub(crate) fn of_file(file: &str) -> Option<Origins> {
         if file.len() > FILE_BYTES_MAX {
             return None;
@@ -127,8 +128,7 @@ impl Origins {
         size_of_val(&self.runs[..]) + size_of_val(&self.lines[..])
     }
 
-    /// Returns the runs: their ranges in the text and in the file, and whether both have the same
-    /// bytes.
+    /// Returns the runs: range in the text, range in the file, and whether the bytes are equal.
     #[cfg(test)]
     pub(crate) fn runs(&self) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>, bool)> {
         let range = |start: u32, end: u32| start as usize..end as usize;

@@ -133,7 +133,7 @@ impl Outputs {
         Outputs { batches, current, signer, stop, is_over: false }
     }
 
-    /// Signs a document that was reported as known, in this thread.
+    /// Signs, in this thread, a document that was reported as known.
     ///
     /// # Errors
     /// [`Error::Cancelled`] after the pipeline was stopped.

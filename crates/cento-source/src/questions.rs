@@ -232,7 +232,7 @@ fn nested(record: &str, place: &str, fields: &QuestionFields) -> Result<Option<N
     Ok(Some(Nested { fields, records: records.collect() }))
 }
 
-/// Returns the elements of a list, and of lists in it, or the value itself.
+/// Returns the elements of a list, including nested lists, or the value itself.
 fn elements(value: &Value) -> Vec<&Value> {
     match value {
         Value::Array(list) => list.iter().flat_map(elements).collect(),
@@ -288,8 +288,7 @@ fn of_record(
 /// The maximum depth of the search for texts in a value.
 const DEPTH_MAX: usize = 8;
 
-/// Appends the texts and numbers of a value, such as a list of choices. Labels of choices are no
-/// part of a text.
+/// Appends the texts and numbers of a value, such as a list of choices, without labels of choices.
 fn push_texts(value: &Value, depth: usize, text: &mut String) {
     let mut push = |part: &str| {
         if !text.is_empty() {
@@ -448,7 +447,7 @@ mod tests {
             read(&[("a.jsonl", lines)], &["a.jsonl"], &fields),
             [r#"m a "x""#, r#"n a "y""#]
         );
-        // Numbers of lines are no ids of the questions, so the second has its place.
+        // Line numbers are not real ids, so the second question gets its place as id.
         let (one, two) =
             ("{\"question\":\"x\",\"of\":\"m\"}\n", "{\"question\":\"y\",\"of\":\"m\"}\n");
         let found = read(&[("a.jsonl", one), ("b.jsonl", two)], &["a.jsonl", "b.jsonl"], &fields);

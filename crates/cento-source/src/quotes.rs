@@ -23,7 +23,7 @@ struct State {
     line: u64,
     /// The last byte seen.
     last: u8,
-    /// The open quotation.
+    /// The quotation that is open at the current byte.
     open: Option<Start>,
     /// The quotation that ended with the last byte, unless a second mark follows.
     closed: Option<Start>,
@@ -90,19 +90,21 @@ impl Quotes {
         state.stray.extend(state.closed.take().filter(|(_, line)| !is_end && *line < state.line));
     }
 
-    /// Returns whether lines end in two bytes: to the parser a row begins with the second one.
+    /// Returns whether lines end in CR LF. The parser counts the LF as the beginning of the next
+    /// row.
     pub fn is_crlf(&self) -> bool {
         self.state.borrow().is_crlf == Some(true)
     }
 
-    /// Returns the line of a mark before this byte that is still open where the table ends.
+    /// Returns the line of the mark that is still open at the end of the table, if it is before
+    /// `byte`.
     pub fn unclosed_before(&self, byte: u64) -> Option<u64> {
         let state = self.state.borrow();
         state.open.filter(|(place, _)| state.is_over && *place < byte).map(|(_, line)| line)
     }
 
-    /// Returns the line of a mark before this byte that is closed several lines later, within a
-    /// text.
+    /// Returns the line of the first stray mark before `byte`, and forgets the stray marks before
+    /// `byte`.
     pub fn stray_before(&self, byte: u64) -> Option<u64> {
         let stray = &mut self.state.borrow_mut().stray;
         let mut found = None;

@@ -14,7 +14,7 @@ pub enum ReadError {
     LeftOut {
         /// The path of the file.
         place: String,
-        /// Why, as a clause.
+        /// The reason, as a clause.
         why: &'static str,
         /// The feature that would read the file, if this build lacks it.
         feature: Option<&'static str>,

@@ -67,7 +67,7 @@ impl ReadMeter {
     }
 }
 
-/// Returns the size of a file, or of the files below a directory that are read.
+/// Returns the size of a file, or the total size of the files that are read below a directory.
 fn bytes_in(input: &Path, options: &SourceOptions) -> u64 {
     let len = |path: &Path| path.metadata().map_or(0, |found| found.len());
     match input.is_dir() {

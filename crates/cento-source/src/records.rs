@@ -55,7 +55,7 @@ struct Cut {
     depth: usize,
     is_string: bool,
     is_escaped: bool,
-    /// The JSON is over.
+    /// The top-level array has ended.
     is_over: bool,
     /// A record has begun with this byte, within this number of brackets.
     begun: Option<(u8, usize)>,
@@ -255,8 +255,8 @@ mod tests {
 
     type Found = (Vec<(u64, String)>, Vec<u64>, String);
 
-    /// Returns the records with their numbers, the numbers of those too long, and the error at the
-    /// end.
+    /// Returns the records with their numbers, the numbers of records that are too long, and the
+    /// error at the end.
     fn records(array: &[u8], nesting: Nesting, max: usize) -> Found {
         let (mut found, mut too_long) = (Vec::new(), Vec::new());
         let end = read_records(array, nesting, max, |lines| {

@@ -6,7 +6,7 @@ use super::jsonl::PARTS;
 /// The places of the records of a JSON text, which are objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nesting {
-    /// Objects in sequence.
+    /// Objects in sequence, not within an array.
     Sequence,
     /// Elements of the top-level array.
     Array,
@@ -19,9 +19,9 @@ pub enum Nesting {
 pub enum Shape {
     /// The text is not JSON.
     Other,
-    /// JSON without a record.
+    /// JSON without any record.
     NoRecords,
-    /// A record a line.
+    /// A JSON object per line.
     Lines,
     /// Records that may span lines.
     Records(Nesting),
@@ -66,7 +66,7 @@ fn object(text: &[u8], is_whole: bool, text_field: &TextField) -> Shape {
     let first = &text[..end.unwrap_or(text.len())];
     let rest = &text[first.len()..];
     let is_line = !first.contains(&b'\n') && !first.contains(&b'\r');
-    // More text after the first object on its line would make the line invalid JSON.
+    // Text after the object on the same line would make the line invalid as JSON lines.
     let blank = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t'));
     let is_line = is_line && blank.is_none_or(|at| matches!(rest[at], b'\n' | b'\r'));
     let is_alone = end.is_some() && is_whole && rest.trim_ascii().is_empty();
@@ -180,7 +180,7 @@ pub fn is_members(open: &[u8]) -> bool {
     })
 }
 
-/// Returns the end of the string whose content begins at `at`, after its quotation mark.
+/// Returns the end of a string, including its quotation mark. The content begins at `at`.
 fn string_end(text: &[u8], mut at: usize) -> usize {
     while let Some(found) = memchr::memchr2(b'"', b'\\', &text[at.min(text.len())..]) {
         at += found;

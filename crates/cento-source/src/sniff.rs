@@ -26,7 +26,7 @@ use crate::shape::{Nesting, Shape, shape};
 pub enum Form {
     /// A file that is not read. The kind is a clause.
     Unread(&'static str),
-    /// Plain text.
+    /// Plain text, which becomes a single document.
     Text,
     /// A file that replaces the expected contents. The reason is a clause.
     Refused(&'static str),
@@ -43,7 +43,7 @@ pub enum Form {
     Lines,
     /// JSON that has records inside.
     Records(Nesting),
-    /// JSON without a record.
+    /// JSON without any record.
     NoRecords,
     /// Rows of fields separated by this byte, the first with their names.
     Table(u8),
@@ -61,7 +61,7 @@ pub enum Form {
     Mail,
     /// A mailbox with many mails.
     Mailbox,
-    /// A text with markup.
+    /// A text format with markup.
     Markup(&'static Markup),
     /// A Parquet or Arrow file.
     Columns(Columnar),
@@ -79,7 +79,7 @@ const CDX: &[u8] = b" CDX ";
 /// The maximum number of bytes that are examined to determine the kind of a file.
 pub const LOOKED_AT_MAX: usize = 1 << 20;
 
-/// The endings of the names of zip files, and of documents that are zip files.
+/// Extensions of zip files, and of documents that are zip files.
 const ZIPPED: &[&str] = &[
     ".zip", ".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".odt", ".odp", ".ott", ".epub",
 ];
@@ -155,8 +155,8 @@ fn container(start: &[u8], name: &str) -> Option<Form> {
     (is_document || is_late_pdf).then_some(Form::Document)
 }
 
-/// Returns whether a tar archive of the seventh edition of Unix, which has no mark, begins with
-/// these bytes: a name, NULs, and numbers.
+/// Returns whether these bytes begin a tar archive of Version 7 Unix: a name, NULs, and octal
+/// numbers. Such archives have no magic number.
 fn is_old_tar(start: &[u8]) -> bool {
     let is_number = |range| {
         let digits: Option<&[u8]> = start.get::<std::ops::Range<usize>>(range);
@@ -230,8 +230,8 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
     named.map_or(Form::Text, |(_, markup)| Form::Markup(markup))
 }
 
-/// Returns the beginning of a text in UTF-8, without a mark, as far as it matters: the marks of
-/// forms are ASCII.
+/// Returns the beginning of a text as UTF-8, without a byte order mark. Quick and approximate,
+/// because formats are recognized by ASCII.
 fn beginning<'a>(start: &'a [u8], options: &SourceOptions) -> Cow<'a, [u8]> {
     let declared = options.encoding.as_deref();
     if declared.is_none() && !is_utf16(start) {
@@ -311,7 +311,7 @@ pub fn unread(start: &[u8]) -> &'static str {
     by_beginning(start).unwrap_or("it is a document in another form; convert it to text first")
 }
 
-/// Returns whether a zip file was a document, if only its beginning can be read.
+/// Returns whether a damaged zip file begins like a document.
 #[cfg(feature = "archives")]
 pub fn begins_as_document(start: &[u8]) -> bool {
     cento::text::kind::document(start).is_some()

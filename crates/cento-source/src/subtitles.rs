@@ -100,8 +100,8 @@ fn text_of(subtitles: &str) -> String {
     words.join("\n")
 }
 
-/// Returns the lines that repeat the end of the cue before, if the captions roll: half of the cues
-/// do so.
+/// Returns the lines that repeat the end of the previous cue, if the captions roll, which means
+/// that at least half of the cues repeat lines.
 fn repeated(words: &[String], cues: &[usize]) -> Vec<usize> {
     let has_words = |at: &usize| cues[*at] > 0 && !words[*at].trim().is_empty();
     let lines: Vec<usize> = (0..words.len()).filter(has_words).collect();

@@ -218,7 +218,7 @@ fn record<'a>(
     record
 }
 
-/// The input of a table. It ends with an error where a row is too long.
+/// The input of a table. Reading fails when a row is too long.
 struct Watched<'a> {
     inner: Source<'a>,
     left: Rc<Cell<usize>>,

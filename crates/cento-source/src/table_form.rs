@@ -34,10 +34,11 @@ pub struct TableForm {
 }
 
 impl TableForm {
-    /// Returns the common form of tables with the same columns: the form of the first.
+    /// Returns the common form of tables with the same columns, which is the form of the first
+    /// table.
     ///
     /// # Errors
-    /// When a file is not a table, has other columns than the first, or has two of one name.
+    /// When a file is not a table, has different columns, or repeats a column name.
     pub fn of_files(paths: &[PathBuf], options: &SourceOptions) -> Result<TableForm> {
         let mut found: Option<(&Path, TableForm)> = None;
         for path in paths {

@@ -36,7 +36,7 @@ pub static FORMAT: FileFormat = FileFormat {
     }),
 };
 
-/// The beginnings of documents.
+/// Commands at the beginning of a document.
 const DOCUMENT: [&[u8]; 2] = [b"\\documentclass", b"\\documentstyle"];
 
 /// The marks around the text, which a part of a document lacks.

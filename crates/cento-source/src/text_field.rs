@@ -134,7 +134,7 @@ impl FieldText {
         self.is_some = true;
     }
 
-    /// Takes the strings at the end of these steps. The JSON has been parsed before.
+    /// Collects the strings at the end of the path. The JSON has been validated before.
     fn gather(&mut self, json: &RawValue, steps: &[String]) {
         let mut deserializer = serde_json::Deserializer::from_str(json.get());
         let gather = Gather { steps, in_list: false, found: self };
@@ -239,7 +239,7 @@ impl<'de> Visitor<'de> for Gather<'_> {
             }
             return Ok(());
         };
-        // The last step may be the role of a message, which can come after its content.
+        // The last step may be the role of a message, which may follow the content.
         let may_be_role = in_list && rest.is_empty();
         let (mut message, mut is_role, mut is_member) = (FieldText::default(), false, false);
         while let Some(key) = values.next_key::<String>()? {

@@ -11,8 +11,8 @@ use crate::charset::{DecodingReader, DosPage, Width, decode, doubt};
 /// The size of the sample that shows the encoding, in bytes.
 const SAMPLE_BYTES: usize = 64 << 10;
 
-/// The number of controls that put the encoding of a list in doubt: fewer may be damage of a
-/// record.
+/// The minimum number of controls that make the encoding of a list doubtful. Fewer controls may be
+/// a damaged record.
 const CONTROLS_MIN: usize = 3;
 
 /// Converts a file to UTF-8 from the encoding `declared`, or from the encoding detected at its

@@ -101,14 +101,14 @@ pub fn read_one(path: &Path, options: &SourceOptions, emit: Emit<'_>) {
 struct Opened<'a> {
     start: Vec<u8>,
     source: Source<'a>,
-    /// The innermost compression.
+    /// The compression that was removed last.
     compression: Compression,
     /// Resumes the stream after a damaged member.
     resumption: Option<Resumption>,
 }
 
 impl<'a> Opened<'a> {
-    /// Decompresses one layer.
+    /// Decompresses one of several nested compressions.
     fn unpacked(self, next: Compression, window_bytes_max: usize) -> io::Result<Opened<'a>> {
         let (stream, resumption) = next.open_resumable(self.source, window_bytes_max);
         let (start, stream) = peek(stream, PEEK_BYTES)?;
@@ -142,7 +142,7 @@ struct Reader<'a> {
     includes: Includes,
 }
 
-/// An open archive.
+/// The state of an open archive.
 #[cfg(feature = "archives")]
 struct Within {
     /// The limit of the bytes unpacked from the archive.

@@ -159,8 +159,8 @@ impl Record {
         }
     }
 
-    /// Returns whether the content may be a page. The others are requests, metadata, and pages seen
-    /// before.
+    /// Returns whether the content may be a page. Other records are requests, metadata, and pages
+    /// seen before.
     fn has_page(&self) -> bool {
         ["response", "resource", "conversion"].contains(&self.kind.as_str())
     }
@@ -199,7 +199,7 @@ struct ResponseHead {
 }
 
 impl ResponseHead {
-    /// Reads the head of an answer, or returns why it is invalid, as a clause.
+    /// Reads the head of an answer, or returns the defect of the head as a clause.
     fn read(body: &mut Body<impl BufRead>) -> io::Result<Result<ResponseHead, &'static str>> {
         const DAMAGED: &str = "the head of the server's answer is damaged";
         let mut head = Vec::new();
@@ -279,8 +279,8 @@ fn name_by(content_type: &str) -> Option<&'static str> {
     }
 }
 
-/// The bytes of content in chunks (RFC 9112, section 7.1). Content without chunks passes unchanged:
-/// some archives have removed the chunks and kept the header.
+/// Content in chunks (RFC 9112, section 7.1). Content without chunks passes unchanged, because some
+/// archives have removed the chunks and kept the header.
 struct Chunked<'a, R> {
     inner: &'a mut Body<R>,
     /// The bytes already read of the first line, which may be content.
@@ -381,8 +381,8 @@ mod tests {
         record("response", address, "application/http; msgtype=response", &body)
     }
 
-    /// Returns the addresses in an archive, each with its content after the name, and why it ends,
-    /// if it has an error.
+    /// Returns the addresses in an archive, each with name and content, and the error at the end,
+    /// if any.
     fn all(archive: &str) -> (Vec<String>, Option<String>) {
         all_of(archive.as_bytes(), Kind::Warc)
     }

@@ -61,7 +61,7 @@ fn is_utf8<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, at: usize) -> bool 
     entry.is_ok_and(|entry| entry.flags().as_u16() & UTF_8 != 0)
 }
 
-/// Returns the encoding of names, or `None` for a code page of DOS for western Europe.
+/// Returns the encoding of names, or `None` for a western code page of DOS.
 fn detect<'a>(names: impl Iterator<Item = &'a [u8]>) -> Option<&'static Encoding> {
     let all = names.collect::<Vec<_>>().join(&b'\n');
     let encoding = charset::detect(&all);

@@ -114,8 +114,8 @@ fn known(bytes: &[u8]) -> Option<&str> {
     super::is_known(label).then_some(label)
 }
 
-/// Returns the name that the WHATWG Encoding Standard has for an encoding with a name of TeX or
-/// Emacs, which adds how lines end.
+/// Returns the WHATWG name of an encoding from its name in TeX or Emacs. Emacs appends the kind of
+/// line ends.
 pub fn usual(label: &str) -> Cow<'_, str> {
     let label = label.trim();
     let ends = ["-unix", "-dos", "-mac"];

@@ -5,9 +5,9 @@ use super::SAMPLE_BYTES;
 /// The order of the four bytes of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
-    /// The lowest byte first.
+    /// UTF-32LE: the lowest byte comes first.
     Little,
-    /// The highest byte first.
+    /// UTF-32BE: the highest byte comes first.
     Big,
 }
 

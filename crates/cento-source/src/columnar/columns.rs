@@ -114,7 +114,7 @@ fn short(found: &DataType) -> String {
     }
 }
 
-/// Refuses a column that cannot have the text with this name, or with this path.
+/// Refuses a text field if its column has an unsuitable type, or its path leads nowhere.
 fn check_text(schema: &Schema, text: &str) -> Result<(), Refusal> {
     if let Some(found) = type_of(schema, text) {
         let name = short(found);
@@ -145,8 +145,8 @@ fn is_list(found: &DataType) -> bool {
     matches!(found, List(_) | LargeList(_) | FixedSizeList(..) | ListView(_) | LargeListView(_))
 }
 
-/// Returns whether values of this type may have a member of this name. In a list it may be the role
-/// of a message.
+/// Returns whether values of this type may have a member called `name`. In a list, the name may
+/// also be the role of a message, so only structs can be excluded.
 fn may_have(found: &DataType, name: &str) -> bool {
     match found {
         DataType::Struct(fields) => fields.iter().any(|field| field.name() == name),

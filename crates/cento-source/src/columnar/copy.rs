@@ -210,7 +210,7 @@ fn properties(
     Ok(builder.set_key_value_metadata(pairs).build())
 }
 
-/// Returns the schema of Arrow with the column of annotations, as Parquet files keep it.
+/// Returns the Arrow schema with the column of annotations, encoded as in Parquet files.
 fn arrow_schema(meta: &ParquetMetaData, annotation: Annotation) -> Result<String, Reason> {
     use arrow_schema::{DataType, Field, Schema};
     let file = meta.file_metadata();
@@ -276,7 +276,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// Calls `each` with the lines of the selection for the rows that the parts keep.
+    /// Calls `each` with row number and selection line of every kept row.
     fn each_kept(
         &self,
         parts: &[Part],

@@ -27,7 +27,7 @@ impl Input {
         Ok(Input { file, len })
     }
 
-    /// Returns another handle of the file, with the same position.
+    /// Returns a duplicate of the file handle, which shares the position.
     ///
     /// # Errors
     /// When the system has no handle left.

@@ -52,7 +52,7 @@ pub const WORKER_VERB: &str = "table-worker";
 /// The maximum memory of a worker, in bytes. Enforced on Linux only.
 pub const TABLE_MEMORY_BYTES_MAX: u64 = 2 << 30;
 
-/// The maximum unpacked size of a file that is compressed or in an archive, in bytes.
+/// The maximum unpacked size of a compressed or archived file, in bytes.
 const UNPACKED_BYTES_MAX: u64 = 8 << 30;
 
 /// The reasons that a worker reports by number, from 1.
@@ -198,9 +198,9 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Uses this program as the worker: it is started with the arguments `table-worker` and a
-    /// request, and runs [`serve_as_worker`](crate::serve_as_worker). The command `cento` with the
-    /// feature `parquet` is one.
+    /// Uses `program` as the worker. It is started with the arguments `table-worker` and a request,
+    /// and runs [`serve_as_worker`](crate::serve_as_worker). The command `cento` with the feature
+    /// `parquet` is such a program.
     #[must_use]
     pub fn by(program: impl Into<PathBuf>) -> Tables {
         Tables { program: program.into() }

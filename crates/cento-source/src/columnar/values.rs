@@ -24,7 +24,7 @@ pub struct Column<'a> {
 enum Values<'a> {
     /// Values of any type, unchanged.
     Any(NullableEncoder<'a>),
-    /// Ids of any type: fractional numbers, dates and the like are used as they are written.
+    /// Ids of any type. Fractional numbers, dates and similar values keep their written form.
     Ids(NullableEncoder<'a>),
     /// Strings or bytes, which become text.
     Bytes(Meaning, ByteValues<'a>),

@@ -10,8 +10,8 @@ use super::input::Input;
 use super::{Frame, Request, TABLE_MEMORY_BYTES_MAX, TableRequest, copy, rows};
 use crate::worker::{confine, set_for_next};
 
-/// Returns a stream of this process as a file: parts of it are read in any order, which the streams
-/// of the standard library do not do.
+/// Returns a stream of this process as a file, because parts are read in any order, which the
+/// streams of the standard library do not support.
 #[cfg(unix)]
 fn own(stream: &impl std::os::fd::AsFd) -> io::Result<File> {
     Ok(stream.as_fd().try_clone_to_owned()?.into())

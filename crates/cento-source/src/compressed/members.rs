@@ -21,8 +21,8 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::Compression;
 
-/// Whether a stream can be read on after the error of a member. It is set when the beginning has
-/// been read.
+/// Whether a stream continues after a damaged member. Set after the beginning has been read,
+/// because only then the kind of the file is known.
 pub type Resumption = Rc<Cell<bool>>;
 
 /// Unpacks all members of a stream in sequence.
@@ -38,16 +38,16 @@ pub struct Members<R: Read> {
 }
 
 enum State<R: Read> {
-    /// Before the first member.
+    /// The first member has not begun.
     Before(Input<R>),
     Gzip(Box<GzDecoder<Input<R>>>),
     Bzip2(BzDecoder<Input<R>>),
     Xz(Box<XzReader<Input<R>>>),
     Zstd(Frames<R>),
-    /// After the last member.
+    /// The last member has ended.
     Over,
-    /// It could not be read further, and why. Later reads fail too, so the error is not taken for
-    /// the end, unless the rest of the input is to be resumed.
+    /// The stream failed for this reason. Later reads fail, too, so that the error is not mistaken
+    /// for the end. The input is kept if the stream may be resumed.
     Failed(io::ErrorKind, Refusal, Option<Input<R>>),
 }
 
@@ -240,7 +240,8 @@ impl<R: Read> Frames<R> {
     ) -> io::Result<Frames<R>> {
         let (window, content) = sizes(input.peek(FRAME_HEADER_BYTES_MAX)?);
         let window_bytes = window.min(content.unwrap_or(u64::MAX));
-        // Content of unknown size may be smaller than its window: the memory needed will show.
+        // If the content size is unknown, the content may be smaller than the window. Reading will
+        // show.
         if content.is_some() && window_bytes > window_bytes_max {
             let why = too_far_back(Compression::Zstd, window_bytes_max);
             return Err(io::Error::new(io::ErrorKind::OutOfMemory, why));
@@ -333,7 +334,7 @@ struct Input<R> {
     /// The underlying stream could not be read further.
     is_broken: bool,
     resumption: Resumption,
-    /// The bytes of the member that were consumed, if the stream is to be resumed.
+    /// Consumed bytes of the current member, if the stream may be resumed.
     kept: Vec<u8>,
 }
 
@@ -367,7 +368,7 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// Reads the bytes available into the rest of the buffer. Returns whether there were any.
+    /// Reads available bytes into the buffer. Returns whether there were any.
     fn fill(&mut self) -> io::Result<bool> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -395,8 +396,8 @@ impl<R: Read> Input<R> {
         Ok(&self.buffer[self.start..self.end])
     }
 
-    /// Goes to the beginning of the next member of gzip, which may be among the bytes kept. Returns
-    /// whether there is one.
+    /// Goes to the beginning of the next gzip member, which may be among kept bytes. Returns
+    /// whether there is a next member.
     fn go_to_member(&mut self) -> bool {
         let mut bytes = mem::take(&mut self.kept);
         // The first byte began the damaged member.
@@ -447,7 +448,7 @@ impl<R: Read> Input<R> {
         self.buffer = bytes;
     }
 
-    /// Skips padding.
+    /// Skips the zero bytes that pad files on tapes and block devices.
     fn skip_zeros(&mut self) -> io::Result<()> {
         loop {
             let next = self.peek(1)?;

@@ -91,9 +91,8 @@ impl fmt::Debug for Extraction {
 }
 
 impl Extraction {
-    /// Returns an extraction with this program as the worker: it is started with the argument
-    /// `extract-worker`, and runs [`serve_as_worker`](crate::serve_as_worker). The command `cento`
-    /// is such a program.
+    /// Uses `program` as the worker. It is started with the argument `extract-worker`, and runs
+    /// [`serve_as_worker`](crate::serve_as_worker). The command `cento` is such a program.
     #[must_use]
     pub fn by(program: impl Into<PathBuf>) -> Extraction {
         let arguments = vec![WORKER_VERB.to_owned()];
@@ -319,8 +318,8 @@ mod tests {
         Extraction::started_as("/bin/sh".into(), arguments, time_max)
     }
 
-    /// Checks the failure of a script in two calls, so that the second shows the effects of the
-    /// first.
+    /// Checks the failure of a script twice, because the first call may leave a broken worker
+    /// behind.
     #[track_caller]
     fn check(extraction: &Extraction, bytes: &[u8], what: &str) {
         for _ in 0..2 {
@@ -372,8 +371,8 @@ mod tests {
 
     #[test]
     fn a_worker_is_kept_while_it_answers_and_replaced_when_it_ends() {
-        // It answers once, with the text "a", the missing part "b" and 3 hidden characters, and
-        // ends at the next request.
+        // The script answers one request with the text "a", the missing part "b" and 3 hidden
+        // characters, and ends at the next request.
         let answer = "head -c 9 > /dev/null; printf '\\000\\001\\000\\000\\000\\000\\000\\000\\000a\
                       \\001\\000\\000\\000\\000\\000\\000\\000b\\003\\000\\000\\000\\000\\000\\000\\000'; \
                       head -c 1 > /dev/null";

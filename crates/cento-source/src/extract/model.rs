@@ -62,7 +62,7 @@ fn push_blocks(blocks: &[Block], text: &mut String) {
     }
 }
 
-/// Ends the written text with `end`, unless it already ends so or is empty.
+/// Ends the text with `end`, unless the text is empty or ends so already.
 pub fn end(text: &mut String, end: &str) {
     let written = text.trim_end_matches(' ').len();
     text.truncate(written);

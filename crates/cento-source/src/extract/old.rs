@@ -1,6 +1,6 @@
-//! Text of documents of office programs in old formats.
+//! Text of old office formats.
 //!
-//! Each format has one reader: office_oxide reads old Word documents (doc), and anydoc reads RTF
+//! Each format has a single reader: office_oxide for old Word documents (doc), and anydoc for RTF
 //! and old presentations (ppt, [`super::model`]).
 
 use std::io::Cursor;

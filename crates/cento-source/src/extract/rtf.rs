@@ -184,7 +184,7 @@ impl Filter {
         self.keep(&rest[..len])
     }
 
-    /// Records the effect of a control word on the look of the text after it.
+    /// Applies a control word to the look of the following text.
     fn property(&mut self, name: &[u8], value: Option<i32>) {
         let (is_on, number) = (value != Some(0), value.unwrap_or_default());
         let is_coloured = number > 0 && !self.white.contains(&number);

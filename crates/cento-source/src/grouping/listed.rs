@@ -1,5 +1,4 @@
-//! Documents of several files, by the names of files that were read elsewhere: a client has their
-//! texts.
+//! Groups files by names alone, when a client has the contents.
 
 use std::collections::HashMap;
 
@@ -36,8 +35,8 @@ pub struct GroupedFiles {
 }
 
 impl Grouping {
-    /// Makes documents of files with these names: paths whose first parts are the inputs. Where
-    /// documents have several files, libraries and data are left out, as the command does.
+    /// Groups files with these names into documents. The first component of a path is an input.
+    /// Libraries and data are skipped in documents of several files, as in the command.
     ///
     /// # Errors
     /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.

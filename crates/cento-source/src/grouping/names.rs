@@ -42,7 +42,7 @@ pub(super) struct Core<'a> {
     pub is_course: bool,
 }
 
-/// Names of directories within a program or a paper: they do not tell people apart.
+/// Directory names within programs and papers. Such names do not distinguish people.
 const OF_PROJECTS: [&str; 34] = [
     "app",
     "assets",

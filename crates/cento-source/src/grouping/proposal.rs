@@ -17,15 +17,16 @@ const PLATFORMS: [(&str, IsPlatform); 3] = [
     }),
 ];
 
-/// Tells by the id of a document and the path before the name of its part.
+/// Judges a match by the id of the document and the path before the part.
 type IsPlatform = fn(&str, &str) -> bool;
 
 /// What Blackboard puts between the user and the time of an attempt.
 const ATTEMPT: &str = "_attempt_";
 
 impl By {
-    /// Returns the unit that names of files suggest, whose first parts are the inputs: a pattern
-    /// for the names of a learning platform, a directory if most files are in several, else a file.
+    /// Returns the unit that file names suggest: the pattern of a learning platform, a directory if
+    /// most files are in documents of several files, or else a file. The first components of paths
+    /// are inputs.
     ///
     /// # Errors
     /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -63,7 +64,7 @@ impl By {
     }
 }
 
-/// Fits any document.
+/// Accepts any match, because the name of an attempt is specific enough.
 const ANY: IsPlatform = |_, _| true;
 
 /// Returns the number of files that are not skipped by their names.
@@ -77,8 +78,8 @@ fn ends_in_number(text: &str) -> bool {
     !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the pattern of the names of Blackboard, which all begin with the name of the assignment:
-/// `Sheet 4_ann_attempt_2026-01-31-12-00-00_Main.java`.
+/// Returns the pattern of file names from Blackboard, which all begin with the name of the
+/// assignment, as in `Sheet 4_ann_attempt_2026-01-31-12-00-00_Main.java`.
 fn pattern_of_attempts(names: &[String]) -> Option<String> {
     let file_name = |name: &'_ String| name.rsplit('/').next().unwrap_or_default().to_owned();
     let files: Vec<String> = names.iter().map(file_name).collect();

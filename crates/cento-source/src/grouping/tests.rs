@@ -116,7 +116,7 @@ fn each_of_several_inputs_is_a_document_unless_most_hold_directories_alone() {
     // Most inputs hold only directories, although one holds a single directory.
     let expected = [("21/g1", 1), ("23/g1", 1), ("23/g2", 1)];
     check(&years[1..], &["23", "21"], "directory", &expected);
-    // Programs have directories, too.
+    // The directories within programs do not separate documents.
     let programs = ["a/src/m/A", "a/test/B", "b/src/A", "b/test/B", "c/main/java/x/A"];
     check(&programs, &["a", "b", "c"], "directory", &[("a", 2), ("b", 2), ("c", 1)]);
 }

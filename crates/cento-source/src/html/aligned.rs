@@ -28,9 +28,8 @@ pub(super) fn parts<'a>(text: &'a str, source: &str) -> Vec<Part<'a>> {
     })
 }
 
-/// Aligns a text with its source, which differs in places: by references, ends of lines, and
-/// characters that the standard drops or replaces. In raw text, as in `xmp`, only ends of lines and
-/// NULs differ.
+/// Aligns a text with its source, in spite of references, line ends, and characters that the
+/// standard drops or replaces. In raw text, as in `xmp`, only line ends and NULs differ.
 fn aligned<'a>(text: &'a str, source: &str, is_raw: bool) -> Option<Vec<Part<'a>>> {
     /// An end tag without a name, which is dropped.
     const EMPTY_END_TAG: &str = "</>";
@@ -102,7 +101,7 @@ pub(crate) fn decoded(reference: &str) -> String {
     decoded
 }
 
-/// Returns the number of equal bytes at the end of both, without the first character.
+/// Returns the number of equal bytes at the end of both texts, apart from the first character.
 fn common_end(decoded: &str, reference: &str) -> usize {
     let first = decoded.chars().next().map_or(0, char::len_utf8);
     let ends = decoded.bytes().skip(first).rev().zip(reference.bytes().rev());

@@ -1,7 +1,7 @@
-//! Pages within documents.
+//! Web pages within documents.
 //!
-//! The chapters of e-books, and pages that are embedded in documents, are written as XML: elements
-//! without text may be self-closing there, and their titles are not shown.
+//! Chapters of e-books and pages embedded in documents are written as XML. Empty elements may
+//! therefore be self-closing, and titles are not displayed.
 
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ const RAW: [&str; 7] = ["iframe", "noframes", "script", "style", "textarea", "ti
 /// The maximum length of a tag that is examined, in bytes. Longer tags stay.
 const TAG_BYTES_MAX: usize = 1024;
 
-/// Removes the self-closing elements that have no text from a page written as XML.
+/// Removes empty self-closing elements from a page written as XML.
 fn without_empty(page: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut from = 0;

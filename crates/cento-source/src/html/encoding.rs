@@ -9,7 +9,7 @@ use crate::charset::{self, EncodingLabel};
 /// The number of first bytes of a page that may declare an encoding, by the HTML standard.
 const DECLARATION_BYTES: usize = 1024;
 
-/// The number of bytes of a page whose `meta` elements may declare its encoding nevertheless.
+/// The number of first bytes that are searched for a late declaration in a `meta` element.
 const LATE_DECLARATION_BYTES: usize = 64 << 10;
 
 /// Decodes a page. Without a `label`, the declaration of the page counts.

@@ -32,7 +32,7 @@ const SIZE_HIDDEN: f64 = 1.5;
 /// The opacity of unreadable text.
 const OPACITY_HIDDEN: f64 = 0.05;
 
-/// Text this far to the left of the page or above it, in pixels, is outside.
+/// Text at this offset from the left or top edge, in pixels, is outside of the page.
 const OUTSIDE: f64 = -500.0;
 
 /// Follows the tags of a page.
@@ -133,8 +133,8 @@ impl Sight {
     }
 }
 
-/// Returns whether an element declares itself invisible. Scripts reveal whole pages that are hidden
-/// at first.
+/// Returns whether an element declares itself invisible. Does not apply to a whole page, because a
+/// script usually reveals the page.
 fn hides<S: html5gum::SpanBound>(tag: &StartTag<S>) -> bool {
     let is_page = [&b"html"[..], b"body"].contains(&tag.name.as_slice());
     let has = |name: &[u8]| tag.attributes.contains_key(name);
@@ -168,7 +168,7 @@ fn hides_by(style: &str) -> bool {
         || is_without_size(&value)
 }
 
-/// Returns the number that a value of a style begins with, of a percentage the fraction.
+/// Returns the number at the beginning of a style value. A percentage becomes a fraction.
 fn number(value: &str) -> Option<f64> {
     let digits = value.trim_start_matches(|c: char| c.is_ascii_digit() || ".-+".contains(c));
     let number: f64 = value[..value.len() - digits.len()].parse().ok()?;

@@ -111,7 +111,7 @@ fn is_inline(piece: &Piece) -> bool {
     matches!(piece, Piece::Tag { place: Place::Line | Place::WordEnd, .. } | Piece::Hidden(_))
 }
 
-/// Returns the pieces from a raised text to the last one of the same mark.
+/// Returns the range of pieces from a raised text to the end of its mark.
 fn raised_from(pieces: &[Piece], start: usize) -> Range<usize> {
     let mut end = start + 1;
     for (at, piece) in pieces.iter().enumerate().skip(start + 1) {

@@ -4,8 +4,8 @@ use html5gum::StartTag;
 
 use super::hidden::VOID;
 
-/// Elements beside the content: menus, remarks at the side, the foot of the page, things to press.
-/// A `form` is content, because whole pages are in one.
+/// Elements beside the content: menus, side remarks, footers, controls. A `form` counts as content,
+/// because some sites wrap whole pages in a form.
 const BESIDE: [&[u8]; 7] = [b"aside", b"button", b"dialog", b"footer", b"menu", b"nav", b"select"];
 
 /// ARIA roles with the same meaning as the elements.
@@ -16,7 +16,7 @@ const ROLES: [&[u8]; 4] = [b"complementary", b"contentinfo", b"navigation", b"se
 pub struct PlaceInPage {
     /// In the title, which the page does not display.
     pub is_title: bool,
-    /// Inside a link.
+    /// In a link, as most words of menus are.
     pub is_link: bool,
     /// Raised above the line.
     pub is_raised: bool,

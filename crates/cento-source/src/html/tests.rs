@@ -8,7 +8,7 @@ fn shown(page: &[u8], encoding: Option<&str>, html: Html) -> String {
     text_of(page, EncodingLabel::of(encoding, None), html).unwrap().0
 }
 
-/// Collapses white space.
+/// Collapses white space, because only words are compared.
 fn collapsed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -86,7 +86,7 @@ fn check_origins(page: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Returns the text that a tokenizer makes of a text without tags.
+/// Returns the tokenizer's result for a text without tags.
 fn decoded_text(text: &str) -> String {
     let parts = text.split_inclusive("</>").map(|part| part.trim_end_matches("</>"));
     parts.map(decoded).collect()

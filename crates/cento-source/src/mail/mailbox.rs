@@ -19,8 +19,8 @@ pub enum InMailbox {
     TooLong(u64),
 }
 
-/// Cuts a mailbox (mbox) into its mails, until `emit` breaks off. A mail much longer than
-/// `bytes_max` is skipped without being held.
+/// Cuts a mailbox (mbox) into mails, until `emit` breaks off. A mail much longer than `bytes_max`
+/// is skipped without being held.
 ///
 /// # Errors
 /// When the stream cannot be read further. The complete mails before have been emitted.
@@ -29,7 +29,7 @@ pub fn read_mailbox(
     bytes_max: usize,
     mut emit: impl FnMut(InMailbox) -> ControlFlow<()>,
 ) -> io::Result<ControlFlow<()>> {
-    /// The maximum number of bytes of a long line that are held at a time.
+    /// The maximum size of a piece of a long line, in bytes.
     const PIECE_BYTES_MAX: u64 = 64 << 10;
     let mut stream = BufReader::new(stream);
     let mut mails = Mails { bytes_max, emit: &mut emit, number: 0, mail: None };
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(mails(&format!("{dated}\n{one}{dated}\n{two}")), [one, two]);
         let mark = "\x01\x01\x01\x01\n";
         assert_eq!(mails(&format!("{mark}{one}{mark}{mark}{two}{mark}")), [one, two]);
-        // Lines of a text.
+        // These lines belong to a text.
         for line in ["From here on\nit goes\n", "From \nhere\n", "From x at 12:00 it\ngoes\n"] {
             let text = format!("{one}{line}");
             assert_eq!(mails(&format!("{dated}\n{text}")), [text], "{line}");

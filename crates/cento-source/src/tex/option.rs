@@ -9,8 +9,8 @@
 /// longer.
 const OPTION_BYTES_MAX: usize = 120;
 
-/// Commands with an option before an argument that is text: the option is a short title, a number,
-/// a length or a name.
+/// Commands with an option before a text argument. The option is a short title, a number, a length
+/// or a name.
 const BEFORE_TEXT: [&str; 37] = [
     "author",
     "caption",
@@ -119,7 +119,7 @@ pub enum Owner<'a> {
 /// The maximum number of options in a row, because each starts a search for the argument.
 const OPTIONS_MAX: usize = 4;
 
-/// Returns the number of bytes of the options that the text begins with, which are not text.
+/// Returns the number of bytes of leading options, which are not text.
 pub fn options(near: &str, owner: Owner<'_>, is_formula: bool) -> usize {
     // An option in a formula ends within the formula.
     let end = near.find('$').filter(|_| is_formula).unwrap_or(near.len());
@@ -239,7 +239,8 @@ fn has_form(inner: &str) -> bool {
     pieces(inner).all(|piece| is_place(piece) || is_length(piece) || is_setting(piece))
 }
 
-/// Returns whether this is a number with a unit or a command, such as `-1.5ex` and `.5\textwidth`.
+/// Returns whether a text is a number with a unit or a command, such as `-1.5ex` and
+/// `.5\textwidth`.
 fn is_length(piece: &str) -> bool {
     let unit = piece.trim_start_matches(|c: char| c.is_ascii_digit() || "+-. ".contains(c));
     let has_number = unit.len() < piece.len();

@@ -1,4 +1,4 @@
-//! The formats of archives.
+//! Opens archives and documents that are zip files.
 
 #[cfg(feature = "archives")]
 use std::io::Seek;

@@ -12,7 +12,7 @@ use crate::compressed::OF_NEXT_MEMBER;
 /// The maximum size of a piece of a long line, in bytes.
 const PIECE_BYTES_MAX: u64 = 64 << 10;
 
-/// A stream of records.
+/// A stream that is cut into records.
 pub struct Records<R> {
     kind: Kind,
     /// Bytes that precede the stream, from `at` on.
@@ -37,7 +37,7 @@ pub enum Found {
     Head(Vec<u8>),
     /// As many bytes as belong to no record.
     Gap(u64),
-    /// Damage, as a clause.
+    /// Damage in the stream, as a clause.
     Defect(String),
     /// The end of the archive.
     End,
@@ -60,7 +60,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Returns the next head, or what precedes it.
+    /// Returns the next head, or a report about bytes before the head.
     ///
     /// # Errors
     /// When the stream cannot be read further.
@@ -104,7 +104,8 @@ impl<R: Read> Records<R> {
         Ok(error.to_string())
     }
 
-    /// Returns the content of a record with this length, or why it cannot be read, as a clause.
+    /// Returns the content of a record with this length, or the reason why it is unreadable, as a
+    /// clause.
     ///
     /// # Errors
     /// When the stream cannot be read further.

@@ -86,7 +86,7 @@ mod filter {
         libc::SYS_getrandom,
     ];
 
-    /// Forbids all threads of this process everything else, for good.
+    /// Forbids all other system calls, for all threads of this process, for good.
     ///
     /// # Errors
     /// When the system refuses the filter.
@@ -113,8 +113,8 @@ mod filter {
             (libc::SYS_mprotect, no_code()),
             // Duplicating the descriptor of an open stream.
             (libc::SYS_fcntl, rule(1, Len::Dword, Is::Eq, copies)),
-            // Threads and no processes. `clone3`, whose arguments a filter cannot see, does not
-            // exist, and libraries use this one.
+            // Threads, but no processes. A filter cannot see the arguments of `clone3`, so this
+            // call fails, and libraries fall back to `clone`.
             (libc::SYS_clone, rule(0, Len::Qword, Is::MaskedEq(thread), thread)),
             // Limits of this process, which zero denotes.
             (libc::SYS_prlimit64, rule(0, Len::Dword, Is::Eq, 0)),

@@ -111,7 +111,7 @@ impl Element<'_> {
     }
 
     #[cfg(feature = "documents")]
-    /// Returns the value of an attribute of a namespace, by its name without the prefix.
+    /// Returns the value of an attribute with a namespace prefix. `name` has no prefix.
     pub fn prefixed(&self, name: &str) -> Option<String> {
         let mut attributes = self.tag.attributes();
         attributes.with_checks(false);
@@ -189,7 +189,7 @@ pub fn text_of_zip(bytes: &[u8]) -> Result<Extracted, String> {
     }
 }
 
-/// Reads XML by the rules of a format, and returns its defect, if any, as a clause.
+/// Reads XML by the rules of a format. Returns a defect as a clause.
 pub fn walk(xml: &str, format: &mut impl Format, out: &mut Out) -> Option<String> {
     let mut reader = reader(xml);
     let mut open: Vec<Rule> = Vec::new();

@@ -1,8 +1,8 @@
 //! Text of OpenDocument texts and presentations.
 //!
-//! The final text: without deletions, comments and the sources of indexes. Notes, text boxes within
-//! paragraphs and descriptions of pictures come after the text, and slides are pages. Text that a
-//! reader does not see is counted and left out, as in a Word document.
+//! The text is the final text, without deletions, comments and sources of indexes. Notes, text
+//! boxes within paragraphs and descriptions of pictures come after the text. Slides are pages.
+//! Invisible text is counted and left out, as in Word documents.
 
 use super::styles::{Look, Styles};
 use super::{Element, Format, Out, Rule, walk};

@@ -27,8 +27,8 @@ struct Buffer {
     pages: usize,
 }
 
-/// Collects a text. White space becomes one space, lines have no spaces at their ends, and an empty
-/// line separates paragraphs.
+/// Collects a text. White space collapses to a single space, lines have no trailing spaces, and an
+/// empty line separates paragraphs.
 #[derive(Debug, Default)]
 pub struct Out {
     text: Buffer,
@@ -108,7 +108,7 @@ impl Out {
         self.separate(Gap::Line);
     }
 
-    /// Ends a line of a printed page. A word with a hyphen at its end goes on in the next line.
+    /// Ends a line of a printed page. A hyphenated word continues on the next line.
     pub fn printed_line(&mut self) {
         self.separate(Gap::PrintedLine);
     }

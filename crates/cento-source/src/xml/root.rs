@@ -12,9 +12,9 @@ use crate::charset;
 pub enum Kind {
     /// An edition: Text Encoding Initiative.
     Tei,
-    /// OCR output: ALTO.
+    /// OCR output in the format ALTO.
     Alto,
-    /// OCR output: PAGE.
+    /// OCR output in the format PAGE.
     Page,
     /// A Word document: Word 2003 XML, or all parts of a .docx in one file.
     Word,
@@ -64,7 +64,7 @@ fn with_root<T>(start: &[u8], of: impl FnOnce(&str, &str, &str) -> Option<T>) ->
 fn kind_of_root(_: &str, name: &str, space: &str) -> Option<Kind> {
     match name {
         "TEI" | "teiCorpus" if space == "http://www.tei-c.org/ns/1.0" => Some(Kind::Tei),
-        // Before there were namespaces.
+        // Older TEI, without namespaces.
         "TEI.2" | "teiCorpus.2" => Some(Kind::Tei),
         "alto" if space.is_empty() || space.to_ascii_lowercase().contains("alto") => {
             Some(Kind::Alto)

@@ -113,8 +113,8 @@ pub fn text_of(xml: &str) -> Extracted {
         Some(_) => read(true),
         None => return text,
     };
-    // An edition may be transcriptions of pages with headings. If the transcriptions have hardly
-    // more words than the text, they are the same text once more.
+    // An edition may consist of transcriptions with a few headings. Otherwise, transcriptions with
+    // hardly more words than the text repeat the text.
     let words = |text: &str| text.split_whitespace().count();
     match words(&all.text) > words(&text.text) * SOURCE_SHARE {
         true => all,

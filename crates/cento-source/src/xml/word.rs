@@ -141,7 +141,7 @@ impl Format for Word {
 
 impl Word {
     fn begin_properties(&mut self, name: &str) -> Rule {
-        // The properties of the mark at the end of a paragraph do not apply to its text.
+        // Properties of a paragraph's end mark do not apply to the text of the paragraph.
         if name == "rPr" && self.properties.last() == Some(&Properties::Paragraph) {
             return Rule::Skip;
         }

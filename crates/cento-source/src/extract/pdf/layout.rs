@@ -20,15 +20,15 @@ const DEPTH_MAX: usize = 4;
 /// Minimum number of lines of two columns.
 const COLUMN_LINES: usize = 6;
 
-/// Minimum mean width of the segments of a column, in heights of letters: a narrower one has labels
-/// or numbers.
+/// The minimum mean width of the segments of a column, in heights of letters. Narrower columns are
+/// labels or numbers.
 const COLUMN_WIDTH: f64 = 5.0;
 
 /// The minimum gap between words, and between segments of a line, in heights of letters.
 const WORD_GAP: f64 = 0.12;
 const SEGMENT_GAP: f64 = 1.0;
 
-/// The gap between columns.
+/// The minimum gap between columns, in heights of letters.
 const COLUMN_GAP: f64 = 0.8;
 
 /// Letters of a line without a wide gap.
@@ -223,7 +223,7 @@ fn read(mut rows: Vec<Vec<Segment<'_>>>, depth: usize, page: &mut Page<'_>) {
     }
 }
 
-/// Returns the number of leading rows in columns, and the starts of the columns that have text.
+/// Returns the number of leading rows that form columns, and the starts of columns with text.
 fn columns(rows: &[Vec<Segment<'_>>]) -> Option<(usize, Vec<f64>)> {
     let mut spans = Spans::default();
     let mut len = 0;
@@ -338,8 +338,8 @@ fn words(segment: &Segment<'_>) -> String {
 /// variables.
 const MARKED_LETTERS_MIN: usize = 3;
 
-/// Returns the number of letters of the mark of a note that begins here: small raised digits or
-/// signs at the end of a word or sentence. Zero for ordinals, powers and formulas.
+/// Returns the number of letters in a note mark at this position: small raised digits or signs at
+/// the end of a word or sentence. Zero for ordinals, powers and formulas.
 fn note_mark(letters: &[Spot<'_>], at: usize, gap: f64) -> usize {
     let Some(last) = at.checked_sub(1).map(|before| &letters[before]) else { return 0 };
     let size = last.letter.size;
@@ -367,8 +367,9 @@ fn note_mark(letters: &[Spot<'_>], at: usize, gap: f64) -> usize {
     }
 }
 
-/// Returns the gap that separates words in a segment, in heights of letters: more than the gap
-/// between most letters, as words may be spaced, and more where spaces are written.
+/// Returns the minimum gap between words of a segment, in heights of letters. The gap exceeds the
+/// usual gap between letters, because text may be letter-spaced, and is larger if the segment has
+/// spaces.
 fn word_gap(segment: &Segment<'_>) -> f64 {
     let spaces = segment.letters.iter().filter(|spot| spot.letter.is_space()).count();
     let pairs = segment.letters.windows(2);

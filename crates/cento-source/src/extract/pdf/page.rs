@@ -25,7 +25,7 @@ const FILLS_MAX: usize = 20_000;
 /// Units of a font in an em.
 const EM: f64 = 1000.0;
 
-/// Glyphs of several letters.
+/// Glyphs that represent several letters.
 const LIGATURES: [(char, &str); 7] = [
     ('\u{fb00}', "ff"),
     ('\u{fb01}', "fi"),
@@ -276,9 +276,9 @@ impl Place {
     }
 }
 
-/// Returns how much wider than high the letters of a run are. The interpreter stretches the letters
-/// of a substitute font, each by another factor, which is not a property of their places: with the
-/// right factor, the places follow from the widths.
+/// Returns the ratio of width to height of the letters in a run. The interpreter stretches every
+/// letter of a substitute font by a different factor, which does not affect positions. With the
+/// right factor, the positions follow from the widths.
 fn stretch_of(places: &[Place]) -> f64 {
     let mut ratios: Vec<f64> = places.iter().map(|at| at.along.hypot() / at.up.hypot()).collect();
     ratios.retain(|ratio| ratio.is_finite());

@@ -32,7 +32,7 @@ pub fn seen(canvas: &Canvas<'_, '_>, page: Rect) -> Vec<bool> {
         if larger >= 10 && letter.size < SIZE_MIN {
             return false;
         }
-        // The letters of a scan are under, in or upon its image, in any color.
+        // Recognized letters of a scan may be beneath, within or above the image, in any color.
         if canvas.images.iter().any(|image| image.contains(center)) {
             return true;
         }
