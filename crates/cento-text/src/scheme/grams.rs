@@ -34,6 +34,7 @@ impl Grams {
         Grams { q, digits: digits.collect() }
     }
 
+    /// Returns the number of bits of a key: fewer than a hash has if each q-gram has a number.
     pub fn key_bits(&self) -> u8 {
         match self.digits.len() {
             0 => HASHED_BITS,
