@@ -70,7 +70,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a zip file, or skips it, as its beginning says. This build reads no archives.
+    /// Reads a zip file that is a document. This build cannot read archives.
     #[cfg(not(feature = "archives"))]
     pub(super) fn zip(
         &mut self,
