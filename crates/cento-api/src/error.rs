@@ -1,11 +1,10 @@
 //! The errors of cento, with reasons for programs.
 //!
 //! There is a single error type. A message names the file and the place and gives advice, but
-//! mentions no option of the command, because libraries and services show the same message.
-//! Programs use the [`reason`](Error::reason), and never read the message. The cause in a lower
-//! layer, if any, is the [`source`](std::error::Error::source). Broken invariants inside cento are
-//! assertions. Where a panic must not end unrelated work, the panic is caught and becomes
-//! [`Error::Internal`].
+//! mentions no option of the command. Programs use the [`reason`](Error::reason), and never read
+//! the message. The cause in a lower layer, if any, is the [`source`](std::error::Error::source).
+//! Broken invariants inside cento are assertions. Where a panic must not end unrelated work, the
+//! panic is caught and becomes [`Error::Internal`].
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -21,9 +20,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Any failure of a cento operation.
 ///
-/// The message names the place and the fault, and often the remedy;
-/// [`source`](std::error::Error::source) is the cause in a lower layer. Programs tell errors apart
-/// by [`reason`](Error::reason), not by their messages.
+/// The message names the place and the fault, and often the remedy. The cause in a lower layer is
+/// the [`source`](std::error::Error::source). Programs distinguish errors by their
+/// [`reason`](Error::reason), not by messages.
 ///
 /// ```
 /// use cento_api::{Error, Preset, Reason};
@@ -42,7 +41,7 @@ pub enum Error {
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// The system's reason.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A file of the index does not contain what its writer must have written.
@@ -51,17 +50,17 @@ pub enum Error {
     Spec {
         /// The specification as given.
         spec: String,
-        /// The reason.
+        /// The reason, for programs.
         reason: Reason<'static>,
         /// The problem with the specification, as a clause.
         what: String,
     },
-    /// An index, or a directory or URL for one, that cannot be used as requested: missing, already
-    /// there, or built by another version of the scheme, the analyzer or the format.
+    /// An index, or a directory or URL for an index, that cannot be used as requested: missing,
+    /// existing already, or built by a different version of scheme, analyzer or format.
     Index {
         /// The directory of the index.
         path: PathBuf,
-        /// The reason.
+        /// The reason, for programs.
         reason: Reason<'static>,
         /// The problem, as a clause, and advice.
         what: String,
@@ -84,43 +83,42 @@ pub enum Error {
     Input {
         /// The place of the input: a path, with `:line` for JSON lines.
         place: String,
-        /// The reason.
+        /// The reason, for programs.
         reason: Reason<'static>,
         /// The problem with the input, as a clause.
         what: String,
     },
     /// An argument that cannot be used, or arguments that contradict each other.
     InvalidArgument {
-        /// The argument, as the field of a query or an options struct is called, if it is one
-        /// alone.
+        /// The argument, under its name in queries and options. `None` for several arguments.
         argument: Option<Cow<'static, str>>,
         /// The problem with the argument, as a sentence.
         what: String,
     },
     /// No document has this id.
     UnknownId {
-        /// The id.
+        /// The unknown id.
         id: String,
     },
     /// A service refused a request.
     Service {
         /// The URL of the service.
         url: String,
-        /// Its code for the reason: that of a [`Reason`], or one that only services have.
+        /// The code of the reason. Either the code of a [`Reason`], or a code of services only.
         code: String,
-        /// The argument, feature, field or format that the reason is about, if it names one.
+        /// The argument, feature, field or format that the reason is about, if any.
         detail: Option<String>,
-        /// Its reason, as a sentence.
+        /// The message of the service, as a sentence.
         message: String,
     },
     /// The operation needs more memory than is allowed, or than is free.
     Memory {
         /// The consumer of the memory, and the amount allowed, as a sentence.
         what: String,
-        /// Whether others use the memory at present, so that the same can succeed later.
+        /// Whether the memory is only in use at present, so that a repetition can succeed later.
         is_for_now: bool,
     },
-    /// Another change came first. Nothing is wrong, and nothing was changed.
+    /// A different change came first. Nothing is wrong, and nothing was changed.
     Conflict {
         /// The change that came first.
         kind: ConflictKind,
@@ -129,11 +127,11 @@ pub enum Error {
     },
     /// The caller stopped the operation.
     Cancelled,
-    /// A broken invariant inside cento, such as a panic: never the caller's fault.
+    /// A broken invariant inside cento, such as a panic. Never the caller's fault.
     Internal {
         /// The attempted action, or the document in question.
         place: String,
-        /// The finding, as a clause; never the text of a panic, which may contain private data.
+        /// The finding, as a clause. Never the text of a panic, which may contain private data.
         what: String,
     },
 }
@@ -143,9 +141,9 @@ pub enum Error {
 pub struct Corruption {
     /// The file, as a name inside the index directory or as a path.
     pub file: String,
-    /// The section of the file, as segments-format.md names it.
+    /// The section of the file, under its name in segments-format.md.
     pub section: &'static str,
-    /// The byte offset in the file; the damage begins there or later.
+    /// The byte offset in the file. The damage begins at the offset or later.
     pub offset: u64,
     /// The finding, as a clause.
     pub what: String,

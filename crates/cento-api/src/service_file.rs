@@ -17,11 +17,12 @@ const FILE: &str = ".service.json";
 /// The address of the service of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceFile {
-    /// Its address.
+    /// The URL of the service.
     pub url: String,
-    /// Its process.
+    /// The id of the process, which may have ended.
     pub pid: u32,
-    /// When it was started, in microseconds since 1970; `/healthz` returns the same time.
+    /// The time of the start, in microseconds since 1970. `/healthz` returns the same time, which
+    /// identifies the process.
     pub started: u64,
 }
 

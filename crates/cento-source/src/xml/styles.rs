@@ -87,7 +87,7 @@ impl Look {
     }
 }
 
-/// Whether a colour, in hexadecimal digits, is as white as paper.
+/// Returns whether a color, in hexadecimal digits, is as white as paper.
 pub fn is_white(colour: &str) -> bool {
     let colour = colour.trim_start_matches('#');
     colour.len() == 6 && colour.is_ascii() && {
