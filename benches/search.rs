@@ -22,7 +22,7 @@ const TERMS: u64 = 2_000_000;
 /// The distinct fingerprints of a document of two pages.
 const BATCH: u64 = 100;
 
-/// Keys as a scheme makes them: spread evenly over 40 bits.
+/// Returns a key, spread evenly over 40 bits like the keys of a scheme.
 fn key(i: u64) -> u64 {
     mix64(i) >> 24
 }
@@ -74,7 +74,7 @@ fn lookup(c: &mut Criterion) {
     group.finish();
 }
 
-/// Words, some of them frequent.
+/// Returns words. Some words are frequent.
 fn text(seed: u64, count: u64) -> String {
     let word = |i: u64| {
         let drawn = mix64(mix64(seed) ^ i);

@@ -17,7 +17,8 @@ use ownedbytes::OwnedBytes;
 const DOCUMENTS: u64 = 8_000;
 const FINGERPRINTS: u64 = 300;
 
-/// The keys of a document: most its own, some of a neighbour, few of many.
+/// Returns the keys of a document. Most keys are unique, some are shared with a neighbor, and few
+/// with many documents.
 fn signature(segment: u64, doc: u64) -> Vec<Fingerprint> {
     let fingerprint = |i: u64| {
         let drawn = mix64(segment << 50 | doc << 20 | i);

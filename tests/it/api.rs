@@ -1,7 +1,8 @@
-//! The public surface of the library, item by item, as a golden file: what changes shows in a diff.
+//! Compares the public surface of the library, item by item, with a golden file, so that every
+//! change shows in a diff.
 //!
-//! `CENTO_BLESS=1 cargo test -p cento --test it api` rewrites it. Items that are `doc(hidden)` are
-//! not of the surface: the other packages of the workspace use it, and it may change without
+//! `CENTO_BLESS=1 cargo test -p cento --test it api` rewrites the golden file. Items with
+//! `doc(hidden)` are not listed. They serve other packages of the workspace, and may change without
 //! notice.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,27 +12,27 @@ use std::path::{Path, PathBuf};
 use quote::ToTokens;
 use syn::{Attribute, Fields, ImplItem, Item, ItemImpl, TraitItem, Type, UseTree, Visibility};
 
-/// A module: its items, and the name of the top-level module that it is in.
+/// A module with its items, and whether it is hidden.
 struct Module {
     items: Vec<Item>,
     is_hidden: bool,
 }
 
-/// All modules of the library by their paths, such as `index::writer`, and those of the crate
-/// [`API`], such as `cento_api::search`; the root of the library is the empty path. The modules of
-/// the crate [`TEXT`] are the library's own, as it re-exports them.
+/// All modules by path. Modules of the library have paths such as `index::writer`, and modules of
+/// [`API`] paths such as `cento_api::search`. The empty path is the root of the library. Modules of
+/// [`TEXT`] count as the library's own, because the library re-exports them.
 type Modules = BTreeMap<String, Module>;
 
-/// The crate that the library re-exports types of.
+/// The crate whose types the library re-exports.
 const API: &str = "cento_api";
 
 /// The crate whose modules the library re-exports.
 const TEXT: &str = "cento_text";
 
-/// The crate of joins, whose surface is shown beside that of the library.
+/// The crate of joins, whose surface is listed next to the surface of the library.
 const COLLECTIONS: &str = "cento_collections";
 
-/// The crate that a path is in; the library is the empty one.
+/// Returns the crate of a path. The library is the empty string.
 fn crate_of(path: &str) -> &str {
     let first = path.split("::").next().unwrap_or_default();
     if [API, COLLECTIONS].contains(&first) { first } else { "" }
@@ -75,8 +76,7 @@ fn read(modules: &mut Modules, path: &str, file: &Path, is_hidden: bool) {
     modules.insert(path.to_owned(), Module { items: parsed.items, is_hidden });
 }
 
-/// Reads the modules that the library re-exports of the crate [`TEXT`], and those that only its own
-/// code uses.
+/// Reads the modules of [`TEXT`] that the library re-exports, and the modules used only inside.
 fn read_reexported(modules: &mut Modules) {
     let mut of_text = Modules::new();
     read(&mut of_text, "", &root().join("crates/cento-text/src/lib.rs"), false);
@@ -98,7 +98,7 @@ fn read_reexported(modules: &mut Modules) {
     }
 }
 
-/// The names that a `use` brings in, each with the path that it has.
+/// Collects the names that a `use` imports, with their paths.
 fn used(tree: &UseTree, path: &str, found: &mut Vec<(String, String)>) {
     match tree {
         UseTree::Path(part) => used(&part.tree, &join(path, &part.ident.to_string()), found),
@@ -113,7 +113,8 @@ fn used(tree: &UseTree, path: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// The module that defines what `path`, seen from module `from`, means; none if another crate does.
+/// Returns the module and name that define `path`, as seen from module `from`. `None` for foreign
+/// crates.
 fn resolve(modules: &Modules, from: &str, path: &str) -> Option<(String, String)> {
     let own = path.strip_prefix("crate::").map(|path| join(crate_of(from), path));
     let of_text = || Some(path.strip_prefix(TEXT)?.strip_prefix("::")?.to_owned());
@@ -132,14 +133,14 @@ fn resolve(modules: &Modules, from: &str, path: &str) -> Option<(String, String)
         let mut found = Vec::new();
         used(&import.tree, "", &mut found);
         if let Some((_, target)) = found.into_iter().find(|(as_name, _)| as_name == name) {
-            // `use tantivy;` is of another crate.
+            // An import such as `use tantivy;` names a foreign crate.
             return (target != name).then(|| resolve(modules, module, &target))?;
         }
     }
     Some((module.to_owned(), name.to_owned()))
 }
 
-/// A line of code without the spaces that `quote` puts everywhere.
+/// Returns a line of code without the additional spaces of `quote`.
 fn tidy(tokens: impl ToTokens) -> String {
     let mut line = tokens.to_token_stream().to_string();
     for (spaced, plain) in [
@@ -290,8 +291,8 @@ fn traits(shown: &str, derived: &BTreeSet<String>, lines: &mut BTreeSet<String>)
     }
 }
 
-/// The public items by their public paths; the second is the number of those that are types,
-/// functions and constants, without fields, variants, methods and implementations.
+/// Returns the public items by public path, and the number of types, functions and constants, not
+/// counting fields, variants, methods and implementations.
 fn surface() -> (Vec<String>, usize) {
     let mut modules = Modules::new();
     read(&mut modules, "", &root().join("src/lib.rs"), false);
@@ -315,7 +316,7 @@ fn surface() -> (Vec<String>, usize) {
                     used(&item.tree, "", &mut found);
                     for (name, target) in found {
                         let shown = join(path, &name);
-                        // Its items are shown as those of a module.
+                        // The items of a re-exported module are listed under the module.
                         if modules.contains_key(&name) && target == join(TEXT, &name) {
                             continue;
                         }

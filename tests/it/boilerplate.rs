@@ -1,4 +1,4 @@
-//! Boilerplate that is found, compared with its definition.
+//! Compares proposed boilerplate with its definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,7 +54,7 @@ fn common_runs(texts: &[String], share: f64) -> (usize, BTreeMap<Vec<String>, u6
     (different.len(), counts)
 }
 
-/// The length of the longest stretch of common runs that a run is in.
+/// Returns the length of the longest stretch of common runs with this run.
 fn longest(run: &[String], texts: &[String], common: &BTreeMap<Vec<String>, u64>) -> usize {
     let stretches = texts.iter().flat_map(|text| {
         let runs = runs_of(text);
@@ -87,7 +87,7 @@ proptest! {
             prop_assert_eq!(counts.min().unwrap(), Some(passage.documents));
             prop_assert_eq!(passage.tokens as usize, passage.text.split_whitespace().count());
             let distinct: BTreeSet<_> = runs.iter().cloned().collect();
-            // It is a part of the longest stretch that each of its runs is in.
+            // The passage is a part of the longest stretch of each of its runs.
             let of_first = longest(&runs[0], &texts, &common);
             for run in distinct {
                 prop_assert_eq!(longest(&run, &texts, &common), of_first);
@@ -97,7 +97,8 @@ proptest! {
             let (start, end) = passage.bytes;
             prop_assert_eq!(&text[start as usize..end as usize], &passage.text);
         }
-        // Each is in one passage, or in several where one place has it twice.
+        // Every common run is in a passage. If a document repeats a run, it may be in several
+        // passages.
         prop_assert_eq!(seen.keys().collect::<Vec<_>>(), common.keys().collect::<Vec<_>>());
         // The order of storage does not matter.
         for (scheme, documents_a_commit) in [("kgram(k=3)", 99), ("winnow(k=3,w=4)", 3)] {
@@ -164,7 +165,8 @@ proptest! {
 
 #[test]
 fn what_an_author_has_in_many_tries_is_no_boilerplate() {
-    // Sixteen authors with the assignment; one of them with a text of his own in twelve tries.
+    // Sixteen authors share the assignment. One author hands in twelve attempts with a text of his
+    // own.
     let (sheet, own) = (words(90, 40), words(91, 40));
     let texts = essays(28, |at| match at < 12 {
         true => format!("{sheet} {own} {}", words(at, 20)),
@@ -202,7 +204,7 @@ fn a_group_of_copiers_is_not_boilerplate() {
     let proposed = |of: usize, copiers: usize| {
         found_in(&snapshot_of(&essays(of, text(copiers)), "kgram(k=3)", 99), 0.75).passages.len()
     };
-    // Of three people two are a majority, and of four three; that is no evidence.
+    // In a class of three or four, a majority is too few people to be evidence.
     assert_eq!([proposed(3, 2), proposed(3, 3), proposed(4, 3), proposed(4, 4)], [0; 4]);
     assert_eq!([proposed(16, 5), proposed(16, 11)], [0; 2]);
     assert_eq!([proposed(16, 12), proposed(16, 16), proposed(5, 5)], [1; 3]);
@@ -281,7 +283,7 @@ fn what_is_cited_is_left_out_beside_boilerplate_and_in_every_search() {
     };
     assert_eq!([hits(&plain, &query), hits(&plain, &without)], [2, 2]);
     assert_eq!([hits(&excluding, &query), hits(&excluding, &without)], [1, 0]);
-    // The fingerprints of the sheet stay those that do not count.
+    // The fingerprints of the worksheet still do not count.
     let hit = |query: &Query| excluding.search(query).unwrap().hits[0].fingerprints;
     let other = Query::text(format!("{quoted} of silver"));
     assert_eq!(hit(&other), hit(&other.clone().without(vec![CitedPart::Quotations])));

@@ -1,4 +1,4 @@
-//! The documents hang together: each link leads somewhere, and the book lists each of its chapters.
+//! Every link of the documents leads somewhere, and the book lists every chapter.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-/// Directories with documents. Files of other kinds are not searched for links.
+/// Directories with documents. Only Markdown files are searched for links.
 const PLACES: [&str; 16] = [
     "",
     "benches",
@@ -41,7 +41,7 @@ fn documents(dir: &str) -> Vec<(PathBuf, String)> {
     documents.map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// Whether each line is text, and not part of a block of code.
+/// Returns the numbered lines of a text outside of code blocks.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_code = false;
     text.lines().enumerate().filter(move |(_, line)| {

@@ -1,8 +1,8 @@
-//! No two files of a crate need each other.
+//! No two files of a crate depend on each other.
 //!
-//! An import leads from the file that names something to the file that defines it, also through the
-//! `pub use` of a module between them. A module and the files below it are one house: `mod.rs` may
-//! name its files, and they may name its definitions.
+//! An import leads from the importing file to the file with the definition, even through the `pub
+//! use` of a module between them. A module and the files below count as a unit: `mod.rs` may use
+//! its files, and the files may use definitions of `mod.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,13 +10,13 @@ use std::path::Path;
 
 use regex::Regex;
 
-/// A file as the path of its module below the root of the crate.
+/// A file, as the module path below the root of its crate.
 type Module = Vec<String>;
 
 /// The files of a crate: their code without comments and tests.
 struct Crate {
     code: BTreeMap<Module, String>,
-    /// The imports of each file: the name in the file, and the path.
+    /// The imports of each file, with the local name and the path.
     names: BTreeMap<Module, BTreeMap<String, Vec<String>>>,
 }
 
@@ -61,7 +61,7 @@ fn items(list: &str) -> Vec<&str> {
     found
 }
 
-/// Adds the paths of the tree of a `use`, each with the name that it has in the file.
+/// Collects the paths in the tree of a `use`, with the local names.
 fn flatten(prefix: &[String], tree: &str, found: &mut Vec<(Vec<String>, String)>) {
     let tree = tree.trim();
     if let Some((path, list)) = tree.strip_suffix('}').and_then(|tree| tree.split_once('{')) {
@@ -82,7 +82,7 @@ fn flatten(prefix: &[String], tree: &str, found: &mut Vec<(Vec<String>, String)>
 }
 
 impl Crate {
-    /// Makes the crate of these files: paths below its `src`, and texts.
+    /// Builds a crate from files, given as paths below `src` with their texts.
     fn of(files: impl IntoIterator<Item = (String, String)>) -> Crate {
         let uses = Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))?\s+)?use\s+([^;]+);").unwrap();
         let mut of = Crate { code: BTreeMap::new(), names: BTreeMap::new() };
@@ -109,7 +109,7 @@ impl Crate {
         of
     }
 
-    /// Returns the file that defines what `path` means in `from`; `None` for other crates.
+    /// Returns the file that defines `path` as seen from `from`, or `None` for foreign crates.
     fn file_of(&self, from: &Module, path: &[String], depth: usize) -> Option<Module> {
         let (mut at, mut rest) = match path.first()?.as_str() {
             "crate" => (Module::new(), &path[1..]),
@@ -137,7 +137,7 @@ impl Crate {
         Some(at)
     }
 
-    /// Returns the files that each file needs, but for those above and below it.
+    /// Returns the dependencies of each file, without files above and below.
     fn needs(&self) -> BTreeMap<&Module, BTreeSet<Module>> {
         let inline = Regex::new(r"\b(?:crate|super)(?:::\w+)+").unwrap();
         let mut needs = BTreeMap::new();
@@ -153,7 +153,7 @@ impl Crate {
         needs
     }
 
-    /// Returns the groups of files that all need each other, directly or not.
+    /// Returns the groups of files that depend on each other, directly or indirectly.
     fn circles(&self) -> BTreeSet<Vec<String>> {
         let needs = self.needs();
         let mut reached: BTreeMap<&Module, BTreeSet<&Module>> = BTreeMap::new();
@@ -223,7 +223,7 @@ fn a_circle_is_found_through_what_a_module_hands_on() {
         ("x/c.rs", "use crate::x::a;"),
     ];
     assert_eq!(files(&three).iter().map(Vec::len).collect::<Vec<_>>(), [3]);
-    // A test may need a file above; a module and its files are one house.
+    // A test may use a file above, and a module and its files count as a unit.
     let none = [
         ("lib.rs", "mod a;\nmod b;\npub struct Of;"),
         ("a.rs", "use crate::{Of, b};"),

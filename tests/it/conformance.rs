@@ -1,4 +1,4 @@
-//! The conformance kit is what its generator writes, and cento passes it.
+//! The stored conformance kit equals the generator's output, and cento passes the kit.
 
 #[path = "../../examples/conformance/kit/mod.rs"]
 mod kit;
@@ -16,10 +16,10 @@ use ownedbytes::OwnedBytes;
 
 use crate::common::naive_withdrawals;
 
-/// As the generator makes it.
+/// The kit, freshly generated.
 static KIT: LazyLock<Kit> = LazyLock::new(Kit::new);
 
-/// The files of the kit in the repository that its generator writes.
+/// Returns the generated files of the kit in the repository.
 fn stored() -> BTreeMap<String, Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
     let mut stored = BTreeMap::new();
@@ -45,7 +45,7 @@ fn read(reader: &SegmentReader) -> Result<Content, Corruption> {
     let mut terms = Vec::new();
     for (ordinal, (key, df)) in (0..).zip(keys) {
         let mut docs = Vec::new();
-        // A key that is not found although its block has it is for `check` to notice.
+        // If a key is in its block but is not found, only `check` has to notice.
         if let Some(term) = reader.find(key)? {
             reader.documents_of(&term, &mut docs)?;
             let mut among = Vec::new();
@@ -76,8 +76,8 @@ fn read(reader: &SegmentReader) -> Result<Content, Corruption> {
 
 #[test]
 fn the_kit_equals_the_output_of_its_generator() {
-    // If it is not: `cargo run --package cento --example conformance`, and say in the commit why it
-    // changed.
+    // On failure, run `cargo run --package cento --example conformance`, and explain the change in
+    // the commit.
     let (stored, written) = (stored(), KIT.files());
     assert!(stored.keys().eq(written.keys()), "files are missing or too many");
     for (name, bytes) in &written {
@@ -102,7 +102,8 @@ fn damaged_files_are_refused_when_and_where_the_kit_says() {
             Err(problem) => Some((Noticed::Open, problem)),
             Ok(reader) => {
                 let noticed = read(&reader).map_or(Noticed::Read, |_| Noticed::Check);
-                // What reading notices is noticed by checking, and with its own section.
+                // A defect that reading notices must be noticed by `check`, too, with its own
+                // section.
                 reader.check().into_iter().next().map(|problem| (noticed, problem))
             }
         };

@@ -44,7 +44,7 @@ fn answers(path: &Path) -> cento::Result<String> {
     Ok(all)
 }
 
-/// The files of an index that hold committed data.
+/// Returns the files of an index that hold committed data.
 fn files(path: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(path)
         .unwrap()
@@ -55,7 +55,7 @@ fn files(path: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The `.sig` files among them.
+/// Returns the `.sig` files of an index.
 fn sigs(path: &Path) -> Vec<PathBuf> {
     let is_sig = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "sig");
     files(path).into_iter().filter(is_sig).collect()
@@ -92,7 +92,7 @@ fn a_flipped_byte_anywhere_is_an_error_or_harmless() {
 /// The operations of a user on an index.
 type Verb = fn(&Index) -> cento::Result<()>;
 
-/// All that there is to do, by name.
+/// All operations on an index, by name.
 const VERBS: [(&str, Verb); 5] = [
     ("search", |index| {
         let query = Query::text(words(1, 40)).passages(true);
@@ -113,7 +113,7 @@ const VERBS: [(&str, Verb); 5] = [
 
 #[test]
 fn a_component_cut_anywhere_is_an_error_that_names_it() {
-    // Of 4 to 7 bytes tantivy read 8 and panicked, and the message blamed a .store.
+    // tantivy read 8 bytes of a file of 4 to 7 bytes and panicked, and the message blamed a .store.
     let dir = tempfile::tempdir().unwrap();
     small_index(dir.path());
     let mut components = 0;
@@ -143,7 +143,7 @@ fn a_component_cut_anywhere_is_an_error_that_names_it() {
 
 #[test]
 fn a_damaged_store_is_not_merged_and_is_named() {
-    // Its blocks have no checksum of their own: tantivy copied them as they were, or panicked.
+    // Blocks of a store have no checksums. tantivy copied damaged blocks unchanged, or panicked.
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();
     let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
@@ -174,14 +174,14 @@ fn a_damaged_store_is_not_merged_and_is_named() {
 /// The length of a footer.
 const FOOTER_BYTES: usize = 192;
 
-/// The place of a section of a `.sig`, by its number.
+/// Returns the range of a section of a `.sig`, by section number.
 fn section(file: &[u8], number: usize) -> Range<usize> {
     let uint = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
     let entry = &file[file.len() - FOOTER_BYTES + 16 * number..][..16];
     uint(&entry[..8])..uint(&entry[..8]) + uint(&entry[8..])
 }
 
-/// A `.sig` with other bytes in one place, within a page, and checksums that fit.
+/// Returns a `.sig` with changed bytes within a page, and with matching checksums.
 fn forged(whole: &[u8], place: Range<usize>, bytes: &[u8]) -> Vec<u8> {
     let (mut forged, footer) = (whole.to_vec(), whole.len() - FOOTER_BYTES);
     let (checksums, page) = (section(whole, 7), place.start / 4096);
@@ -198,8 +198,8 @@ fn forged(whole: &[u8], place: Range<usize>, bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_forged_number_of_documents_takes_no_memory() {
-    // Where no signatures are stored the check asked for four bytes for each: 16 GiB. Now each has
-    // an entry in the file.
+    // Without stored signatures, the check allocated four bytes for each declared document, 16 GiB.
+    // Now every document has an entry in the file.
     for signatures in [true, false] {
         let header = Header { key_bits: 40, documents: 0, config: 1, signatures };
         let (_, whole) = SegmentBuilder::new().write(Vec::new(), header, None).unwrap();
@@ -261,7 +261,7 @@ fn a_forged_column_of_digests_that_names_a_document_too_many_is_refused() {
     let file = fs::read(path).unwrap();
     let mut whole = without_footer(&file).to_vec();
     let footer = &file[whole.len()..];
-    // An entry of the column has 8 bits for the document and 32 of its digest.
+    // An entry of the column has 8 bits for the document and 32 bits of the digest.
     let documents = section(&whole, 6);
     for at in (documents.end - 130 * 5..documents.end).step_by(5) {
         whole = forged(&whole, at..at + 1, &[200]);
@@ -277,7 +277,7 @@ fn a_forged_column_of_digests_that_names_a_document_too_many_is_refused() {
 
 #[test]
 fn a_forged_term_index_is_an_error_or_harmless() {
-    // Its checksums are right, so its bytes reach fst, which goes where they lead.
+    // The checksums match, so the damaged bytes reach fst, which follows them anywhere.
     let postings = (0..17_000u64).map(|i| (mix64(i) >> 24, i as u32 % 5));
     let mut builder = SegmentBuilder::new();
     for doc in 0..5 {
@@ -290,8 +290,8 @@ fn a_forged_term_index_is_an_error_or_harmless() {
     let header = Header { key_bits: 40, documents: 5, config: 1, signatures: true };
     let (_, whole) = builder.write(Vec::new(), header, None).unwrap();
     let term_index = section(&whole, 1);
-    // The records of 64 blocks in one group and 3 in another, of 12 bytes an entry and a head, then
-    // the FST.
+    // The term index begins with the records of 64 blocks and of 3 blocks, with a head per group
+    // and 12 bytes per entry. The FST follows.
     let fst = term_index.start + 2 * 12 + 67 * 12..term_index.end;
     assert!(fst.len() > 36);
     let records = [0..40, 64 * 12..66 * 12 + 12].map(|part| {
@@ -332,7 +332,8 @@ fn a_position_of_more_than_32_bits_is_not_copied_by_a_merge() {
         merge(&[source], header, Vec::new(), &MergeOptions::default()).map(|(_, bytes)| bytes)
     };
     assert_eq!(merge_one(&open(whole.clone())).unwrap(), whole);
-    // The length, the width, and no bytes for ordinals of 0 bits; then the first position, and 0.
+    // First come the length, the width, and no bytes for ordinals of 0 bits. Then come the first
+    // position and 0.
     let forward = section(&whole, 4);
     assert_eq!(whole[forward.clone()], [2, 32, 255, 255, 255, 255, 0, 0, 0, 0]);
     let reader = open(forged(&whole, forward.start + 6..forward.start + 7, &[1]));

@@ -94,9 +94,9 @@ const NESTS: &[[&str; 3]] = &[
 
 #[test]
 fn deep_programs_are_read_in_every_language() {
-    // Every level is an error of some languages; where none is closed before the end of the text,
-    // that takes memory with the square of the levels (SECURITY.md). Deeper than is parsed by
-    // brackets; almost as deep, with one or with two brackets a level.
+    // In some languages, every level is an error. If no bracket is closed before the end, memory
+    // grows with the square of the levels (SECURITY.md). The depths exceed the limit for parsing by
+    // brackets, or nearly reach it with one or two brackets per level.
     for depth in [1_000, 450, 240] {
         for [open, inner, close] in NESTS {
             let nested = format!("{}{inner}{}", open.repeat(depth), close.repeat(depth));

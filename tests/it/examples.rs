@@ -15,7 +15,7 @@ fn the_sources_of_a_text_are_its_quotations() {
     let mut found = sources_of_a_text::quotations(dir.path()).unwrap();
     found.sort();
     assert_eq!(found.len(), 2, "{found:?}");
-    // The sentence has other words at its beginning.
+    // The beginning of the sentence has different words.
     assert!(found[0].0 == "jefferson" && found[0].1.contains("we hold"), "{found:?}");
     assert!(found[1].0 == "lincoln" && found[1].1.ends_with("in liberty"), "{found:?}");
     sources_of_a_text::main().unwrap();

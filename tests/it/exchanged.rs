@@ -19,12 +19,12 @@ use crate::common::{Model, add, assert_holds, config, contents, words};
 use cento::Error;
 use cento::index::{AddIndexesOptions, Index, Writer, WriterOptions};
 
-/// A change to an index, with its name.
+/// A replacement of an index directory, with its name.
 type Exchange = (&'static str, fn(&Path));
 
 const LOCK: &str = ".tantivy-writer.lock";
 
-/// An index at `path` with `count` documents; the first is number `from`.
+/// Makes an index at `path` with `count` documents, numbered from `from`.
 fn made(path: &Path, from: u64, count: u64) -> Model {
     let index = Index::create(path, config()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
@@ -51,8 +51,8 @@ fn files(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     entries.map(|path| (path.file_name().unwrap().into(), fs::read(&path).unwrap())).collect()
 }
 
-/// Everything is refused with words that say what to do, and stays so. A commit without documents
-/// writes the list alone; one with documents fails before.
+/// Asserts that the writer refuses everything with advice, permanently. A commit without documents
+/// fails when it writes the list. A commit with documents fails earlier.
 fn assert_refused(writer: &mut Writer, with_document: bool, what: &str) {
     let added = if with_document { add(writer, "new", &words(99, 60)) } else { Ok(()) };
     let error = added.and_then(|()| writer.commit_with("a note")).unwrap_err();
@@ -73,7 +73,7 @@ fn writing(path: &Path) -> Writer {
 
 #[test]
 fn a_directory_that_takes_the_place_of_another_is_not_written_to() {
-    // Each puts the index `other` in the place of `cur`, which leads to `v1`.
+    // Each exchange puts the index `other` in the place of `cur`, a link to `v1`.
     let exchanges: [Exchange; 4] = [
         ("a link is switched", |dir| {
             fs::remove_file(dir.join("cur")).unwrap();
@@ -111,7 +111,7 @@ fn a_directory_that_takes_the_place_of_another_is_not_written_to() {
             );
             let index = writer.index().clone();
             drop(writer);
-            // Nor does the same handle get a writer of the other index; who opens the path does.
+            // The old handle gets no writer of the new index. A newly opened path does.
             let error = index.writer(WriterOptions::default()).unwrap_err();
             assert!(error.to_string().contains("open the index again"), "{name}: {error}");
             assert!(files(&path("other")) == before, "{name}");
@@ -132,7 +132,7 @@ fn a_directory_that_is_gone_acknowledges_nothing() {
     fs::rename(path("a"), path("b")).unwrap();
     assert_refused(&mut writer, true, "does not lead to the directory that was opened");
     assert!(!path("a").exists());
-    // Put back, it can be written to again, also through the same handle.
+    // Once put back, the index can be written to again, even through the old handle.
     fs::rename(path("b"), path("a")).unwrap();
     let index = writer.index().clone();
     drop(writer);
@@ -150,7 +150,7 @@ fn a_lock_that_is_removed_lets_no_two_writers_acknowledge() {
     let mut model = made(&path, 0, 3);
     let mut first = writing(&path);
     model.insert("first".into(), words(98, 60));
-    // "A stale lock".
+    // An operator removes a supposedly stale lock.
     fs::remove_file(path.join(LOCK)).unwrap();
     let mut second = Index::open(&path).unwrap().writer(WriterOptions::default()).unwrap();
     for i in 20..25 {
@@ -161,13 +161,14 @@ fn a_lock_that_is_removed_lets_no_two_writers_acknowledge() {
     second.commit().unwrap();
     assert_refused(&mut first, true, "its lock `.tantivy-writer.lock` was removed or replaced");
     drop(first);
-    // Files that the first had truncated, or collects, are not those of the second.
+    // The first writer must not truncate or collect files of the second writer.
     let (id, text) = ("last".to_owned(), words(30, 60));
     add(&mut second, &id, &text).unwrap();
     model.insert(id, text);
     second.finish().unwrap();
     assert_holds(&Index::open(&path).unwrap(), &model);
-    // Removed alone, without a second writer, it is refused too: there could be one at any time.
+    // Removing the lock is refused even without a second writer, because a second writer could come
+    // anytime.
     let mut writer = writing(&path);
     fs::remove_file(path.join(LOCK)).unwrap();
     assert_refused(&mut writer, false, "open the index again");
@@ -210,7 +211,8 @@ fn no_list_names_a_file_that_is_gone_or_cut() {
         let mut signatures = signatures.filter(|path| path.extension().is_some_and(|e| e == "sig"));
         let signatures = signatures.next().unwrap();
         let before = fs::read(path.join("meta.json")).unwrap();
-        // Another file by that name, so that the mapped one stays whole.
+        // A new file is written under the same name, because truncation would damage the memory
+        // map.
         let bytes = fs::read(&signatures).unwrap();
         fs::remove_file(&signatures).unwrap();
         if cut {
@@ -241,7 +243,7 @@ fn a_change_beside_the_index_keeps_no_writer_from_writing() {
     let list = fs::read(path("v1/meta.json")).unwrap();
     fs::remove_file(path("v1/meta.json")).unwrap();
     fs::write(path("v1/meta.json"), list).unwrap();
-    // Another way to the same directory.
+    // The link is replaced, but leads to the same directory.
     fs::remove_file(path("cur")).unwrap();
     symlink("v1", path("cur")).unwrap();
     writer.commit_with("a note").unwrap();
@@ -267,7 +269,7 @@ fn a_shard_that_was_exchanged_is_not_removed() {
     assert_holds(&Index::open(path("shard")).unwrap(), &other);
 }
 
-/// A directory that runs a closure before the operation of this number.
+/// A directory that calls a closure before the operation with this number.
 #[derive(Clone)]
 struct Watched {
     inner: Box<dyn Directory>,
@@ -335,8 +337,8 @@ impl Directory for Watched {
     }
 }
 
-/// Adds, replaces and removes documents in several commits, merges and compacts; tells the model of
-/// each acknowledged commit.
+/// Adds, replaces and removes documents in several commits, merges and compacts. `acknowledged`
+/// gets the model of every acknowledged commit.
 fn live(index: &Index, model: &mut Model, acknowledged: &mut Model) -> cento::Result<()> {
     let mut writer = index.writer(WriterOptions::default())?;
     for round in 0..10u64 {
@@ -359,9 +361,8 @@ fn live(index: &Index, model: &mut Model, acknowledged: &mut Model) -> cento::Re
 
 #[test]
 fn whichever_operation_an_exchange_precedes_nothing_is_overwritten_and_nothing_lost() {
-    // `idx` is written; it goes aside, and something else comes, before the operation of each
-    // number. With CENTO_FAULT_SEEDS in the environment every operation is tried, otherwise one in
-    // 61.
+    // While `idx` is written, the directory is moved aside and replaced before operation `n`. With
+    // CENTO_FAULT_SEEDS in the environment, every operation is tried, and otherwise one of 61.
     let is_thorough = std::env::var_os("CENTO_FAULT_SEEDS").is_some();
     let kinds: [Exchange; 3] = [
         ("another comes", |dir| {
@@ -407,7 +408,8 @@ fn whichever_operation_an_exchange_precedes_nothing_is_overwritten_and_nothing_l
                 done.unwrap();
                 break;
             }
-            // It happens on any thread, and what fails meanwhile may have ended before it.
+            // The exchange may happen on any thread, and the writer may fail before the exchange is
+            // complete.
             while !has_ended.load(Ordering::SeqCst) {
                 std::thread::yield_now();
             }
@@ -418,13 +420,13 @@ fn whichever_operation_an_exchange_precedes_nothing_is_overwritten_and_nothing_l
                         before.iter().filter(|(file, bytes)| after.get(*file) != Some(*bytes));
                     let changed: Vec<_> = changed.map(|(file, _)| file).collect();
                     assert!(changed.is_empty(), "{name}, operation {n}: {changed:?}");
-                    // A file that was just being created is there too; nothing names it.
+                    // A file in the middle of its creation may exist, but no list names the file.
                     assert_eq!(Index::open(path("idx")).unwrap().check().unwrap().problems, []);
                 }
                 None => assert!(!path("idx/meta.json").exists(), "{name}, operation {n}"),
             }
             let held = contents(&Index::open(path("aside")).unwrap().snapshot().unwrap());
-            // A commit under way may have come to its end.
+            // A commit in progress may have been completed.
             let is_right = held == acknowledged || held == model;
             assert!(is_right, "{name}, operation {n}: {done:?}");
             n += if is_thorough { 1 } else { 61 };

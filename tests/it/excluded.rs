@@ -1,11 +1,12 @@
-//! Documents that a search excludes count as not stored.
+//! A search treats excluded documents as if they were not stored.
 
 use crate::common::words;
 use cento::index::{Config, Document, Index, Snapshot, WriterOptions};
 use cento::search::{Goal, Query, Searcher};
 use cento::tantivy::directory::RamDirectory;
 
-/// An index of documents: each has a number of words of one text, and others of its own.
+/// Returns an index of documents, each with a number of words of a common text and words of its
+/// own.
 fn index(shared: &[(&str, usize)]) -> Index {
     let config = Config::new("winnow(k=3,w=4)", "words", true).unwrap();
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
@@ -49,7 +50,8 @@ fn excluded_documents_count_as_not_stored() {
             let excluded = excluding(&query);
             let search = |searcher: &Searcher, query: &Query| {
                 let mut answer = searcher.search(query).unwrap();
-                // What a passage says is counted in all documents.
+                // Evidence and chance of a passage are computed from all documents, including
+                // excluded documents.
                 for passage in answer.hits.iter_mut().flat_map(|hit| &mut hit.passages).flatten() {
                     (passage.evidence, passage.expected) = (None, None);
                 }

@@ -1,4 +1,4 @@
-//! The part of an answer that describes the documents it does not show.
+//! The part of an answer about documents that are not shown.
 
 use crate::common::words;
 use cento::Measure;
@@ -6,7 +6,7 @@ use cento::index::{Config, Document, Index, WriterOptions};
 use cento::search::{Goal, Query, Rank, Searcher};
 use cento::tantivy::directory::RamDirectory;
 
-/// Documents: each has `shared[i]` words of one text, and others of its own.
+/// Returns a searcher of documents with `shared[i]` words of a common text each, and that text.
 fn searcher(shared: &[usize]) -> (Searcher, String) {
     let config = Config::new("kgram(k=3)", "words", true).unwrap();
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
@@ -44,7 +44,7 @@ fn a_plain_answer_says_whether_there_are_more_and_how_many_if_it_saw_them_all() 
     check(&searcher, &by_weight(0), (0, true, None));
     check(&searcher, &by_weight(11), (11, true, None));
     check(&searcher, &by_weight(12), (12, false, Some(12)));
-    // The stored document itself is not among its hits.
+    // A stored document is not its own hit.
     let like = |limit| Query::id("doc03").limit(limit);
     check(&searcher, &like(10), (10, true, None));
     check(&searcher, &like(11), (11, false, Some(11)));
@@ -61,7 +61,7 @@ fn a_budget_leaves_the_number_of_hits_unknown() {
 
 #[test]
 fn hits_that_must_pass_are_looked_at_until_one_more_does() {
-    // Of 14 documents that share text with the query, six have a passage of 30 words.
+    // Six of 14 documents that share text with the query have a passage of 30 words.
     let mut shared = [20; 14];
     for at in [0, 2, 5, 7, 9, 13] {
         shared[at] = 60;
@@ -78,7 +78,8 @@ fn hits_that_must_pass_are_looked_at_until_one_more_does() {
     check(&searcher, &alike(5), (5, true, None));
     check(&searcher, &alike(6), (6, false, Some(6)));
     let trace = |limit| long(limit).goal(Goal::Trace);
-    // One of them has all that any has.
+    // A trace lists a single document here, whose passage includes all passages of the remaining
+    // documents.
     check(&searcher, &trace(6), (1, false, Some(1)));
 }
 
@@ -91,7 +92,7 @@ fn candidates_that_are_not_looked_at_for_passages_are_more() {
     check(&searcher, &query(4, 12), (4, true, Some(12)));
     check(&searcher, &query(12, 12), (12, false, Some(12)));
     check(&searcher, &query(4, 8), (4, true, None));
-    // Those that are looked at are fewer than the hits could be.
+    // With fewer candidates than hits, the candidates are the limit.
     let long = |limit, candidates| query(limit, candidates).min_passage(30);
     check(&searcher, &long(4, 8), (4, true, None));
     check(&searcher, &long(12, 12), (12, false, Some(12)));

@@ -24,7 +24,7 @@ enum Step {
     Compact {
         segments: usize,
     },
-    /// Drops the writer with all that is not committed.
+    /// Drops the writer with all uncommitted changes.
     Reopen,
 }
 
@@ -38,7 +38,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Texts that share passages; some are short and one has no words.
+/// Returns a text. Texts share passages, some are short, and one has no words.
 fn text(number: u8) -> String {
     match number {
         0 => "only four words here".into(),
@@ -171,7 +171,7 @@ fn snapshots_share_the_segments_that_a_commit_left_as_they_were() {
     // Documents removed since are live in the earlier snapshot alone.
     assert_eq!((before.segments()[0].live_documents(), before.documents()), (2, 2));
     assert_eq!(crate::common::contents(&after).into_keys().collect::<Vec<_>>(), ["b", "c"]);
-    // Another index in the process knows nothing of them.
+    // Segments are shared only within the same handle.
     let other = Index::open(dir.path()).unwrap().snapshot().unwrap();
     assert!(!other.segments().iter().any(shared));
 }
@@ -244,7 +244,7 @@ fn a_stop_fingerprint_finds_nothing_alone_but_still_counts() {
 
 #[test]
 fn stop_fingerprints_do_not_depend_on_deleted_documents() {
-    // The dfs of a segment count deleted documents until it is merged.
+    // Document frequencies of a segment include deleted documents until the segment is merged.
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();
     let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
@@ -302,7 +302,7 @@ fn an_index_of_another_analyser_is_refused_with_advice() {
 
 #[test]
 fn texts_whose_digests_share_a_half_are_not_the_same() {
-    // Of 10^9 texts two share 64 bits with a probability of 2.7 %; made up here.
+    // Among 10^9 texts, two share 64 bits with a probability of 2.7 %, so this test forges digests.
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
@@ -355,7 +355,7 @@ fn of_documents_with_one_digest_the_live_one_of_the_least_id_is_found() {
 #[cfg(unix)]
 #[test]
 fn a_copy_that_was_removed_while_it_is_searched_has_statistics() {
-    // A follower removes the copy that it has replaced, while requests still read it.
+    // A follower removes an old copy while requests still read the copy.
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("copy");
     let index = Index::create(&path, config()).unwrap();
@@ -391,7 +391,7 @@ fn every_fault_of_a_directory_has_a_reason() {
     let writer = index.writer(WriterOptions::default()).unwrap();
     let second = index.writer(WriterOptions::default()).unwrap_err();
     assert_eq!(second.reason(), Reason::Locked);
-    // Replaced while it is open.
+    // The index is replaced while it is open.
     drop(writer);
     std::fs::remove_dir_all(&path).unwrap();
     Index::create(&path, kgram).unwrap();

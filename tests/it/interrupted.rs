@@ -1,4 +1,4 @@
-//! What an interrupted creation or write leaves, and what becomes of it.
+//! An interrupted creation or write leaves an index that can be used or cleaned up.
 
 use std::fs;
 use std::path::Path;
@@ -57,8 +57,9 @@ fn a_writer_removes_the_rest_of_interrupted_writes() {
 
 #[test]
 fn a_writer_collects_segments_that_came_between_its_opening_and_its_lock() {
-    // The index knew the files of the time when it was opened. What another writer committed then
-    // stayed when it was merged: a withdrawal, which looks, failed, and no one else noticed.
+    // The writer knew only the files of the time when the index was opened. Segments that a
+    // different writer committed in between stayed on disk after a merge. Only a withdrawal looked
+    // at them, and failed.
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();
     let early = [Index::open(dir.path()).unwrap(), Index::open(dir.path()).unwrap()];

@@ -1,4 +1,5 @@
-//! The library as programs use it: one binary, because each links all of tantivy.
+//! Tests of the library as programs use it. A single binary, because each binary links all of
+//! tantivy.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

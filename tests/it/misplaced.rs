@@ -1,4 +1,4 @@
-//! Files in the wrong place, or with the wrong content, are noticed; segments-format.md, section 9.
+//! Misplaced files and files with the wrong content are noticed (segments-format.md, section 9).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use cento::index::{Index, WriterOptions};
 
 const EXTENSIONS: [&str; 8] = ["del", "fast", "fieldnorm", "idx", "pos", "sig", "store", "term"];
 
-/// An index of two segments that are as like as two segments can be: equally many documents, of
-/// equally many words, and one of each removed.
+/// Returns an index of two segments that are as alike as possible: equally many documents with
+/// equally many words, and one removed document each.
 fn twin_segments() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();
@@ -41,7 +41,7 @@ fn pair(dir: &Path, extension: &str) -> [PathBuf; 2] {
     found.try_into().unwrap_or_else(|found| panic!("{extension}: {found:?}"))
 }
 
-/// Asserts that a check names each file, and that the index cannot be searched.
+/// Asserts that a check reports each file, and that the index cannot be searched.
 fn assert_noticed(dir: &Path, files: &[&PathBuf], what: &str) {
     let index = Index::open(dir).unwrap();
     let problems = index.check().unwrap().problems;

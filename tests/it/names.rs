@@ -1,5 +1,5 @@
-//! One concept has one name: docs/GLOSSARY.md says which, tests/data/retired-names.txt which are no
-//! more.
+//! Every concept has one name. docs/GLOSSARY.md has the names, and tests/data/retired-names.txt the
+//! names that were given up.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The retired names with those to use.
+/// Returns the retired names, each with its replacement.
 fn retired() -> Vec<(String, String)> {
     let list = fs::read_to_string(root().join("tests/data/retired-names.txt")).unwrap();
     let lines = list.lines().filter(|line| !line.starts_with('#'));

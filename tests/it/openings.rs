@@ -1,4 +1,4 @@
-//! Processes that open an index while another adds to it and merges: every opening succeeds.
+//! Processes open an index while a different process adds and merges. Every opening succeeds.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -7,14 +7,14 @@ use crate::common::{add, config, words};
 use cento::Stop;
 use cento::index::{Index, WriterOptions};
 
-/// The number of times that all readers together open the index.
+/// The total number of openings by all readers.
 const OPENINGS: usize = 2000;
-/// Processes that read.
+/// The number of processes that read.
 const READERS: usize = 2;
-/// Documents that are there all the time. Each commit replaces one, so that there are as many
-/// segments with a live document, and merges of them without end.
+/// The number of documents. Each commit replaces a document, so every segment keeps a live
+/// document, and merging never ends.
 const DOCUMENTS: u64 = 24;
-/// The variable with the index that a reader opens: this test in a process of its own.
+/// The environment variable that makes this test a reader of an index, in a separate process.
 const INDEX_OF_READER: &str = "CENTO_TEST_OPENINGS_INDEX";
 
 #[test]
@@ -25,7 +25,7 @@ fn readers_open_an_index_while_another_process_merges() {
     }
 }
 
-/// A reader: opens the index again and again, each time in full.
+/// Opens an index again and again, and reads everything.
 fn read(path: &Path) {
     let mut failed = Vec::new();
     for opening in 0..OPENINGS.div_ceil(READERS) {
@@ -85,7 +85,7 @@ fn open_while_merging() {
     for reader in ended {
         let said = String::from_utf8_lossy(&reader.stdout);
         assert!(reader.status.success(), "{said}");
-        // It would succeed as well if no test had the name.
+        // Without this check, a misspelled name of the test would run nothing and succeed.
         assert!(said.contains("1 passed"), "{said}");
     }
     let merged = index.merges();

@@ -126,7 +126,7 @@ fn a_document_with_parts_that_do_not_fit_its_text_is_refused() {
 
 #[test]
 fn a_signed_document_without_text_knows_where_its_parts_begin() {
-    // A signer hands on documents without their texts where the index stores none.
+    // A signer drops the texts if the index stores no texts.
     let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
     let document = Document::of_parts("a", [("x", "one two"), ("empty", ""), ("y", "three")]);
     let signed = SignedDocument::new(document, &config, Stop::NEVER).unwrap();
@@ -134,8 +134,8 @@ fn a_signed_document_without_text_knows_where_its_parts_begin() {
     assert_eq!(first.collect::<Vec<_>>(), [Some(0), Some(2), Some(2)]);
 }
 
-/// Two books of chapters: the second has the first half of the last chapter of the first one and
-/// the whole chapter before it, in this order, as one chapter after its own.
+/// Returns two books of chapters. After its own chapter, the second book has a chapter `taken`: the
+/// chapter `two` of the first book, and the first half of `three`.
 fn books() -> [Document; 2] {
     let words = |of: &str, count| -> String {
         (0..count).map(|at| format!("{of}{at}")).collect::<Vec<_>>().join(" ")
@@ -168,14 +168,14 @@ fn a_passage_is_in_one_part_of_each_text_and_its_line_is_counted_there() {
         let query = Query::id("second").passages(true);
         let answer = searcher.search(&query).unwrap();
         let passages = answer.hits[0].passages.as_deref().unwrap();
-        // Without its two parts it is one passage, in the order of the first book.
+        // Parts split the passage, which would be a single passage of the first book otherwise.
         let found: Vec<_> = passages.iter().map(place).collect();
         if store_text {
             let taken = |line, of, b_line| (Some("taken"), Some(line), Some(of), b_line);
             assert_eq!(found, [taken(2, "two", None), taken(62, "three", Some(2))]);
             let [first, second] = passages else { panic!("{passages:?}") };
             assert_eq!([first.tokens, second.tokens], [60, 30]);
-            // As a pair, and the other way round.
+            // With exchanged sides, the passages are the same.
             let from_first = searcher.search(&Query::id("first").passages(true)).unwrap();
             let passages = from_first.hits[0].passages.as_deref().unwrap();
             let found: Vec<_> = passages.iter().map(place).collect();
@@ -186,13 +186,13 @@ fn a_passage_is_in_one_part_of_each_text_and_its_line_is_counted_there() {
             assert_eq!(found, [taken("two"), taken("three")]);
             assert!(passages.iter().all(|passage| passage.unit == Unit::Tokens));
         }
-        // So it is for a query that has the parts of the document.
+        // A query with the parts of the stored document gives the same passages.
         let query = Query::of_parts(books[1].part_texts()).passages(true);
         let answer = searcher.search(&query).unwrap();
         let hit = answer.hits.iter().find(|hit| hit.id == "first").unwrap();
         let stored = searcher.search(&Query::id("second").passages(true)).unwrap();
         assert_eq!(hit.passages, stored.hits[0].passages, "{store_text}");
-        // A text that is no stored document has no parts, but the hit has.
+        // A text without parts has no parts in its passages, but the hit still has.
         let query = Query::text(&*books[1].text).passages(true);
         let answer = searcher.search(&query).unwrap();
         let hit = answer.hits.iter().find(|hit| hit.id == "first").unwrap();

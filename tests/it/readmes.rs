@@ -1,4 +1,4 @@
-//! The READMEs of the crates are made from their manifests and the heads of their documentation.
+//! The READMEs of the crates are generated from manifests and from the heads of the documentation.
 //!
 //! `CENTO_BLESS=1 cargo test -p cento --test it readmes::` rewrites them.
 
@@ -30,7 +30,7 @@ fn crates() -> Vec<PathBuf> {
     dirs
 }
 
-/// A field of the package, of the workspace if the package inherits it.
+/// Returns a field of the package, or of the workspace if the package inherits the field.
 fn field(package: &Table, workspace: &Table, name: &str) -> String {
     match &package[name] {
         Item::Value(value) if value.is_str() => value.as_str().unwrap().to_owned(),
@@ -55,8 +55,8 @@ fn wrapped(paragraph: &str) -> String {
     lines.join("\n")
 }
 
-/// The paragraphs after the title of a crate's documentation, at most two, up to a table, a list, a
-/// heading or code; links to items become their names.
+/// Returns at most two paragraphs after the title of a crate's documentation, before any table,
+/// list, heading or code. Links to items become their names.
 fn introduction(dir: &Path) -> String {
     let file = ["src/lib.rs", "src/main.rs"].map(|name| dir.join(name));
     let file = file.iter().find(|file| file.exists()).unwrap();
@@ -71,7 +71,7 @@ fn introduction(dir: &Path) -> String {
     prose.collect::<Vec<_>>().join("\n\n")
 }
 
-/// The comment above each feature, its name, and whether it is on by default.
+/// Returns the features: name, comment above, and whether the feature is on by default.
 fn features(manifest: &DocumentMut) -> Vec<(String, String, bool)> {
     let Some(features) = manifest.get("features").and_then(Item::as_table) else {
         return Vec::new();

@@ -26,7 +26,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Has a segment written after every `every` documents, however small they are.
+/// Makes the writer flush a segment after `every` documents, however small.
 fn flushed_after(every: u32) -> Faults {
     let arrived = AtomicU32::new(0);
     Faults::new(move |point, _| match point {
@@ -42,7 +42,7 @@ fn flushed_after(every: u32) -> Faults {
     })
 }
 
-/// The documents of a naive index: each with the number of its last addition.
+/// A naive index of documents, with the number of the last addition of each.
 #[derive(Debug, Clone, Default)]
 struct Naive {
     documents: Vec<(String, String, u32)>,
@@ -71,7 +71,7 @@ impl Naive {
         self.documents.iter().map(|(id, text, _)| (id.clone(), text.clone())).collect()
     }
 
-    /// Whether the live documents of each segment are in the order of their addition.
+    /// Returns whether the live documents of each segment are in order of addition.
     fn is_in_order(&self, snapshot: &Snapshot) -> bool {
         let number = |id: &str| self.documents.iter().find(|document| document.0 == id).unwrap().2;
         let live: Vec<_> = snapshot.live().collect();
@@ -116,7 +116,7 @@ proptest! {
                     prop_assert!(merge || committed.is_in_order(&index.snapshot().unwrap()));
                 }
                 Step::Reopen => {
-                    // First the old one, which has the lock.
+                    // The old writer goes first, because it holds the lock.
                     drop(writer.take());
                     current = committed.clone();
                 }

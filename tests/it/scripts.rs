@@ -1,7 +1,7 @@
-//! Copies and passages with edits in eight languages, and texts of a few words.
+//! Finds copies and passages with edits in eight languages, and texts of a few words.
 //!
-//! Texts, edits and queries are the same each time. The bounds are the measured shares less 5
-//! points; `cento-research scripts` prints such figures.
+//! Texts, edits and queries are always the same. The bounds are the measured shares minus 5 points.
+//! `cento-research scripts` prints such figures.
 
 use crate::common::udhr::{Articles, CHANGES, Change, Found, Kind, LANGUAGES, Setting, ShortTexts};
 use cento::search::Rank;
@@ -12,9 +12,9 @@ const REUSE: Setting = Setting { scheme: "reuse", rank: Rank::Weight };
 /// The words edited, in a hundred.
 const EDITS: [u32; 3] = [5, 10, 20];
 
-/// Of copies, then of passages, at each share of edits: the least share of queries whose first hit
-/// is right, and of the copied bytes that passages cover; last, the greatest share of bytes of
-/// passages that are not copied. In per cent.
+/// Bounds in per cent, for copies and then for passages, at each share of edits: the minimum share
+/// of queries with a correct first hit, and the minimum share of copied bytes that passages cover.
+/// The last bound is the maximum share of bytes in passages that are not copied.
 type Bounds = (&'static str, [u32; 3], [u32; 3], [u32; 3], [u32; 3], u32);
 
 fn check(setting: Setting, bounds: [Bounds; 8]) {
@@ -80,7 +80,7 @@ fn the_scheme_for_reused_text_finds_more_edits_in_every_script() {
     );
 }
 
-/// The hits for short texts of each language.
+/// Returns the hits for short texts, by language.
 fn short(scheme: &'static str, words: usize, change: Change) -> Vec<(&'static str, Found)> {
     let texts = ShortTexts::new(Setting { scheme, rank: Rank::Overlap }, words).unwrap();
     LANGUAGES
@@ -109,7 +109,8 @@ fn of_a_text_shorter_than_a_fingerprint_only_exact_copies_are_found() {
     }
     for change in [Change::Replaced, Change::Added] {
         for (code, found) in short(DEFAULT.scheme, 4, change) {
-            // Four words of the others are more than four pairs of letters.
+            // Other languages are cut into pairs of letters, and four of their words have more than
+            // four pairs.
             if ["eng", "deu", "rus", "arb", "hin"].contains(&code) {
                 assert_eq!(found.first, 0, "{code}, {change:?}");
             }

@@ -15,12 +15,12 @@ use serde_json::json;
 const DOCUMENTS: u64 = 1600;
 const WORDS: u64 = 200;
 
-/// Every word is a fingerprint, so that few words make long lists.
+/// Returns a configuration where every word is a fingerprint, so that few words make long lists.
 fn config() -> Config {
     Config::new("kgram(k=1)", "words", false).unwrap()
 }
 
-/// Words; the first are in most documents and the last in few.
+/// Returns words `w0` to `w199`. Words with small numbers are in most documents.
 fn text(seed: u64, count: u64) -> String {
     let word = |i: u64| {
         let drawn = mix64(mix64(seed) ^ i);
@@ -38,7 +38,7 @@ struct Naive {
 
 struct World {
     searcher: Searcher,
-    /// The live documents.
+    /// The live documents, by id.
     documents: BTreeMap<String, Naive>,
     dfs: BTreeMap<u64, u64>,
 }
@@ -47,7 +47,7 @@ fn keys(text: &str) -> BTreeSet<u64> {
     config().sign(text).unwrap().1.iter().map(|fingerprint| fingerprint.key).collect()
 }
 
-/// Several segments, with lists of all encodings, and deleted documents.
+/// An index of several segments, with posting lists of every encoding, and with deleted documents.
 static WORLD: LazyLock<World> = LazyLock::new(|| {
     let index = Index::create_in(RamDirectory::create(), "ram", config()).unwrap();
     let options = WriterOptions::default().merge(false);
@@ -142,7 +142,7 @@ fn expected_weighted(query: &Query) -> Vec<(String, f64, f64)> {
         meets.then_some((score, id, containment, resemblance))
     });
     let mut hits: Vec<_> = hits.collect();
-    // Stable: equal ones stay in the order by overlap.
+    // The sort is stable, so equal hits stay in the order by overlap.
     hits.sort_by(|a, b| b.0.total_cmp(&a.0));
     hits.truncate(query.options.limit.unwrap_or(Query::HITS));
     hits.into_iter()
@@ -154,7 +154,7 @@ fn found(hits: &[Hit]) -> Vec<(String, u32)> {
     hits.iter().map(|hit| (hit.id.clone(), hit.overlap)).collect()
 }
 
-/// Checks what the answer reports of hits that it does not show, if `all` documents meet its query.
+/// Checks the statement about hits that are not shown, if `all` documents meet the query.
 fn check_extent(answer: &Answer, all: usize) -> Result<(), TestCaseError> {
     prop_assert_eq!(answer.more, all > answer.hits.len());
     prop_assert!(answer.total.is_none_or(|total| total == all as u64));
@@ -201,7 +201,8 @@ proptest! {
         prop_assert_eq!(stopped.len(), answer.query.stopped as usize);
         for stopped in stopped {
             let df = WORLD.dfs[&stopped.key.parse::<u64>().unwrap()];
-            // Deleted documents count only where that decides nothing.
+            // Document frequencies may include deleted documents, but only if that does not change
+            // the decision.
             prop_assert!(df > max_df && stopped.df >= df);
         }
     }
@@ -298,7 +299,8 @@ proptest! {
             if most == 0 {
                 break;
             }
-            // Of those that add as many, the better hit, then the one stored first.
+            // Among documents that add equally much, the better hit wins, then the document stored
+            // first.
             let overlap = |id: &String| {
                 let of = &WORLD.documents[id].keys;
                 let shared = of.intersection(&keys(text)).count();
@@ -344,7 +346,7 @@ fn similarity_composes_with_tantivy_queries() {
     assert!((f64::from(best[0].0) - first.similarity.containment_of_a).abs() < 1e-6);
     let explained = similar.explain(tantivy, best[0].1).unwrap();
     assert!(f64::from(explained.value()) > 0.2);
-    // Of another snapshot it refuses to say anything.
+    // A query that was made for a snapshot refuses a different snapshot.
     let index = Index::create_in(RamDirectory::create(), "ram", config()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     let document = Document::new("a", "w1");
@@ -378,7 +380,7 @@ fn the_distribution_of_frequencies_counts_every_posting_once() {
     let mut dfs: BTreeMap<u64, u64> = BTreeMap::new();
     let mut texts = Vec::new();
     for i in 0..300 {
-        // One in ten has frequent words only.
+        // One document in ten has only frequent words.
         let text = text(i, 5 + i % 40);
         let text = if i % 10 == 0 { "w0 w1 w2 ".repeat(1 + i as usize % 3) } else { text };
         keys(&text).into_iter().for_each(|key| *dfs.entry(key).or_default() += 1);
@@ -415,7 +417,7 @@ fn the_distribution_of_frequencies_counts_every_posting_once() {
 
 #[test]
 fn ids_and_metas_are_the_same_at_every_read() {
-    // After some questions the columns are read into memory.
+    // After several reads, the columns are loaded into memory.
     let snapshot = WORLD.searcher.snapshot();
     for _ in 0..3 {
         for (id, document) in &WORLD.documents {

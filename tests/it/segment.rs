@@ -14,7 +14,7 @@ use ownedbytes::OwnedBytes;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A document as a model has it: its tokens and its signature.
+/// A document of the model: number of tokens, and signature.
 type Doc = (u32, Vec<Fingerprint>);
 
 const KEY_BITS: u8 = 40;
@@ -23,8 +23,8 @@ fn header(documents: usize) -> Header {
     Header { key_bits: KEY_BITS, documents: documents as u32, config: 7, signatures: true }
 }
 
-/// The id of a document and the digest of its text, derived from its fields. Many ids begin alike,
-/// some of them within a letter.
+/// Returns the id and digest of a document, derived from its fields. Many ids have a common
+/// beginning, which may end within a character.
 fn identity((tokens, signature): &Doc) -> (String, Digest) {
     let number = signature.iter().fold(u64::from(*tokens), |sum, f| mix64(sum ^ f.key));
     let letters = ["\u{e4}", "\u{e9}", "a", ""][number as usize % 4];
@@ -54,7 +54,7 @@ fn open(bytes: Vec<u8>) -> SegmentReader {
     SegmentReader::open("test.sig", OwnedBytes::new(bytes)).unwrap()
 }
 
-/// The segment of the kept documents of these sources.
+/// Merges the kept documents of these sources.
 fn merged(sources: &[MergeSource<'_>], documents: usize, threads: usize) -> Vec<u8> {
     let done = Cell::new(0);
     let add = |more| done.set(done.get() + more);
@@ -117,7 +117,7 @@ fn check(reader: &SegmentReader, docs: &[Doc]) {
         }
     }
     check_together(reader, &expected);
-    // In any order, and some of them twice.
+    // The order does not matter, and repetitions are allowed.
     let ordinals: Vec<u32> = (0..expected.len() as u32).flat_map(|i| [i, i / 2]).rev().collect();
     let keys: Vec<u64> = expected.keys().copied().collect();
     let by_ordinal = ordinals.iter().map(|&ordinal| keys[ordinal as usize]);
@@ -149,7 +149,7 @@ fn check_together(reader: &SegmentReader, expected: &BTreeMap<u64, BTreeSet<u32>
     assert!(terms.into_iter().eq(expected.iter().map(|(&key, docs)| (key, docs.len() as u32))));
 }
 
-/// Keys; many documents share a few of them, and no two documents share most.
+/// Keys. Many documents share a few keys, and no two documents share most keys.
 fn key(key_bits: u8) -> impl Strategy<Value = u64> {
     let mask = u64::MAX >> (64 - key_bits);
     prop_oneof![
@@ -177,7 +177,7 @@ fn doc(key_bits: u8) -> impl Strategy<Value = Doc> {
 #[test]
 #[should_panic(expected = "a key has no more bits than the segment's")]
 fn a_key_that_is_too_large_is_not_written() {
-    // It was cut, and found under another number.
+    // The key was truncated, and found under a different number.
     build(&[(1, vec![Fingerprint { key: 1 << 40, position: 0 }])], 40);
 }
 
@@ -230,13 +230,14 @@ fn fingerprints(keys: impl IntoIterator<Item = u64>) -> Vec<Fingerprint> {
 
 #[test]
 fn a_document_without_room_beside_a_key_is_not_mixed_into_it() {
-    // Of 64 bits a key leaves none: one occurrence needs none, but its document does.
+    // A key of 64 bits leaves no bits free. A single occurrence needs no bits, but its document
+    // does.
     let docs = [(0, vec![]), (1, fingerprints([2]))];
     check(&open(build(&docs, 64)), &docs);
 }
 
-/// More occurrences than are sorted on the thread that writes, of keys that are multiples of
-/// 2^`shift`: each in three documents, some of them twice in each.
+/// Returns more occurrences than the writing thread sorts itself. Keys are multiples of 2^`shift`.
+/// Each key is in three documents, sometimes twice.
 fn many(shift: u32) -> Vec<Doc> {
     let key = |doc: u64, i: u64| (mix64(doc / 3 * 800 + i * 31 / 32) % (1 << 20)) << shift;
     (0..90).map(|doc| (900, fingerprints((0..800).map(|i| key(doc, i))))).collect()
@@ -247,7 +248,7 @@ fn keys_of_one_range_and_of_all_are_written_in_order_when_another_thread_sorts()
     for (docs, signatures) in [(many(0), true), (many(20), true), (many(20), false)] {
         let build = |docs: &[Doc]| build_with(docs, KEY_BITS, signatures);
         let whole = build(&docs);
-        // Of a half no other thread sorts the keys.
+        // A half is small enough for the writing thread to sort.
         let halves = [&docs[..45], &docs[45..]].map(|half| open(build(half)));
         let sources = halves.each_ref().map(|reader| MergeSource { reader, alive: None });
         assert!(merged(&sources, docs.len(), 0) == whole, "not the bytes of a merge");
@@ -360,8 +361,8 @@ fn a_damaged_byte_is_an_error_or_harmless() {
 #[test]
 fn documents_are_found_by_their_digests() {
     let high = |low: u64| low % 3;
-    // Spread, twice each, all the same, the first and the last that exist, and alike in the bits
-    // that are searched.
+    // The digests are spread, repeated twice, all equal, the smallest, the largest, and equal in
+    // the searched bits.
     let lows: [fn(u64) -> u64; 6] =
         [mix64, |i| mix64(i / 2), |_| 7, |i| i, |i| u64::from(u32::MAX) - i, |i| i << 32 | 5];
     for low in lows {

@@ -1,4 +1,5 @@
-//! Shards answer as one index with all their documents: the three calls, composed naively.
+//! Shards together answer like a single index with all documents. The three calls are composed
+//! naively.
 
 use std::sync::LazyLock;
 
@@ -28,8 +29,8 @@ fn words(seed: u64, count: u64, of: u64) -> String {
     (0..count).map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// A text with a phrase that many have, one that few have, and some of its own; some are copies and
-/// some are near-duplicates of others.
+/// Returns a text with a common phrase, a rare phrase, and words of its own. Some texts are copies
+/// or near-duplicates of earlier texts.
 fn text(number: u64) -> String {
     match number % 12 {
         3 => text(number - 3),
@@ -46,7 +47,7 @@ fn text(number: u64) -> String {
     }
 }
 
-/// One index, and its documents over 1, 2, 7 and 40.
+/// An index, and the same documents spread over 1, 2, 7 and 40 shards.
 struct World {
     config: Config,
     whole: Searcher,
@@ -68,7 +69,7 @@ fn index(config: &Config, is_own: impl Fn(u64) -> bool) -> Searcher {
         }
     }
     writer.commit().unwrap();
-    // Deleted documents still use space, and some fingerprints are in no other document.
+    // Deleted documents still use space, and some fingerprints are only in deleted documents.
     for number in (0..DOCUMENTS).filter(|&number| is_own(number) && is_removed(number)) {
         assert!(writer.remove(&id(number)).unwrap());
     }
@@ -94,7 +95,7 @@ fn world(config: Config) -> World {
     World { whole: index(&config, |_| true), shards, config }
 }
 
-/// Prose with stop-fingerprints, a keyed index, one without texts, and one that ranks by weight.
+/// Indexes with stop-fingerprints, with a key, without texts, and with ranking by weight.
 static WORLDS: LazyLock<Vec<World>> = LazyLock::new(|| {
     let winnow = |text| Config::new("winnow(k=3,w=4)", "words", text).unwrap();
     let key = Key::new(std::array::from_fn(|at| at as u8 + 1));
@@ -178,14 +179,14 @@ fn query_text(seed: u64) -> String {
     }
 }
 
-/// Chooses one of these by bits of a number.
+/// Chooses an element by the bits of a number.
 fn one_of<T: Clone>(bits: &mut u64, of: &[T]) -> T {
     let place = *bits % of.len() as u64;
     *bits = mix64(*bits);
     of[place as usize].clone()
 }
 
-/// A query with some of all options that shards add up.
+/// Returns a query with some of the options that shards support.
 fn query(seed: u64, config: &Config) -> Query {
     let bits = &mut mix64(seed);
     let mut query = Query::text(query_text(seed));
@@ -302,7 +303,7 @@ fn a_shard_with_another_commit_refuses_to_continue() {
     };
     assert_eq!(after.spans(&query, &winners).unwrap_err().reason().code(), "conflict");
     assert_eq!(before.spans(&query, &winners).unwrap().hits.len(), 1);
-    // An answer of one shard in two states is no answer.
+    // Answers of a shard in two states must not be combined.
     let later = after.frequencies(&query, false).unwrap();
     let answers =
         ShardAnswers { frequencies: later, candidates: vec![found], hits: vec![], weights: None };

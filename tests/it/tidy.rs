@@ -1,4 +1,4 @@
-//! The layers, the doors, and other rules of the house.
+//! Layers, doors, and other rules for the code.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +27,7 @@ fn sources(dir: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The code of a file, without its comments.
+/// Returns the code of a file without comments.
 fn code(text: &str) -> String {
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
@@ -53,7 +53,7 @@ fn all_sources() -> Vec<(String, String)> {
 
 #[test]
 fn arrows_within_the_library_point_down_only() {
-    // A module and those above it, which it must not name. Between crates Cargo sees to it.
+    // Modules, each with the higher modules that it must not use. Cargo checks the order of crates.
     let of_texts = [
         ("runtime", &["text", "scheme", "compare"][..]),
         ("text", &["scheme", "compare"]),
@@ -77,7 +77,7 @@ fn arrows_within_the_library_point_down_only() {
             }
         }
     }
-    // What an index is does not need the operations on it; its door hands them on.
+    // The index itself does not depend on operations. Only `mod.rs` re-exports them.
     for (name, text) in sources("src/index") {
         let is_of_operations = name.starts_with("src/index/operations/");
         let is_above = is_of_operations || name == "src/index/mod.rs";
@@ -169,7 +169,7 @@ fn each_outside_format_has_one_door() {
 
 #[test]
 fn the_library_knows_no_programs() {
-    // What a program needs that talks to people or to a network.
+    // These crates serve programs that talk to people or to a network.
     let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"));
     let manifest = manifest.unwrap();
     let (_, rest) = manifest.split_once("\n[dependencies]\n").unwrap();
@@ -251,7 +251,8 @@ fn early_ends(text: &str) -> Vec<usize> {
         if is_next && trimmed.starts_with("fn ") {
             (test, is_next) = (Some(indentation(line)), false);
         } else if let Some(start) = test {
-            // In a block of the test itself; deeper ones may belong to closures.
+            // An early end counts only in a block of the test itself. Deeper blocks may belong to
+            // closures.
             let ends = trimmed.ends_with("{ return };") || trimmed.ends_with("{ return; }");
             let is_guard = indentation(line) == start + 4 && ends;
             let is_return = indentation(line) == start + 8 && trimmed == "return;";
@@ -279,7 +280,7 @@ fn a_test_that_cannot_run_is_ignored_and_does_not_pass() {
     }
 }
 
-/// It may be long: a program wrote it.
+/// A generated file, which may be long.
 const GENERATED: &str = "crates/cento-text/src/text/unicode/tables.rs";
 
 /// The directories with the Rust of the repository.
@@ -310,13 +311,13 @@ fn files_are_short_ascii_and_finished() {
     }
 }
 
-/// Files with lines that may be longer than 100 columns, such as tables and markup: a row has the
-/// number of these lines and the file.
+/// The list of files with lines over 100 columns, such as tables and markup. A row has the number
+/// of such lines and the file.
 const LONG_LINES: &str = "tests/data/long-lines.txt";
 
 #[test]
 fn lines_are_at_most_100_columns_long() {
-    // rustfmt leaves comments and literals alone, whatever its max_width.
+    // rustfmt wraps neither comments nor literals, whatever its max_width.
     let mut found = BTreeMap::new();
     for (name, text) in DIRECTORIES.iter().flat_map(|dir| sources(dir)) {
         let count = text.lines().filter(|line| line.chars().count() > 100).count();
@@ -344,7 +345,7 @@ fn code_without_tests(text: &str) -> String {
     if code.contains("#[test]") { String::new() } else { code }
 }
 
-/// The code of a file before its module of tests.
+/// Returns the code of a file before its test module.
 fn before_tests(text: &str) -> String {
     let code = code(text);
     let tests =
@@ -354,7 +355,7 @@ fn before_tests(text: &str) -> String {
 
 /// Where code tells errors apart by words of their messages.
 fn reads_of_messages(code: &str) -> Vec<String> {
-    // A chain of calls may have a line for each.
+    // A chain of calls may be spread over lines.
     let joined = Regex::new(r"\s*\n\s*\.").unwrap().replace_all(code, ".").into_owned();
     let message = r"\b(?:what|why|message|reason|failure|error|err|e|said|refusal|problem|cause)";
     let call = r"\.(?:contains|starts_with|ends_with|find)\(";

@@ -1,4 +1,4 @@
-//! The promises of a writer when it panics, and when its commit cannot be opened.
+//! A writer keeps its promises when it panics, and when its commit cannot be opened.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -59,7 +59,7 @@ fn a_panic_on_the_thread_that_writes_segments_is_a_defect_and_not_a_failed_disk(
     assert!(!writer.is_usable() && writer.remove("a").is_err());
     drop(writer);
     assert_holds(&index, &Model::new());
-    // A failing disk gives its own error, at whichever call notices first.
+    // A failing disk gives its own error, whichever call notices it first.
     let index = Index::in_memory(config()).unwrap();
     index.set_faults(Faults::new(|point, _| match point {
         Point::Index => Err(io::ErrorKind::StorageFull.into()),

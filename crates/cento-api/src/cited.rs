@@ -1,4 +1,4 @@
-//! Parts of a text that are the words of others.
+//! Parts of a text that quote or list other texts.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ const QUOTATIONS: &str = "Text in quotation marks, up to 2,000 bytes within a pa
      \u{300e}x\u{300f}, \u{301d}x\u{301f}; an apostrophe does not count";
 
 impl CitedPart {
-    /// Returns its name, as options have it.
+    /// Returns the name of the part in options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

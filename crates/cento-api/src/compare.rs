@@ -1,7 +1,7 @@
 //! Options of a comparison of two texts.
 //!
-//! This is the only list of these options, as that of a search is
-//! ([`SearchOptions`](crate::SearchOptions)).
+//! This is the only list of these options. The list of search options is
+//! [`SearchOptions`](crate::SearchOptions).
 
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};

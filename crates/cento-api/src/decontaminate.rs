@@ -96,8 +96,8 @@ impl DecontaminateOptions {
         Ok(())
     }
 
-    /// Returns the maximum number of documents, of this many, that may have a question of a few
-    /// tokens that is no common phrase.
+    /// Returns the maximum number of documents, out of `documents`, that may have a question of a
+    /// few tokens. A more frequent question counts as a common phrase.
     #[must_use]
     pub fn common_of(&self, documents: u64) -> u64 {
         self.common.unwrap_or((documents / 1000).max(10))

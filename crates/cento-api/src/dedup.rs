@@ -88,7 +88,7 @@ pub struct DedupOptions {
     pub group_by: Option<String>,
 }
 
-/// Shorter runs of tokens are common to texts that have nothing to do with each other.
+/// The minimum length of a cut passage, in tokens, because unrelated texts share shorter runs.
 const CUT_MIN: u32 = 5;
 
 impl DedupOptions {
@@ -129,15 +129,15 @@ impl DedupOptions {
         Ok(())
     }
 
-    /// Returns the documents that may be duplicates of each other, by their groups.
+    /// Returns which documents may be duplicates of each other, by their groups.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if two fields are to decide.
+    /// [`Error::InvalidArgument`] if `within` and `group_by` are both set.
     pub fn scope(&self) -> Result<Scope> {
         Scope::of(self.within.as_deref(), self.group_by.as_deref())
     }
 
-    /// Returns the least resemblance of a duplicate; `None` if only equal texts are duplicates.
+    /// Returns the minimum resemblance of a duplicate. `None` requires equal texts.
     #[must_use]
     pub fn resemblance(&self) -> Option<f64> {
         (!self.exact).then_some(self.min_resemblance.unwrap_or(DedupOptions::MIN_RESEMBLANCE))

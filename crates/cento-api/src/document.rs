@@ -32,24 +32,24 @@ pub fn meta_problem(meta: &Map<String, Value>) -> Option<String> {
     is_long.then(|| format!("the meta object has {len} bytes; the maximum is {META_BYTES_MAX}"))
 }
 
-/// The longest id.
+/// The maximum size of an id, in bytes.
 pub const ID_BYTES_MAX: usize = 1024;
 
 /// The longest meta object, as JSON.
 pub const META_BYTES_MAX: usize = 64 << 10;
 
-/// The longest meta object in its written form, which includes white space and escapes. Parsed, it
-/// may take a hundred times that, so a longer one is not parsed.
+/// The maximum size of a meta object as written, with white space and escapes, in bytes. A longer
+/// object is not parsed, because parsing may take a hundred times the bytes.
 pub const META_WRITTEN_BYTES_MAX: usize = 4 * META_BYTES_MAX;
 
 /// The maximum depth of a meta object, which is traversed by recursion.
 pub const META_DEPTH_MAX: usize = 128;
 
-/// Converts a JSON value to an id: a string; a number or a truth value as it is written, a whole
-/// number as its digits; no id if the value is `null` or an empty string.
+/// Converts a JSON value to an id. A string stays a string, a whole number becomes its digits, and
+/// any other number or truth value its written form. `null` and an empty string give no id.
 ///
 /// # Errors
-/// When it is a list or an object, or a string with half of a surrogate pair; a clause.
+/// For a list, an object, or a string with half of a surrogate pair, as a clause.
 pub fn id_of_json(json: &RawValue) -> Result<Option<String>, String> {
     let json = json.get();
     let id = match json.as_bytes().first() {
@@ -75,12 +75,12 @@ fn of_number(json: &str) -> String {
     }
 }
 
-/// Converts a JSON value to a meta object: an object, also in a string; `null` is an empty one. Any
-/// other value becomes a member of the name `field`. A value that is too long for a meta object is
-/// not parsed.
+/// Converts a JSON value to a meta object. The value is an object, a string with an object, or
+/// `null`, which gives an empty object. Any other value becomes a member named `field`. A value
+/// that is too long for a meta object is not parsed.
 ///
 /// # Errors
-/// When it is too long, or no JSON; a clause that names the field.
+/// When the value is too long, or not JSON, as a clause that names the field.
 pub fn meta_of_json(field: &str, json: &RawValue) -> Result<Map<String, Value>, String> {
     let json = json.get();
     if json.len() > META_WRITTEN_BYTES_MAX {
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_meta_object_with_two_fields_of_one_name_is_refused() {
-        // The last one was kept.
+        // The last value was kept silently.
         let check = |json: &str, name: &str| {
             let raw = RawValue::from_string(json.to_owned()).unwrap();
             let said = meta_of_json("m", &raw).unwrap_err();

@@ -1,10 +1,10 @@
-//! The errors of cento, and their reasons.
+//! The errors of cento, with reasons for programs.
 //!
-//! There is one error type. A message names the file and the place, and advises, but names no
-//! option of the command. Programs use its [`reason`](Error::reason), and never read the message.
-//! The lower-level cause, if any, is the [`source`](std::error::Error::source). Broken invariants
-//! inside cento are assertions; where a panic must not end unrelated work, it is caught and becomes
-//! [`Error::Internal`].
+//! There is a single error type. A message names the file and the place and gives advice, but
+//! mentions no option of the command. Programs use the [`reason`](Error::reason), and never read
+//! the message. The cause in a lower layer, if any, is the [`source`](std::error::Error::source).
+//! Broken invariants inside cento are assertions. Where a panic must not end unrelated work, the
+//! panic is caught and becomes [`Error::Internal`].
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -20,9 +20,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Any failure of a cento operation.
 ///
-/// The message names the place and the fault, and often the remedy;
-/// [`source`](std::error::Error::source) is the cause in a lower layer. Programs tell errors apart
-/// by [`reason`](Error::reason), not by their messages.
+/// The message names the place and the fault, and often the remedy. The cause in a lower layer is
+/// the [`source`](std::error::Error::source). Programs distinguish errors by their
+/// [`reason`](Error::reason), not by messages.
 ///
 /// ```
 /// use cento_api::{Error, Preset, Reason};
@@ -41,7 +41,7 @@ pub enum Error {
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// The system's reason.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A file of the index does not contain what its writer must have written.
@@ -50,17 +50,17 @@ pub enum Error {
     Spec {
         /// The specification as given.
         spec: String,
-        /// The reason.
+        /// The reason, for programs.
         reason: Reason<'static>,
         /// The problem with the specification, as a clause.
         what: String,
     },
-    /// An index, or a directory or URL for one, that cannot be used as requested: missing, already
-    /// there, or built by another version of the scheme, the analyzer or the format.
+    /// An index, or a directory or URL for an index, that cannot be used as requested: missing,
+    /// existing already, or built by a different version of scheme, analyzer or format.
     Index {
         /// The directory of the index.
         path: PathBuf,
-        /// The reason.
+        /// The reason, for programs.
         reason: Reason<'static>,
         /// The problem, as a clause, and advice.
         what: String,
@@ -83,43 +83,42 @@ pub enum Error {
     Input {
         /// The place of the input: a path, with `:line` for JSON lines.
         place: String,
-        /// The reason.
+        /// The reason, for programs.
         reason: Reason<'static>,
         /// The problem with the input, as a clause.
         what: String,
     },
     /// An argument that cannot be used, or arguments that contradict each other.
     InvalidArgument {
-        /// The argument, as the field of a query or an options struct is called, if it is one
-        /// alone.
+        /// The argument, under its name in queries and options. `None` for several arguments.
         argument: Option<Cow<'static, str>>,
         /// The problem with the argument, as a sentence.
         what: String,
     },
     /// No document has this id.
     UnknownId {
-        /// The id.
+        /// The unknown id.
         id: String,
     },
     /// A service refused a request.
     Service {
         /// The URL of the service.
         url: String,
-        /// Its code for the reason: that of a [`Reason`], or one that only services have.
+        /// The code of the reason. Either the code of a [`Reason`], or a code of services only.
         code: String,
-        /// The argument, feature, field or format that the reason is about, if it names one.
+        /// The argument, feature, field or format that the reason is about, if any.
         detail: Option<String>,
-        /// Its reason, as a sentence.
+        /// The message of the service, as a sentence.
         message: String,
     },
     /// The operation needs more memory than is allowed, or than is free.
     Memory {
         /// The consumer of the memory, and the amount allowed, as a sentence.
         what: String,
-        /// Whether others use the memory at present, so that the same can succeed later.
+        /// Whether the memory is only in use at present, so that a repetition can succeed later.
         is_for_now: bool,
     },
-    /// Another change came first. Nothing is wrong, and nothing was changed.
+    /// A different change came first. Nothing is wrong, and nothing was changed.
     Conflict {
         /// The change that came first.
         kind: ConflictKind,
@@ -128,11 +127,11 @@ pub enum Error {
     },
     /// The caller stopped the operation.
     Cancelled,
-    /// A broken invariant inside cento, such as a panic: never the caller's fault.
+    /// A broken invariant inside cento, such as a panic. Never the caller's fault.
     Internal {
         /// The attempted action, or the document in question.
         place: String,
-        /// The finding, as a clause; never the text of a panic, which may contain private data.
+        /// The finding, as a clause. Never the text of a panic, which may contain private data.
         what: String,
     },
 }
@@ -142,9 +141,9 @@ pub enum Error {
 pub struct Corruption {
     /// The file, as a name inside the index directory or as a path.
     pub file: String,
-    /// The section of the file, as segments-format.md names it.
+    /// The section of the file, under its name in segments-format.md.
     pub section: &'static str,
-    /// The byte offset in the file; the damage begins there or later.
+    /// The byte offset in the file. The damage begins at the offset or later.
     pub offset: u64,
     /// The finding, as a clause.
     pub what: String,
@@ -201,8 +200,8 @@ impl Error {
         }
     }
 
-    /// Splits the message, for lists of omitted documents, into the file or document that the error
-    /// is about, empty if the message names it, and the problem.
+    /// Splits the message for lists of skipped documents into the file or document concerned, and
+    /// the problem. The first is empty if the message itself names the file.
     #[must_use]
     pub fn place_and_message(&self) -> (String, String) {
         match self {
@@ -222,7 +221,7 @@ impl Error {
         Error::Spec { spec: spec.into(), reason: reason.unwrap_or(Reason::InvalidSpec), what }
     }
 
-    /// Makes the error for an index that cannot be used as requested.
+    /// Returns the error for an index that cannot be used as requested.
     pub fn index(
         path: impl AsRef<Path>,
         reason: Reason<'static>,
@@ -231,17 +230,17 @@ impl Error {
         Error::Index { path: path.as_ref().to_owned(), reason, what: what.into() }
     }
 
-    /// Makes the error for an `argument` that cannot be used.
+    /// Returns the error for an invalid `argument`.
     pub fn argument(argument: impl Into<Cow<'static, str>>, what: impl Into<String>) -> Error {
         Error::InvalidArgument { argument: Some(argument.into()), what: what.into() }
     }
 
-    /// Makes the error for arguments that cannot be used together.
+    /// Returns the error for arguments that contradict each other.
     pub fn arguments(what: impl Into<String>) -> Error {
         Error::InvalidArgument { argument: None, what: what.into() }
     }
 
-    /// Makes the error for a change that lost to another one.
+    /// Returns the error for a change that lost against an earlier change.
     pub fn conflict(kind: ConflictKind, what: impl Into<String>) -> Error {
         Error::Conflict { kind, what: what.into() }
     }
@@ -251,15 +250,15 @@ impl Error {
         Error::Internal { place: place.into(), what: what.into() }
     }
 
-    /// Returns the result of `work`; [`Error::Internal`] at `place` if it panics. Data that it was
-    /// changing may then be half changed: the caller has to discard them.
+    /// Returns the result of `work`, or [`Error::Internal`] at `place` if it panics. After a panic,
+    /// data that `work` was changing may be inconsistent, so the caller has to discard the data.
     pub fn catch<T>(place: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Error::internal(place, "it panicked")))
     }
 
-    /// Makes the error for a `subject` that needs `bytes` of memory that are not free within the
-    /// allowed `bytes_max`.
+    /// Returns the error for a `subject` that needs `bytes` of memory, which the limit `bytes_max`
+    /// does not allow, or not at present.
     pub fn memory(subject: impl fmt::Display, bytes: usize, bytes_max: usize) -> Error {
         let (needed, max) = (bytes.div_ceil(1 << 20), bytes_max >> 20);
         let is_for_now = bytes <= bytes_max;
@@ -337,8 +336,7 @@ impl StdError for Error {
     }
 }
 
-/// Returns the reason that is found in an error of the system or of another crate, or in its
-/// causes.
+/// Returns the first reason among an error of the system or another crate, and its causes.
 fn reason_of_cause<'e>(error: &'e (dyn StdError + 'static)) -> Option<Reason<'e>> {
     for error in causes(error) {
         if let Some(refusal) = error.downcast_ref::<Refusal>() {

@@ -1,4 +1,4 @@
-//! Families of passages: one passage, and all documents that carry it.
+//! Families of passages: a passage, with all documents that carry it.
 
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};

@@ -196,11 +196,11 @@ impl PairOptions {
 /// ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// All.
+    /// All pairs, whatever the groups.
     Everywhere,
-    /// Those of documents of one group.
+    /// Pairs within a group.
     Within(String),
-    /// Those of documents of different groups.
+    /// Pairs of documents from different groups.
     Across(String),
 }
 

@@ -1,4 +1,4 @@
-//! The fault of a JSON text, in the words of its writer instead of those of a parser.
+//! Describes the fault of a JSON text in terms of JSON, not of the parser.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 use serde_json::{Error, Map, Value};
 
-/// The messages of the parser that name its own terms, and their subjects.
+/// Messages of the parser in its own terms, with plain replacements.
 const PROBLEMS: [(&str, &str); 19] = [
     ("EOF while parsing a list", "it ends within a list"),
     ("EOF while parsing an object", "it ends within an object"),
@@ -31,8 +31,8 @@ const PROBLEMS: [(&str, &str); 19] = [
     ("recursion limit exceeded", "it is nested too deeply, beyond the recursion limit"),
 ];
 
-/// Describes the fault of a JSON text, as a clause: the value there, and the one needed. It lacks
-/// the place, which [`Error::column`] has.
+/// Describes the fault of a JSON text, as a clause: the value found and the value needed. The place
+/// is in [`Error::column`].
 #[must_use]
 pub fn problem(error: &Error) -> String {
     let what = error.to_string();
@@ -49,9 +49,9 @@ pub fn problem(error: &Error) -> String {
     }
 }
 
-/// Returns the value that is there, and the one needed, of a message of serde about a value of
-/// another kind; `None` for other messages. serde names types of Rust and of its own: `struct
-/// Webhook`, `sequence`, `u64`; writers of JSON know objects, lists and numbers.
+/// Returns the value found and the value needed, from a message of serde about a value of a
+/// different type. Returns `None` for other messages. serde names types of Rust (`struct Webhook`,
+/// `sequence`, `u64`), but writers of JSON know objects, lists and numbers.
 #[must_use]
 pub fn wrong_value(message: &str) -> Option<(String, &str)> {
     let (found, wanted) = ["invalid type: ", "invalid value: ", "invalid length "]
@@ -60,16 +60,16 @@ pub fn wrong_value(message: &str) -> Option<(String, &str)> {
     Some((given(found), needed(wanted)))
 }
 
-/// Returns the names of the fields of a JSON object in their order, each as often as it is there;
-/// empty for anything else.
+/// Returns the field names of a JSON object in order, including repetitions. Other values have no
+/// names.
 #[must_use]
 pub fn field_names(json: &str) -> Vec<String> {
     let members: Members<'_> = serde_json::from_str(json).unwrap_or_default();
     members.0.into_iter().map(|(name, _)| name).collect()
 }
 
-/// Returns a name that two fields of an object in this JSON text have, however deep, if the parser
-/// found this number of `fields` in it: it keeps one of them and drops the others silently.
+/// Returns a name that any object in this JSON text repeats. `fields` is the number of fields after
+/// parsing. The parser silently drops repeated fields, so a larger number in the text reveals them.
 #[must_use]
 pub fn repeated_field(json: &str, fields: usize) -> Option<String> {
     if fields == colons(json) { None } else { repeated(json.trim_ascii_start()) }
@@ -85,13 +85,13 @@ pub fn fields_in(value: &Value) -> usize {
     }
 }
 
-/// Returns the number of fields of an object and of all objects in it.
+/// Returns the number of fields of an object and of the objects in it.
 #[must_use]
 pub fn fields_of(object: &Map<String, Value>) -> usize {
     object.len() + object.values().map(fields_in).sum::<usize>()
 }
 
-/// Returns the number of colons outside of strings: one for each field.
+/// Returns the number of colons outside of strings, which is the number of fields in the text.
 fn colons(json: &str) -> usize {
     let (mut colons, mut is_string, mut bytes) = (0, false, json.bytes());
     while let Some(byte) = bytes.next() {
@@ -105,7 +105,7 @@ fn colons(json: &str) -> usize {
     colons
 }
 
-/// See [`repeated_field`].
+/// Finds a repeated name by parsing, for [`repeated_field`].
 fn repeated(json: &str) -> Option<String> {
     if json.starts_with('[') {
         let values: Vec<&RawValue> = serde_json::from_str(json).ok()?;
@@ -146,10 +146,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// The maximum number of characters of a string that a message repeats.
+/// The maximum length of a string in a message, in characters.
 const STRING_MAX: usize = 60;
 
-/// Returns the kind of value that was given, as JSON has it.
+/// Returns the kind of the value found, in terms of JSON.
 fn given(found: &str) -> String {
     match found.split_once(' ') {
         Some(("boolean", value)) => value.trim_matches('`').to_owned(),
@@ -171,7 +171,7 @@ fn given(found: &str) -> String {
     }
 }
 
-/// Returns the kind of value that is needed, as JSON has it.
+/// Returns the kind of the value needed, in terms of JSON.
 fn needed(wanted: &str) -> &str {
     match wanted {
         "a boolean" => "true or false",

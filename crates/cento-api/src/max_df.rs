@@ -16,11 +16,11 @@ use crate::error::Error;
 pub enum MaxDf {
     /// A number of documents.
     Documents(u64),
-    /// This share of all documents, 0 to 1.
+    /// This share of all documents, from 0 to 1.
     Share(f64),
-    /// The larger of 10,000 documents and a thousandth of all. On 37,148 licence texts, the most
-    /// repetitive corpus at hand, a limit of 1,000 lost 57 % of the hits of containment 0.1 and
-    /// saved a third of the time of short queries; 10,000 loses none.
+    /// The larger of 10,000 documents and a thousandth of all documents. On 37,148 license texts,
+    /// the most repetitive corpus at hand, a limit of 1,000 lost 57 % of the hits with containment
+    /// 0.1 and saved a third of the time of short queries. 10,000 loses no hits.
     #[default]
     Default,
 }

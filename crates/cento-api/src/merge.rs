@@ -1,4 +1,4 @@
-//! Merging of finished indexes into one.
+//! Options for merging finished indexes.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
-//! Patterns that read the parts of names: who handed in this file?
+//! Patterns that read facts from file names, such as the author of a submission.
 //!
-//! Learning platforms put several facts into one name, such as
-//! `lindqvistada_LATE_91230_5550000_Main.java`. A pattern names them:
+//! Learning platforms put several facts into a name, such as
+//! `lindqvistada_LATE_91230_5550000_Main.java`. A pattern gives each fact a field:
 //! `{document}{_LATE?}_{*}_{*}_{part}`.
 
 use std::cell::RefCell;
@@ -34,7 +34,7 @@ pub struct NamePattern {
 enum Piece {
     Text(String),
     Optional(String),
-    /// A field; without a name it is not reported.
+    /// A field. An unnamed field is not reported.
     Field(Option<String>),
 }
 
@@ -42,10 +42,10 @@ enum Piece {
 pub type NameFields<'a> = Vec<(&'a str, &'a str)>;
 
 impl NamePattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// When a brace is open, a field has no valid name or the name of another, or two fields have
+    /// When a brace is not closed, the name of a field is invalid or repeated, or two fields have
     /// no text between them.
     pub fn new(text: &str) -> Result<NamePattern> {
         let refused = |what: String| {
@@ -84,7 +84,7 @@ impl NamePattern {
         text.contains(['{', '}'])
     }
 
-    /// Returns the pattern as it was given.
+    /// Returns the pattern as given.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -98,8 +98,8 @@ impl NamePattern {
         })
     }
 
-    /// Returns the fields of a path, if all of it fits. A field that ends the pattern takes the
-    /// rest of the path.
+    /// Returns the fields of a path, or `None` if the path as a whole does not fit. A field at the
+    /// end of the pattern takes the remaining path, including slashes.
     #[must_use]
     pub fn of_path<'a>(&'a self, path: &'a str) -> Option<NameFields<'a>> {
         Matching::new(self, path, true).fields()
@@ -140,13 +140,14 @@ fn piece(text: &str) -> std::result::Result<Piece, String> {
     }
 }
 
-/// A pattern on its way through a text.
+/// The search for a match of a pattern with a text.
 struct Matching<'a> {
     pattern: &'a NamePattern,
     text: &'a str,
-    /// Whether a field that ends the pattern takes the rest.
+    /// Whether a field at the end of the pattern takes the remaining text.
     takes_rest: bool,
-    /// Where the rest of the pattern was found not to fit, so that each place is tried once.
+    /// Positions where the remaining pattern does not fit, so that each position is tried only
+    /// once.
     failed: RefCell<HashSet<(usize, usize)>>,
 }
 
@@ -160,7 +161,8 @@ impl<'a> Matching<'a> {
             Piece::Text(text) => self.text.contains(text.as_str()),
             _ => true,
         };
-        // Most names lack a text of the pattern of another platform.
+        // A quick test, because most names lack a text that the pattern of another platform
+        // requires.
         if !self.pattern.pieces.iter().all(is_in) {
             return None;
         }
@@ -207,7 +209,7 @@ impl<'a> Matching<'a> {
         let ends = rest[..end].char_indices().map(|(at, _)| at).chain([end]);
         let known = fields.len();
         ends.filter(|&len| len > 0 || name.is_none()).any(|len| {
-            // What ends the pattern takes all that is left.
+            // The end of the pattern must match the end of the text.
             if is_last && start + len < self.text.len() {
                 return false;
             }

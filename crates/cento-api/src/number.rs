@@ -1,4 +1,4 @@
-//! Numbers as people write and read them.
+//! Numbers in the notation that people write and read.
 
 /// Writes a number with a comma between thousands.
 #[must_use]
@@ -14,7 +14,7 @@ pub fn count(number: u64) -> String {
     out
 }
 
-/// Writes a number of things; `one` is the singular.
+/// Writes a number of things. `one` is the singular of their name.
 #[must_use]
 pub fn counted(number: u64, one: &str) -> String {
     let stem = one.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
@@ -25,10 +25,10 @@ pub fn counted(number: u64, one: &str) -> String {
     }
 }
 
-/// Parses a number of bytes such as `512MiB`, `1GB` or `4096` names.
+/// Parses a number of bytes, such as `512MiB`, `1GB` or `4096`.
 ///
 /// # Errors
-/// When the text has another form, as a clause.
+/// When the text has a different form, as a clause.
 pub fn parse_bytes(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_ascii_end();
     let unit = text[digits.len()..].trim_ascii().to_ascii_lowercase();

@@ -36,22 +36,23 @@ impl Overlap {
         Overlap::new(shared, a.len() as u32, b.len() as u32)
     }
 
-    /// Exchanges the documents.
+    /// Returns the overlap with the two documents exchanged.
     #[must_use]
     pub fn swapped(self) -> Overlap {
         Overlap { shared: self.shared, in_a: self.in_b, in_b: self.in_a }
     }
 
-    /// Returns C(A,B): the share of the first that is in the second, 0 to 1; 0 if the first is
-    /// empty.
+    /// Returns C(A,B), the share of the first document that is in the second, from 0 to 1. An empty
+    /// first document gives 0.
     #[must_use]
     pub fn containment(self) -> f64 {
         share(self.shared, self.in_a)
     }
 
-    /// Returns the share of both together that is in both, 0 to 1; 0 if both are empty.
+    /// Returns the share of fingerprints of either document that are in both, from 0 to 1. Two
+    /// empty documents give 0.
     ///
-    /// It is at most [`containment`](Self::containment), of either in the other.
+    /// The resemblance never exceeds the [`containment`](Self::containment) in either direction.
     #[must_use]
     pub fn resemblance(self) -> f64 {
         share(self.shared, self.in_a + self.in_b - self.shared)
@@ -100,7 +101,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// Returns the category of a pair with these containments; `None` if either is a tenth or less.
+    /// Returns the category of a pair with these containments, or `None` if either is at most 0.1.
     #[must_use]
     pub fn of(a_in_b: f64, b_in_a: f64) -> Option<Category> {
         let range = |containment: f64| match containment {
@@ -121,7 +122,7 @@ impl Category {
     }
 }
 
-/// Returns the quotient of two counts; 0 if the divisor is 0.
+/// Returns the quotient of two counts, or 0 if the divisor is 0.
 fn share(part: u32, of: u32) -> f64 {
     if of == 0 { 0.0 } else { f64::from(part) / f64::from(of) }
 }
@@ -131,7 +132,7 @@ fn share(part: u32, of: u32) -> f64 {
 #[must_use]
 pub fn least_overlap(threshold: f64, of: u32) -> u32 {
     let mut least = (threshold * f64::from(of)) as u32;
-    // The product may be off by one either way; the quotient decides about a hit.
+    // The product may be off by one in either direction, so the quotient decides about a hit.
     least = least.saturating_sub(1);
     while least < of && share(least, of) < threshold {
         least += 1;

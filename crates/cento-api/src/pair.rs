@@ -1,4 +1,4 @@
-//! A pair of documents, as programs show it.
+//! A pair of documents, in the form that programs exchange.
 
 use serde::{Deserialize, Serialize};
 
@@ -68,9 +68,9 @@ pub struct PairReport {
 }
 
 impl PairReport {
-    /// Tells whether the pair is an edge of a graph and joins two documents in a cluster: a passage
-    /// says more than chance, or may, because the search for passages was cut short; and no program
-    /// is too short to tell. Without texts there are no passages to look for.
+    /// Returns whether the pair joins two documents in a cluster. A passage must say more than
+    /// chance, or may do so because the search for passages was cut short, and neither program may
+    /// be too short to judge. Without texts, no passages are required.
     #[must_use]
     pub fn is_edge(&self) -> bool {
         let has_passage = self.passages.as_ref().is_none_or(|found| !found.is_empty());
@@ -93,7 +93,7 @@ pub struct WeightedSimilarity {
 }
 
 impl WeightedSimilarity {
-    /// Exchanges the documents.
+    /// Returns the similarity with the two documents exchanged.
     #[must_use]
     pub fn swapped(self) -> WeightedSimilarity {
         WeightedSimilarity {

@@ -1,7 +1,7 @@
 //! Parts of a document: the files of a submission, the chapters of a book.
 //!
-//! The texts of the parts, joined with line feeds, are the text of the document; a part knows where
-//! its text begins. What the parts are called and how many there are is checked here.
+//! The text of the document is the texts of the parts, joined with line feeds. A part records where
+//! its text begins. This module checks the names and the number of parts.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -78,19 +78,20 @@ pub fn exchanged_parts(parts: &[Part], text: &str) -> Vec<PartText> {
     part_texts(parts, text).map(part).collect()
 }
 
-/// Returns the part that has this byte of the text, or is before it.
+/// Returns the part with this byte of the text. A line feed between parts belongs to the part
+/// before.
 #[must_use]
 pub fn part_at(parts: &[Part], byte: u32) -> Option<&Part> {
     let after = parts.partition_point(|part| part.start <= byte);
     parts.get(after.checked_sub(1)?)
 }
 
-/// Returns the part that has this token of the document, if it is recorded where parts begin.
+/// Returns the part with this token of the document, or `None` if the parts do not record tokens.
 #[must_use]
 pub fn part_at_token(parts: &[Part], token: u32) -> Option<&Part> {
     let is_recorded = parts.iter().all(|part| part.first_token.is_some());
     let after = parts.partition_point(|part| part.first_token.is_some_and(|first| first <= token));
-    // A part without tokens begins where the next one does, which has the token.
+    // A part without tokens begins at the same token as the next part, which has the token.
     parts.get(after.checked_sub(1)?).filter(|_| is_recorded)
 }
 

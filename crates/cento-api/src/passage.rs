@@ -1,4 +1,4 @@
-//! A passage that two texts have in common.
+//! A passage that two texts share.
 
 use serde::{Deserialize, Serialize};
 
@@ -88,7 +88,7 @@ pub struct Passage {
     pub b_origin: Option<Origin>,
 }
 
-/// How often a passage that is shown may be expected by chance, unless that is specified.
+/// The default maximum number of chance occurrences of a shown passage.
 pub const MAX_EXPECTED: f64 = 0.01;
 
 /// Refuses a number of expected passages below zero.
@@ -129,7 +129,7 @@ pub enum Unit {
 }
 
 impl Passage {
-    /// Returns a passage without pages and lines, whose bytes are all matched.
+    /// Returns a passage without pages and lines. Every byte is matched.
     #[must_use]
     pub fn new(a: (u32, u32), b: (u32, u32), unit: Unit, tokens: u32, similarity: f64) -> Passage {
         Passage {
@@ -162,8 +162,8 @@ impl Passage {
         self
     }
 
-    /// Returns the parts of `a` that `b` has too, in the same unit: all of it if letters were
-    /// aligned.
+    /// Returns the parts of `a` that `b` also has, in the same unit. If letters were aligned, this
+    /// is all of `a`.
     #[must_use]
     pub fn matched_in_a(&self) -> &[(u32, u32)] {
         match self.matched_ranges.is_empty() || self.by_letters {

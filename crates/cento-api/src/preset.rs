@@ -1,14 +1,14 @@
 //! Settings of an index by its purpose.
 //!
-//! A preset is a scheme, an analyzer, a ranking and a threshold that suit one kind of text, by the
-//! figures of docs/concepts/presets.md. The index keeps its name, so that later calls use its
-//! ranking and its threshold as defaults.
+//! A preset is a scheme, an analyzer, a ranking and a threshold that suit a kind of text, chosen by
+//! the figures of docs/concepts/presets.md. The index keeps the name of its preset, so that later
+//! calls take their defaults from the preset.
 //!
-//! The rule for all interfaces: an option of the caller wins over the preset, and the preset over
-//! the default of the call. A ranking applies to searches and pairs. A threshold applies to
-//! decisions about near-duplicates (pairs, clusters, deduplication) and never to searches: a search
-//! for a quotation would find nothing in an index of near-duplicates. The library applies the rule
-//! and reports the defaults that it used ([`PresetDefaults`]).
+//! All interfaces follow one rule: an option of the caller wins over the preset, and the preset
+//! wins over the default of the call. A ranking applies to searches and pairs. A threshold applies
+//! only to decisions about near-duplicates (pairs, clusters, deduplication). It never applies to
+//! searches, because a search for a quotation would find nothing in an index of near-duplicates.
+//! The library applies the rule, and reports the defaults that it used ([`PresetDefaults`]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,7 +28,7 @@ pub const REUSE: &str = "reuse";
 /// elsewhere, and single words survive in a sentence where no pair does.
 pub const REUSE_SPEC: &str = "pairs(n=100)";
 
-/// The analyzer for reused text that was rewritten: a text of a few sentences keeps its stop words.
+/// The analyzer for rewritten text. In a text of a few sentences, stop words stay.
 pub const REUSE_ANALYZER: &str = "avtor(stop=2)";
 
 /// The purpose of an index, which sets its scheme, its analyzer and defaults of later calls.
@@ -82,23 +82,24 @@ struct Settings {
 /// On 366 MB of English documentation it keeps 10.4 M fingerprints, 28 a kilobyte.
 pub const DEFAULT_SPEC: &str = "winnow(k=5,w=10)";
 
-/// The scheme for texts with wrong letters, over letters.
+/// The scheme for texts with wrong letters, with runs of letters.
 ///
-/// A run is chosen by its value alone, so a wrong letter changes the seven runs that have it and no
-/// choice beside them, as it does in windows. `p=9` is the densest choice whose signatures have at
-/// most three times the bytes of those of the default scheme. research/RESULTS.md has the figures.
+/// The value of a run alone decides whether it is chosen. A wrong letter therefore changes only the
+/// seven runs that contain the letter. With windows, it would change neighboring choices, too.
+/// `p=9` is the densest choice whose signatures have at most three times the bytes of the default
+/// scheme. research/RESULTS.md has the figures.
 const LETTERS_SPEC: &str = "mod(k=7,p=9)";
 
-/// The least resemblance of a document with wrong letters to one that it is dropped for: at least
-/// as much of either text is in the other. Pairs are found by far less, which an item that two
-/// pages share has, too, and the rest of a dropped page is lost. Of 752 different pages, 0.05 drops
-/// 152, 0.5 two, 0.6 none (QUALITY.md).
+/// The minimum resemblance for dropping a document with wrong letters. Finding a pair requires far
+/// less, but two different pages that share an item meet that, too, and the remaining text of a
+/// dropped page is lost. Of 752 different pages, 0.05 drops 152 pages, 0.5 drops two, and 0.6 drops
+/// no page (QUALITY.md). The containments are at least as large as the resemblance.
 const NOISY_DUPLICATES: f64 = 0.6;
 
 /// The default analyzer.
 const WORDS: &str = "words";
 
-/// In the order of [`Preset::ALL`].
+/// Settings in the order of [`Preset::ALL`].
 const SETTINGS: [Settings; 8] = [
     Settings {
         name: "essays",
@@ -175,7 +176,7 @@ const SETTINGS: [Settings; 8] = [
 ];
 
 impl Preset {
-    /// All presets, in the order of lists.
+    /// All presets, in the order of printed lists.
     pub const ALL: &'static [Preset] = &[
         Preset::Essays,
         Preset::Web,
@@ -197,7 +198,7 @@ impl Preset {
         self.settings().name
     }
 
-    /// Returns the texts that it suits, as a clause.
+    /// Returns the kind of texts that the preset suits, as a clause.
     #[must_use]
     pub fn purpose(self) -> &'static str {
         self.settings().purpose
@@ -209,27 +210,28 @@ impl Preset {
         self.settings().scheme
     }
 
-    /// Returns the specification of the analyzer. That of programs, `code`, needs a language before
+    /// Returns the specification of the analyzer. `code`, for source code, needs a language before
     /// it can be used.
     #[must_use]
     pub fn analyzer(self) -> &'static str {
         self.settings().analyzer
     }
 
-    /// Returns the ranking of searches and pairs, if it sets one.
+    /// Returns the ranking of searches and pairs, or `None` if the preset sets no ranking.
     #[must_use]
     pub fn rank(self) -> Option<PresetRank> {
         self.settings().rank
     }
 
-    /// Returns the least resemblance of near-duplicates, if it sets one.
+    /// Returns the minimum resemblance of near-duplicates, or `None` if the preset sets no
+    /// threshold.
     #[must_use]
     pub fn min_resemblance(self) -> Option<f64> {
         self.settings().min_resemblance
     }
 
-    /// Returns the least resemblance of a document that is dropped as a duplicate, if it sets one:
-    /// at least that of near-duplicates.
+    /// Returns the minimum resemblance of a dropped duplicate, or `None` if the preset sets no
+    /// threshold. At least the minimum for near-duplicates.
     #[must_use]
     pub fn dedup_min_resemblance(self) -> Option<f64> {
         self.settings().dedup_min_resemblance
@@ -281,7 +283,7 @@ impl clap::ValueEnum for Preset {
 }
 
 impl PresetRank {
-    /// Returns the name, as options have it.
+    /// Returns the name of the ranking in options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

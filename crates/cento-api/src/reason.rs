@@ -1,9 +1,9 @@
 //! Reasons why an operation failed.
 //!
-//! A [`Reason`] is for programs, as a message is for people:
-//! [`Error::reason`](crate::Error::reason) gives it, whatever the error is about. Status codes,
-//! exceptions and hints follow from it. A lower layer that reports an [`io::Error`] puts a
-//! [`Refusal`] in it, which carries the reason.
+//! A [`Reason`] is for programs, and a message is for people.
+//! [`Error::reason`](crate::Error::reason) returns the reason of any error. Status codes,
+//! exceptions and hints follow from the reason. A lower layer that reports an [`io::Error`] puts a
+//! [`Refusal`] inside, which carries the reason.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -21,17 +21,16 @@ use std::io;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason<'a> {
-    /// An argument has a value that cannot be used, or contradicts another.
+    /// An argument has an invalid value, or two arguments contradict each other.
     InvalidArgument {
-        /// The argument, as the field of a query or an options struct is called, if it is one
-        /// alone.
+        /// The argument, under its name in queries and options. `None` for several arguments.
         argument: Option<&'a str>,
     },
     /// The specification of a scheme, an analyzer or a measure cannot be used.
     InvalidSpec,
     /// This build lacks a part of cento.
     Unsupported {
-        /// The feature that has the part; the message names the package.
+        /// The feature that has the part. The message names the package.
         feature: &'a str,
     },
     /// The frequency table that the scheme or measure needs is missing.
@@ -42,7 +41,7 @@ pub enum Reason<'a> {
     NotAFrequencyTable,
     /// Fingerprints depend on a key that was not given.
     NeedsKey,
-    /// Fingerprints depend on another key than the one that was given, or on none.
+    /// Fingerprints depend on a different key than the given key, or on no key.
     OtherKey,
     /// No document has the id.
     UnknownId,
@@ -52,7 +51,7 @@ pub enum Reason<'a> {
     RecordTooLong,
     /// A document needs more memory than one document may use.
     DocumentTooLarge,
-    /// A record has no field of the name that was given, or none of the usual names.
+    /// A record lacks the field with the given name, or any field with a usual name.
     MissingField {
         /// The field of a document that the record lacks: `text` or `id`.
         field: &'a str,
@@ -70,9 +69,9 @@ pub enum Reason<'a> {
     UnusableIgnoreFile,
     /// The index has another document of this id, which was not chosen by the caller.
     IdTaken,
-    /// Two indexes that are to become one have a document of the same id.
+    /// Two indexes that are to be merged have documents with the same id.
     SharedId,
-    /// The document was withdrawn from the index, or is a copy of one that was.
+    /// The document was withdrawn from the index, or is a copy of a withdrawn document.
     Withdrawn,
     /// There is no index.
     NotFound,
@@ -86,9 +85,9 @@ pub enum Reason<'a> {
     NoManifest,
     /// The index was not made by cento.
     NotAnIndex,
-    /// The index signs texts in another way: their fingerprints cannot be compared.
+    /// The index signs texts in a different way, so fingerprints cannot be compared.
     OtherScheme,
-    /// The settings of the index differ from the requested ones.
+    /// The settings of the index differ from the requested settings.
     OtherSettings,
     /// Another version of cento, with another format, wrote the index or manifest.
     OtherVersion,
@@ -102,7 +101,7 @@ pub enum Reason<'a> {
     Interrupted,
     /// The index or directory cannot be used for this in its present state.
     Unsuitable,
-    /// An earlier write failed; the index is in the state of its last commit.
+    /// An earlier write failed. The index is in the state of its last commit.
     WriteFailed,
     /// Another process is writing to the index.
     Locked,
@@ -110,21 +109,21 @@ pub enum Reason<'a> {
     Damaged,
     /// The operation needs more memory than it may ever use.
     MemoryLimit,
-    /// Others use the memory, or the time, that it needs: the same can succeed later.
+    /// The memory or time for the operation is in use. A repetition can succeed later.
     Busy,
     /// The disk is full, or the quota for writing to it is exhausted.
     StorageFull,
-    /// A certificate was not accepted, or the certificates to check one with are missing.
+    /// A certificate was not accepted, or the certificates for the check are missing.
     Certificate,
     /// The system or an object store refused to read or write.
     Io,
     /// Another change came first.
     Conflict(ConflictKind),
-    /// A service refused it for a reason of its own, which the code names.
+    /// A service refused the operation for a reason that only services have.
     Refused,
-    /// The caller stopped it.
+    /// The caller stopped the operation.
     Cancelled,
-    /// It took longer than a service allows.
+    /// The operation took longer than a service allows.
     Timeout,
     /// A service is stopping, or cannot write at present.
     Unavailable,
@@ -144,19 +143,19 @@ pub enum ConflictKind {
     Merge,
     /// The store has changed since the index was pulled or pushed.
     Outrun,
-    /// The store holds an index that this one was not made from.
+    /// The store holds a different index, which this index was not made from.
     OtherIndex,
     /// The store's current manifest is damaged, and its contents would be lost.
     UnreadableManifest,
     /// A manifest was removed while it was pulled.
     ManifestRemoved,
-    /// A shard has another commit than the one that a request continues.
+    /// A shard has a different commit than the commit of the continued request.
     Commit,
-    /// A service refused a change because of another, which its message names.
+    /// A service refused a change because of a different change, which the message names.
     Service,
 }
 
-/// All reasons, without details.
+/// All reasons, with empty details.
 const ALL: [Reason<'static>; 49] = [
     Reason::InvalidArgument { argument: None },
     Reason::InvalidSpec,
@@ -281,7 +280,7 @@ impl<'a> Reason<'a> {
         }
     }
 
-    /// Returns the subject of the reason: the argument, feature, field or format; `None` if it has
+    /// Returns the subject of the reason: an argument, feature, field or format. Most reasons have
     /// no subject.
     #[must_use]
     pub fn detail(self) -> Option<&'a str> {
@@ -295,7 +294,7 @@ impl<'a> Reason<'a> {
     }
 }
 
-/// Returns an error and its causes, each followed by the one behind it.
+/// Returns an error, followed by its causes from layer to layer.
 pub(crate) fn causes<'e>(
     error: &'e (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
@@ -309,7 +308,7 @@ pub(crate) fn causes<'e>(
     })
 }
 
-/// A message with its reason; a place can be added, and an [`io::Error`] can hold it.
+/// A message with its reason. An [`io::Error`] can hold the value, and a caller can add the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The reason, if there is more to know than the message.
@@ -324,7 +323,7 @@ impl Refusal {
         Refusal { reason: Some(reason), what: what.into() }
     }
 
-    /// Copies the message and the reason of an error that must be reported again.
+    /// Copies message and reason of an error, to report the error again.
     #[must_use]
     pub fn of(error: &io::Error) -> Refusal {
         let refusal = causes(error).find_map(|cause| cause.downcast_ref::<Refusal>());
@@ -382,7 +381,7 @@ mod tests {
         for reason in ALL {
             assert_eq!(Reason::of_code(reason.code(), reason.detail()), reason);
         }
-        // Each reason is in the list: the match in `code` has an arm for each.
+        // Every reason must be in the list. The match in `code` has an arm for each reason.
         let source = include_str!("reason.rs");
         let arms = source.lines().filter(|line| {
             line.trim_start().starts_with("Reason::")

@@ -1,4 +1,4 @@
-//! Passages that most documents of a collection repeat: proposals of boilerplate.
+//! Proposes boilerplate: passages that most documents of a collection repeat.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,7 +29,7 @@ pub struct RepeatedPassage {
 }
 
 impl RepeatedPassage {
-    /// Makes a passage of all its parts.
+    /// Returns a passage with these values.
     #[must_use]
     pub fn new(
         [documents, of_documents]: [u64; 2],
@@ -75,11 +75,11 @@ impl BoilerplateShare {
         self.0
     }
 
-    /// Reads `auto`, or `auto:SHARE`, as the names of boilerplate have it; `None` for a name of
-    /// anything else.
+    /// Parses `auto` or `auto:SHARE`, a special name of boilerplate. Returns `None` for any other
+    /// name.
     ///
     /// # Errors
-    /// When the share cannot be used.
+    /// When the share is invalid.
     pub fn of_auto(name: &str) -> Result<Option<BoilerplateShare>> {
         match name.strip_prefix("auto") {
             Some("") => Ok(Some(BoilerplateShare::default())),
@@ -90,8 +90,8 @@ impl BoilerplateShare {
 }
 
 impl Default for BoilerplateShare {
-    /// Three of four documents. What most have tells no two of them apart, and people who
-    /// copied from each other are rarely that large a part of a class.
+    /// Three of four documents. Text that most documents have distinguishes no two of them, and
+    /// people who copied from each other are rarely so large a part of a class.
     fn default() -> BoilerplateShare {
         BoilerplateShare(0.75)
     }

@@ -1,7 +1,7 @@
-//! Options of a search, besides its query and the thresholds of its hits.
+//! Options of a search, besides the query and the thresholds of hits.
 //!
-//! This is the only list of these options: the arguments of `cento search`, the fields of requests
-//! to a service, and the keywords of the Python module are made from it, and so are their
+//! This is the only list of these options. The arguments of `cento search`, the fields of requests
+//! to a service, and the keywords of the Python module are made from the list, together with their
 //! descriptions.
 
 use derive_setters::Setters;

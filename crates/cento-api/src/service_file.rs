@@ -11,17 +11,18 @@ use serde::{Deserialize, Serialize};
 /// The default port of a service.
 pub const DEFAULT_PORT: u16 = 7227;
 
-/// The file; hidden, as the lock is.
+/// The name of the file, which is hidden like the lock.
 const FILE: &str = ".service.json";
 
 /// The address of the service of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceFile {
-    /// Its address.
+    /// The URL of the service.
     pub url: String,
-    /// Its process.
+    /// The id of the process, which may have ended.
     pub pid: u32,
-    /// When it was started, in microseconds since 1970; `/healthz` returns the same time.
+    /// The time of the start, in microseconds since 1970. `/healthz` returns the same time, which
+    /// identifies the process.
     pub started: u64,
 }
 

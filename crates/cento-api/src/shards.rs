@@ -1,9 +1,9 @@
 //! Requests to the shards of a collection, and their answers.
 //!
-//! A shard is an index with a part of the documents. The answers of all shards together make the
-//! answer of one index with all documents: document frequencies are added up before a fingerprint
-//! is stopped or weighed, each shard then names its best candidates, and only the winners are
-//! compared with the query. Every message names the commit that it is of.
+//! A shard is an index with a part of the documents. The shards together answer like a single index
+//! with all documents. Document frequencies are added up before a fingerprint is stopped or
+//! weighed. Each shard then names its best candidates, and only the winners are compared with the
+//! query. Every message names its commit, so that answers of different states cannot be mixed.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,10 @@
-//! The similarity of two texts, and its certainty.
+//! The similarity of two texts, and how certain it is.
 //!
-//! *Resemblance* and *containment* are Broder's (1997, section 2) of the sets of runs of k tokens
-//! of two texts, k being that of the scheme. They are exact if both texts have been read, or if the
-//! fingerprints of both are all of their runs. Otherwise they are estimated from fingerprints, with
-//! a standard error. Schemes whose fingerprints do not represent runs of k tokens, and those
-//! without an estimator where texts are missing, give only the similarity of their sketches, and
-//! mark it as such.
+//! *Resemblance* and *containment* are defined on the sets of runs of k tokens of two texts (Broder
+//! 1997, section 2), where k comes from the scheme. The numbers are exact if both texts have been
+//! read, or if the fingerprints are all runs. Otherwise they are estimated from fingerprints, with
+//! a standard error. Some schemes have fingerprints that do not represent runs of k tokens, or no
+//! estimator for missing texts. Such schemes give only the similarity of sketches, which is marked.
 
 use serde::{Deserialize, Serialize};
 
@@ -52,13 +51,13 @@ pub struct Similarity {
     pub of_sketches: bool,
 }
 
-/// Tells serde to leave out a member that is false.
+/// Returns whether a member is false, so that serde omits the member.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 pub fn is_false(is: &bool) -> bool {
     !is
 }
 
-/// The maximum error of an estimate, in standard errors, in all conclusions from it.
+/// The maximum error of an estimate that conclusions allow for, in standard errors.
 const ERRORS: f64 = 3.0;
 
 /// The maximum distance of the lower end of an estimate below a threshold.
@@ -106,7 +105,7 @@ impl Similarity {
         }
     }
 
-    /// Exchanges the texts.
+    /// Returns the similarity with the two texts exchanged.
     #[must_use]
     pub fn swapped(self) -> Similarity {
         Similarity {
@@ -146,14 +145,14 @@ impl Similarity {
         is_evidence(self.containment_of_a, self.error_of(self.containment_of_a), least)
     }
 
-    /// Tells whether there is evidence that either text is contained in the other to at least this
-    /// share, in the same way.
+    /// Returns whether there is evidence that one text contains at least this share of the second
+    /// text, in either direction.
     #[must_use]
     pub fn contains_either(&self, least: f64) -> bool {
         self.contains_a(least) || self.swapped().contains_a(least)
     }
 
-    /// Tells whether the resemblance is at least this, if that is certain.
+    /// Returns whether the resemblance is at least `least`, or `None` if that is uncertain.
     #[must_use]
     pub fn certainly_resembles(&self, least: f64) -> Option<bool> {
         certainly(self.resemblance, self.standard_error, least)
@@ -165,8 +164,8 @@ impl Similarity {
         certainly(self.containment_of_a, self.error_of(self.containment_of_a), least)
     }
 
-    /// Returns the standard error of one of the containments: that of the shared runs, as a share
-    /// of one text instead of both.
+    /// Returns the standard error of a containment. The error of the number of shared runs becomes
+    /// a share of one text instead of both.
     fn error_of(&self, containment: f64) -> Option<f64> {
         let shared = self.resemblance * (1.0 + self.resemblance);
         let share = if shared > 0.0 { containment / shared } else { 1.0 };

@@ -25,34 +25,35 @@ pub struct Sources {
     pub complete: bool,
 }
 
-/// A document that shares passages with another one, whose matched bytes these are.
+/// A document that shares passages with the counted document, with the matched bytes of the latter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceRanges {
-    /// Its id.
+    /// The id of the source.
     pub id: String,
-    /// The index that it is in, if it was known before.
+    /// The index of the source. `None` if the source is new, too.
     pub index: Option<String>,
-    /// The bytes of the other one, in any order.
+    /// The matched bytes of the counted document, in any order.
     pub ranges: Vec<(u32, u32)>,
 }
 
 /// A document whose tokens are counted by their sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourcedDocument {
-    /// Its id.
+    /// The id of the counted document.
     pub name: String,
-    /// A byte of each token.
+    /// The offset of a byte of each token.
     pub places: Vec<u32>,
     /// The bytes that are boilerplate, in any order.
     pub boilerplate: Vec<(u32, u32)>,
-    /// The documents that share passages with it.
+    /// The documents that share passages with the counted document.
     pub sources: Vec<SourceRanges>,
-    /// Whether these are all.
+    /// Whether all such documents are listed.
     pub complete: bool,
 }
 
 impl SourcedDocument {
-    /// Counts the tokens by all sources together.
+    /// Counts the tokens of the document by kind. A token counts once, whatever number of sources
+    /// has it.
     #[must_use]
     pub fn sums(self) -> Sources {
         let ranges = |is_known: bool| {
@@ -102,7 +103,7 @@ fn has(ranges: &[(u32, u32)], at: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// The id of a source, whether it was known before, and its ranges.
+    /// A source: its id, whether it is in an index, and its ranges.
     type SourceRow<'a> = (&'a str, bool, &'a [(u32, u32)]);
 
     fn sourced(sources: &[SourceRow<'_>]) -> SourcedDocument {
@@ -127,7 +128,8 @@ mod tests {
             ("cas", true, &[(40, 41)]),
             ("dan", false, &[(40, 70), (0, 5)]),
         ]);
-        // Boilerplate at 0; known at 10 to 40; shared at 50 and 60; new at 70 to 90.
+        // Boilerplate is at 0, known text at 10 to 40, shared text at 50 and 60, and new text at 70
+        // to 90.
         let Sources { tokens, new, known, shared, boilerplate, .. } = found.sums();
         assert_eq!((tokens, boilerplate, known, shared, new), (10, 1, 4, 2, 3));
     }

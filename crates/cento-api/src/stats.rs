@@ -1,4 +1,4 @@
-//! The size of an index, and what a compaction did to it.
+//! The size of an index, and the effect of a compaction.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,10 @@
-//! Suggestions of known names for a misspelled one.
+//! Suggests a known name for a misspelled name.
 
-/// The minimum likeness of a suggested name; it is 1 for equal names.
+/// The minimum Jaro similarity of a suggested name. Equal names have 1.
 const ALIKE_MIN: f64 = 0.8;
 
-/// Returns the known name that is most like `name`, if one is alike enough; of equally alike ones
-/// the first.
+/// Returns the known name that is most similar to `name`, or `None` if no name is similar enough.
+/// Among equally similar names, the first wins.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_ascii_lowercase();
@@ -18,8 +18,8 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     best.map(|(_, candidate)| candidate)
 }
 
-/// Returns ` (did you mean `x`?)` for the known name that is most like `name`; an empty string if
-/// no name is alike.
+/// Returns ` (did you mean `x`?)` with the known name that is most similar to `name`, or an empty
+/// string if no name is similar enough.
 #[must_use]
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(name, known).map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"))

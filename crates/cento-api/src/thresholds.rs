@@ -1,4 +1,4 @@
-//! Thresholds that a hit, or a pair of documents, must meet.
+//! Thresholds for hits and pairs of documents.
 
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,8 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Returns the default thresholds of pairs: one document contains a tenth of the other.
+    /// Returns the default thresholds of pairs: either document contains a tenth of the second
+    /// document.
     #[must_use]
     pub fn of_pairs() -> Thresholds {
         Thresholds::default().min_containment(0.1)
@@ -76,7 +77,7 @@ impl Thresholds {
         *self == Thresholds::default()
     }
 
-    /// Returns these thresholds if any is set, else `default`.
+    /// Returns these thresholds if any is set, or else `default`.
     #[must_use]
     pub fn or(self, default: Thresholds) -> Thresholds {
         if self.is_none() { default } else { self }
@@ -100,20 +101,20 @@ impl Thresholds {
         check_share("min_weighted_resemblance", min_weighted_resemblance)
     }
 
-    /// Tells whether there is evidence that texts of this similarity are a pair.
+    /// Returns whether there is evidence that texts with this similarity meet the thresholds.
     #[must_use]
     pub fn meets(&self, similarity: &Similarity) -> bool {
         (self.resemblance() == 0.0 || similarity.resembles(self.resemblance()))
             && (self.containment() == 0.0 || similarity.contains_either(self.containment()))
     }
 
-    /// Returns the least containment of the texts; 0 if unset.
+    /// Returns the minimum containment, or 0 if unset.
     #[must_use]
     pub fn containment(&self) -> f64 {
         self.min_containment.unwrap_or(0.0)
     }
 
-    /// Returns the least resemblance of the texts; 0 if unset.
+    /// Returns the minimum resemblance, or 0 if unset.
     #[must_use]
     pub fn resemblance(&self) -> f64 {
         self.min_resemblance.unwrap_or(0.0)
@@ -125,13 +126,13 @@ impl Thresholds {
         self.min_overlap.unwrap_or(1).max(1)
     }
 
-    /// Returns the least weighted containment; 0 if unset.
+    /// Returns the minimum weighted containment, or 0 if unset.
     #[must_use]
     pub fn weighted_containment(&self) -> f64 {
         self.min_weighted_containment.unwrap_or(0.0)
     }
 
-    /// Returns the least weighted resemblance; 0 if unset.
+    /// Returns the minimum weighted resemblance, or 0 if unset.
     #[must_use]
     pub fn weighted_resemblance(&self) -> f64 {
         self.min_weighted_resemblance.unwrap_or(0.0)

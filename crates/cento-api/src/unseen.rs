@@ -1,8 +1,8 @@
-//! Invisible characters, and words that mix scripts to look like others.
+//! Counts invisible characters, and words that mix scripts to imitate letters.
 //!
-//! Some authors hide a copy with characters without width between the letters of its words, others
-//! with letters of another script that look the same. Scripts that need such characters may use
-//! them.
+//! Some authors hide a copy by characters without width between letters, others by letters of a
+//! different script that look the same. In scripts that need such characters, the characters do not
+//! count.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub struct Unseen {
 }
 
 impl Unseen {
-    /// Counts them in a text.
+    /// Counts the invisible characters and mixed words of a text.
     ///
     /// ```
     /// use cento_api::Unseen;
@@ -40,27 +40,27 @@ impl Unseen {
         }
     }
 
-    /// Adds what a reader of another part of the same text does not see.
+    /// Adds the counts of a further part of the same text.
     #[must_use]
     pub fn with(self, other: Unseen) -> Unseen {
         let mixed_words = self.mixed_words.saturating_add(other.mixed_words);
         Unseen { mixed_words, ..self }.with_hidden(other.hidden_characters)
     }
 
-    /// Adds characters that are not in the text.
+    /// Adds invisible characters of the file that are not in the text.
     #[must_use]
     pub fn with_hidden(self, characters: u64) -> Unseen {
         let hidden_characters = self.hidden_characters.saturating_add(characters);
         Unseen { hidden_characters, ..self }
     }
 
-    /// Returns whether a reader sees all.
+    /// Returns whether nothing is invisible.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Unseen::default()
     }
 
-    /// Returns warnings for readers of the text, as clauses after its name.
+    /// Returns warnings for readers, as clauses that follow the name of the text.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let count = |number: u64, what: &str| match number {
@@ -82,8 +82,8 @@ impl Unseen {
     }
 }
 
-/// Returns whether a character that [`invisible`] may count begins here, by its bytes in UTF-8:
-/// most texts contain no such character.
+/// Returns whether a character that [`invisible`] may count begins here, judged by UTF-8 bytes. A
+/// quick test, because most texts have no such character.
 fn hides(rest: &[u8]) -> bool {
     match rest {
         [0xc2, second, ..] => *second == 0xad,
@@ -115,13 +115,13 @@ fn invisible(text: &str) -> usize {
             '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => is_within,
             '\u{200e}' | '\u{200f}' | '\u{61c}' => is_within && !is_rtl,
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => !is_rtl,
-            // Flags of regions are spelled with them.
+            // These characters spell flags of regions.
             '\u{e0000}'..='\u{e007f}' => !after_flag,
             '\u{e0100}'..='\u{e01ef}' => is_within,
             _ => false,
         });
         after_flag = c == '\u{1f3f4}' || (after_flag && matches!(c, '\u{e0000}'..='\u{e007f}'));
-        // Several may follow each other.
+        // Several characters without width may follow each other.
         after_letter = is_simple_letter(c) || (after_letter && is_without_width(c));
     }
     count
@@ -141,13 +141,13 @@ fn is_right_to_left(c: char) -> bool {
     matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
 }
 
-/// Letters of Cyrillic and Greek that look like Latin ones.
+/// Cyrillic and Greek letters that look like Latin letters.
 const ALIKE: &str = "\u{430}\u{435}\u{43e}\u{440}\u{441}\u{443}\u{445}\u{456}\u{458}\u{455}\u{4bb}\u{501}\
     \u{51b}\u{51d}\u{410}\u{412}\u{415}\u{41a}\u{41c}\u{41d}\u{41e}\u{420}\u{421}\u{422}\u{423}\u{425}\u{406}\
     \u{408}\u{405}\u{391}\u{392}\u{395}\u{396}\u{397}\u{399}\u{39a}\u{39c}\u{39d}\u{39f}\u{3a1}\u{3a4}\u{3a5}\
     \u{3a7}\u{3bf}\u{3bd}\u{3b9}\u{3ba}\u{3c1}\u{3b1}";
 
-/// Counts the words that contain letters of another script in place of those that look the same.
+/// Counts the words with letters of a different script that look like the letters they replace.
 fn mixed(text: &str) -> usize {
     let is_other = |c: char| matches!(c, '\u{370}'..='\u{3ff}' | '\u{400}'..='\u{52f}');
     let is_latin = |c: char| c.is_ascii_alphabetic() || ('\u{c0}'..'\u{250}').contains(&c);
@@ -170,7 +170,7 @@ fn mixed(text: &str) -> usize {
     count
 }
 
-/// Returns whether a word is in another script, with Latin letters that look like its own.
+/// Returns whether a word is Greek or Cyrillic, with Latin letters of the same look.
 fn is_mostly_other(word: &str, is_other: impl Fn(char) -> bool) -> bool {
     const LATIN_ALIKE: &str = "aeopcyxijsABEKMHOPCTXIJSZNYv";
     let (others, latin): (Vec<char>, Vec<char>) = word.chars().partition(|&c| is_other(c));
@@ -188,7 +188,7 @@ mod tests {
         check("wo\u{200b}rd wo\u{200d}\u{200c}rd", 3);
         check("so\u{ad}ft \u{feff} \u{202e}back", 3);
         check("a\u{e0061}\u{e0062}", 2);
-        // Characters that scripts, flags and lines need.
+        // Scripts, flags and lines need these characters.
         check(
             "\u{1f3f4}\u{e0067}\u{e0062}\u{e007f} \u{1f468}\u{200d}\u{1f469} \u{2764}\u{fe0f}",
             0,

@@ -1,7 +1,7 @@
-//! Watches: standing queries, which report the documents of later commits that match them.
+//! Watches: standing queries, which report matching documents of later commits.
 //!
-//! A watch is decided as a search is, by the same thresholds; its options are the ones of a search
-//! that decide about one document, whatever others there are.
+//! A watch uses the thresholds of a search, and decides in the same way. Its options are the
+//! options of a search that judge a document independently of other documents.
 
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ pub struct WatchOptions {
 }
 
 impl WatchOptions {
-    /// The shortest passage that a watch without a condition reports: shorter ones may be
+    /// The minimum passage of a watch without conditions, in tokens. Shorter passages may be
     /// coincidental.
     pub const MIN_PASSAGE: u32 = 12;
 
@@ -97,7 +97,7 @@ impl Webhook {
     /// Refuses a webhook that cannot be used.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`].
+    /// [`Error::InvalidArgument`], for an invalid URL or a short secret.
     pub fn check(&self) -> Result<()> {
         let Webhook { url, secret } = self;
         if secret.len() < Webhook::SECRET_BYTES_MIN {

@@ -1,7 +1,7 @@
-//! Whole numbers in JSON: reading of those that are written with a point, and leaving out zeros.
+//! Whole numbers in JSON: accepts numbers written with a point, and omits zeros.
 //!
-//! In JSON, and in a schema of it, `10`, `10.0` and `1e1` are one number, and some languages write
-//! floating-point numbers only.
+//! In JSON and in JSON schemas, `10`, `10.0` and `1e1` are the same number, and some languages
+//! write only floating-point numbers.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ where
     Ok(pairs.into_iter().map(|Pair(text, number)| (text, number)).collect())
 }
 
-/// Tells serde to leave out a number that is zero.
+/// Returns whether a number is zero, so that serde omits the member.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 #[must_use]
 pub fn is_zero(number: &u64) -> bool {
@@ -69,7 +69,8 @@ impl Visitor<'_> for Whole {
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<u64, E> {
-        // 2^64 is a floating-point number, and the largest below it that is one fits.
+        // 2^64 is a floating-point number, and the next smaller floating-point number fits into 64
+        // bits.
         match number.fract() == 0.0 && (0.0..2f64.powi(64)).contains(&number) {
             true => Ok(number as u64),
             false => Err(E::invalid_value(Unexpected::Float(number), &self)),

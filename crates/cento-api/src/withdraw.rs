@@ -1,8 +1,8 @@
-//! Withdrawal of a document: its options, and the record of it.
+//! Withdrawal of a document: the options, and the record that an index keeps.
 //!
-//! A record has no text. It names documents by their ids, those that were removed also by the
-//! digests of their texts, and holds the signature of the withdrawn one: an index recognises it by
-//! that when it comes again.
+//! A record contains no text. It has the ids of documents, the digests of removed texts, and the
+//! signature of the withdrawn document. The signature lets the index recognize the text when it is
+//! added again.
 
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ pub struct WithdrawOptions {
     pub reused_id: bool,
 }
 
-/// Shorter runs of tokens are common to texts that have nothing to do with each other.
+/// The minimum length of a passage, in tokens, because unrelated texts share shorter runs.
 const PASSAGE_MIN: u32 = 5;
 
 impl WithdrawOptions {
@@ -106,14 +106,14 @@ pub struct Withdrawal {
 }
 
 impl Withdrawal {
-    /// Returns whether both withdraw one document: the same id and text.
+    /// Returns whether both records withdraw the same document, by id and text.
     #[must_use]
     pub fn is_same(&self, other: &Withdrawal) -> bool {
         (&self.id, &self.digest) == (&other.id, &other.digest)
     }
 
-    /// Returns whether no document quotes the withdrawn one, but for those that were added before
-    /// it, which it may have quoted itself.
+    /// Returns whether no document quotes the withdrawn document. Documents that were added earlier
+    /// do not count, because the withdrawn document may have quoted them.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.quoting.iter().all(|quoting| quoting.added_earlier)
@@ -151,7 +151,7 @@ pub enum RemovalReason {
 }
 
 impl RemovalReason {
-    /// Returns its name, as JSON has it.
+    /// Returns the name of the reason in JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

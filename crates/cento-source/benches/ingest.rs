@@ -18,7 +18,7 @@ use cento_source::pipeline::{Outputs, PipelineOptions};
 use cento_source::{AddOptions, add};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-/// A corpus of `bytes` of made-up words when no other is given.
+/// Returns the corpus of the environment, or writes `bytes` of synthetic words.
 fn corpus(dir: &std::path::Path) -> PathBuf {
     if let Some(path) = std::env::var_os("CENTO_BENCH_CORPUS") {
         return path.into();
@@ -29,7 +29,7 @@ fn corpus(dir: &std::path::Path) -> PathBuf {
         let text: String = (0..700)
             .map(|i| {
                 let drawn = mix64(doc << 32 | i);
-                // Frequent words are short, as they are in a language.
+                // Frequent words are short, as in natural languages.
                 let rank = (drawn % 1000) * (drawn >> 32) % 20_000;
                 format!("{}{rank:x} ", &"wordlike"[..(drawn % 7) as usize + 1])
             })
@@ -87,7 +87,7 @@ fn ingest(c: &mut Criterion) {
     group.finish();
 }
 
-/// One thread, text in memory.
+/// Signs texts from memory on a single thread.
 fn sign(c: &mut Criterion) {
     let dir = tempfile::tempdir().unwrap();
     let lines = std::fs::read_to_string(corpus(dir.path())).unwrap();

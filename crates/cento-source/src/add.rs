@@ -18,27 +18,28 @@ use crate::pipeline::{Output, Outputs, PipelineOptions};
 /// Options for adding documents.
 #[derive(Debug, Clone)]
 pub struct AddOptions {
-    /// The number of threads that parse, analyze and sign; at least one.
+    /// The number of threads that parse, analyze and sign, at least 1.
     pub threads: usize,
     /// The memory for everything in progress, in bytes.
     pub memory_bytes: usize,
-    /// The number of documents between commits; if `None`, the only commit is at the end.
+    /// The number of documents between commits. With `None`, the only commit is at the end.
     pub commit_every: Option<usize>,
     /// Stop at the first record that is not a document, and add nothing since the last commit.
     pub strict: bool,
-    /// A document whose id was made replaces any other with this id, even one of another source.
+    /// A document with a generated id replaces any document with this id, even from a different
+    /// source.
     pub replaces_any: bool,
     /// How sources are read.
     pub source: SourceOptions,
 }
 
-/// Counts a file that is left out for this reason.
+/// Counts a skipped file.
 pub fn count_skipped(report: &mut AddReport, why: &str) {
     report.skipped += 1;
     report.skipped_by_name += u64::from(is_by_name(why));
 }
 
-/// Counts a record that is not a document, or a file that could not be read.
+/// Counts a refused record or an unreadable file.
 pub fn count_failed(report: &mut AddReport, error: &Error) {
     report.failed += 1;
     report.unread += u64::from(matches!(error, Error::Io { .. }));
@@ -57,7 +58,7 @@ impl Default for AddOptions {
     }
 }
 
-/// An event that the caller may want to report while documents are added.
+/// A progress report of [`add`], for callers that print it.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// An input was left out, and why.
@@ -66,11 +67,11 @@ pub enum Event<'a> {
     Failed(&'a Error),
     /// The document with this id has no token.
     Empty(&'a str),
-    /// The document with this id replaced another version, or another document of the run.
+    /// The document with this id replaced an earlier version, or a document of the same run.
     Replaced(&'a str),
     /// The document with this id has text that a reader does not see. Reported only if requested.
     Unseen(&'a str, Unseen),
-    /// Documents have been added; the numbers so far.
+    /// Documents have been added. The counts cover the run so far.
     Progress(&'a AddReport),
 }
 
@@ -78,7 +79,7 @@ pub enum Event<'a> {
 ///
 /// # Errors
 /// When the index cannot be written, `stop` is set, or, if `strict`, at the first record that is
-/// not a document. The index is then as the last commit left it.
+/// not a document. The last commit stays valid.
 pub fn add(
     index: &Index,
     inputs: &[PathBuf],
@@ -88,15 +89,16 @@ pub fn add(
 ) -> Result<AddReport> {
     let started = Instant::now();
     let mut report = AddReport::default();
-    // Half for the writer, a quarter for the pipeline; the rest is temporary memory of sorting,
-    // compressing and merging.
+    // Half for the writer, a quarter for the pipeline, and a quarter as temporary memory for
+    // sorting, compressing and merging.
     let memory_bytes = options.memory_bytes / 2;
     let mut writer = index.writer(WriterOptions::default().memory_bytes(memory_bytes))?;
     let committed = writer.committed()?.clone();
     let piped = PipelineOptions {
         threads: options.threads,
         bytes_max: options.memory_bytes / 4,
-        // Uses the room of the documents that wait for the writer: none wait meanwhile.
+        // Shares the writer's half: while so large a document is signed, no documents wait for the
+        // writer.
         document_bytes_max: options.memory_bytes / 2,
         keeps_texts: index.config().store_text,
         source: options.source.clone(),
@@ -107,7 +109,7 @@ pub fn add(
     let mut outputs = Outputs::new(inputs, index.config(), &piped, stop, Some(is_known));
     while let Some(output) = outputs.next() {
         let output = match output? {
-            // The index had it when the run began, and the run itself has changed it since.
+            // The index had the document when the run began, but this run has changed it since.
             Output::Document(SignOutcome::Known(document, digest))
                 if !writer.holds(&document, digest)? =>
             {
@@ -159,7 +161,7 @@ pub fn add(
                 on_event(Event::Replaced(&id));
             }
             Ok(Outcome::Unchanged) => report.unchanged += 1,
-            // The index has another document with its id.
+            // The index has a different document with this id.
             Err(error @ Error::Input { .. }) if !options.strict => {
                 count_failed(&mut report, &error);
                 on_event(Event::Failed(&error));

@@ -1,11 +1,11 @@
-//! The files in an archive.
+//! Reads the files in an archive.
 //!
-//! Files in an archive are documents like files in a directory; the name of such a document is that
-//! of the archive, a slash, and its name in the archive.
+//! Files in an archive are documents, like files in a directory. The name of a document is the path
+//! of the archive, a slash, and the name in the archive.
 //!
-//! An entry that cannot be read does not affect others. The directory of a zip archive gives the
-//! place of the next one. In a tar archive the next one follows; if no header follows, the next
-//! block that is a header is searched for.
+//! An unreadable entry does not affect other entries. In a zip archive, the directory has the
+//! position of every entry. In a tar archive, entries follow each other. If a tar header is
+//! damaged, the reader searches for the next block that is a valid header.
 
 mod zip_names;
 
@@ -19,44 +19,43 @@ use cento::hash::hash_bytes;
 
 /// An entry of an archive.
 pub enum Entry<'a> {
-    /// A file, with its contents.
+    /// A regular file, with a reader of its contents.
     File(&'a mut dyn Read),
-    /// A page of the web, with its contents, and a name that a file of its type could have.
+    /// A web page, with a reader of its contents, and a file name that fits its media type.
     Page(&'a mut dyn Read, &'static str),
-    /// An entry that is left out for a good reason, as a clause.
+    /// An entry that is skipped on purpose. The reason is a clause.
     LeftOut(&'static str),
-    /// A link, or another entry that is not a regular file.
+    /// A link or a special file.
     Other,
-    /// A file that cannot be read, and why, as a clause.
+    /// An unreadable file. The reason is a clause.
     Bad(String),
-    /// A part of the archive that has no name and is left out, as a clause.
+    /// A nameless part of the archive that is skipped, as a clause.
     Lost(String),
     /// A directory without entries.
     EmptyDirectory,
 }
 
-/// Called for each entry that is not a directory with entries, with its name in the archive and its
-/// contents. Empty directories come last.
+/// Called with the name and contents of each entry. Directories are reported only if they are
+/// empty, and at the end, because only then this is known.
 pub type Each<'a> = &'a mut dyn FnMut(&str, Entry<'_>) -> ControlFlow<()>;
 
-/// The maximum length of a name, in bytes: no system opens a longer path. Some archives have names
-/// of any length, and of as many directories as half of it.
+/// The maximum length of a name, in bytes. No system opens longer paths, and hostile archives have
+/// names of any length, with a directory for every two bytes.
 const NAME_BYTES_MAX: u64 = 4096;
 
 /// The number of letters shown of a longer name of a zip entry, as in a tar archive.
 const NAMED_CHARS: usize = 100;
 
-/// The maximum size of a header of further fields, one of them the name, in bytes.
+/// The maximum size of a pax extended header, in bytes.
 const FIELDS_BYTES_MAX: u64 = 1 << 20;
 
 /// The size of the blocks of a tar archive, in bytes.
 const BLOCK_BYTES: usize = 512;
 
-/// Visits the files of a tar archive, in their order there. Where several archives follow each
-/// other, all are read.
+/// Visits the files of a tar archive in their order. Concatenated archives are all read.
 ///
 /// # Errors
-/// When it is not an archive, or ends too early.
+/// When the stream is not a tar archive, or ends too early.
 pub fn tar(stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>> {
     let mut empty = EmptyDirectories::default();
     match entries_of_tar(stream, &mut empty, each)? {
@@ -65,13 +64,12 @@ pub fn tar(stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>> {
     }
 }
 
-/// See [`tar`].
 fn entries_of_tar(
     mut stream: impl Read,
     empty: &mut EmptyDirectories,
     each: Each<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    // The fields that earlier entries give for the next one.
+    // Fields that extension headers set for the next entry.
     let mut next = Fields::default();
     let (mut gap, mut zeros, mut headers) = (0, 0, 0u64);
     let mut header = tar::Header::new_old();
@@ -91,7 +89,7 @@ fn entries_of_tar(
         if is_at_end {
             return match headers {
                 0 if gap > 0 || len > 0 => Err(io::Error::other("it is not a tar archive")),
-                // An archive that ends without the two zero blocks has lost its end.
+                // A complete archive ends with two zero blocks.
                 _ if zeros == 0 && (headers > 0 || len > 0) => Err(cut_short()),
                 _ => Ok(ControlFlow::Continue(())),
             };
@@ -118,7 +116,7 @@ fn entries_of_tar(
             pass_over(body, size)?;
             continue;
         }
-        // Fields of all entries, or of links.
+        // Global fields and targets of links are not needed.
         if kind.is_pax_global_extensions() || kind.is_gnu_longlink() {
             pass_over(Body { stream: &mut stream, left: size }, size)?;
             continue;
@@ -155,13 +153,13 @@ fn entries_of_tar(
 /// Why an entry whose name has `..` is not read.
 const LEADS_OUT: &str = "its name leads out of the archive";
 
-/// Tells whether a name leads to a directory that the archive may not have.
+/// Returns whether a name contains `..`, and may lead out of the archive.
 fn leads_out(name: &str) -> bool {
     name.split('/').any(|part| part == "..")
 }
 
-/// Returns a name without the slashes at its beginning, which make it absolute: programs that
-/// unpack archives drop them too.
+/// Removes leading slashes, which would make the name absolute. Programs that unpack archives do
+/// the same.
 fn below_archive(name: &str) -> &str {
     name.trim_start_matches('/')
 }
@@ -176,7 +174,7 @@ fn size_of(header: &tar::Header) -> Option<u64> {
     header.entry_size().ok().filter(|_| is_sound)
 }
 
-/// The fields of an entry that the entries before it give.
+/// Fields of an entry from the extension headers before the entry.
 #[derive(Default)]
 struct Fields {
     name: Option<Vec<u8>>,
@@ -207,7 +205,7 @@ impl Fields {
         }
         let bytes = whole(body, size)?;
         let mut rest = bytes.as_slice();
-        // Padded with zeros by some.
+        // Some programs pad the header with zeros.
         while rest.first().is_some_and(|&byte| byte != 0) {
             let Some((key, value, after)) = extension(rest) else {
                 self.fault = Some("its extended header is damaged".into());
@@ -228,7 +226,8 @@ impl Fields {
     }
 }
 
-/// Returns the first of the records `LENGTH KEY=VALUE\n`, and the bytes after it.
+/// Returns the key and value of the first record `LENGTH KEY=VALUE\n`, and the bytes after the
+/// record.
 fn extension(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let space = memchr::memchr(b' ', bytes)?;
     let length: usize = std::str::from_utf8(&bytes[..space]).ok()?.parse().ok()?;
@@ -243,9 +242,9 @@ fn whole(body: &mut impl Read, size: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The contents of an entry of known size. It is an error if the archive ends before them.
+/// The contents of an entry. A stream that ends before `left` bytes is an error.
 pub struct Body<R> {
-    /// The stream that it is read from.
+    /// The stream of the whole archive.
     pub stream: R,
     /// The number of bytes still to come.
     pub left: u64,
@@ -288,7 +287,7 @@ fn read_up_to(stream: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
     Ok(len)
 }
 
-/// Returns the error of an archive that ends too early.
+/// Returns the error for an archive that ends too early.
 pub fn cut_short() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "it is cut short: its end is missing")
 }
@@ -298,18 +297,18 @@ pub fn cut_short() -> io::Error {
 pub enum ZipForm {
     /// A document of an office program, or an e-book.
     Document,
-    /// A file that is not read, with its kind as a clause.
+    /// A file that is not read. The kind is a clause.
     Unread(&'static str),
     /// An archive of a Java program.
     Java,
-    /// An archive of files.
+    /// An archive of ordinary files.
     Archive,
 }
 
-/// Returns the kind of a zip file, which its directory shows in whatever order its parts come.
+/// Returns the kind of a zip file. The directory decides, because parts may come in any order.
 ///
 /// # Errors
-/// When its directory cannot be read.
+/// When the directory cannot be read.
 pub fn form_of_zip(file: impl Read + Seek) -> io::Result<ZipForm> {
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
     let has = |name: &str| archive.index_for_name(name).is_some();
@@ -326,7 +325,7 @@ pub fn form_of_zip(file: impl Read + Seek) -> io::Result<ZipForm> {
     let is_java = has("META-INF/MANIFEST.MF");
     let mut mimetype = String::new();
     if let Ok(entry) = archive.by_name("mimetype") {
-        // A type that is not text is ignored.
+        // A type that is not UTF-8 stays empty.
         let _ = entry.take(NAME_BYTES_MAX).read_to_string(&mut mimetype);
     }
     Ok(match mimetype.trim() {
@@ -340,12 +339,12 @@ pub fn form_of_zip(file: impl Read + Seek) -> io::Result<ZipForm> {
     })
 }
 
-/// Visits the files of a zip archive, in the order of its directory. Contents that several entries
-/// of the directory share are read once.
+/// Visits the files of a zip archive in the order of the directory. Contents shared by several
+/// entries are read once.
 ///
 /// # Errors
-/// When it is not an archive, its directory is damaged, or its contents are out of proportion to
-/// its size.
+/// When the file is not a zip archive, the directory is damaged, or the unpacked contents are out
+/// of proportion to the size of the archive.
 pub fn zip(mut file: impl Read + Seek, each: Each<'_>) -> io::Result<ControlFlow<()>> {
     let unpacking = Unpacking::of(file.seek(io::SeekFrom::End(0))?);
     let mut places = HashSet::new();
@@ -395,14 +394,14 @@ pub fn zip(mut file: impl Read + Seek, each: Each<'_>) -> io::Result<ControlFlow
 /// The directories of an archive without entries.
 #[derive(Debug, Default)]
 struct EmptyDirectories {
-    /// Those without entries so far.
+    /// Directories without entries so far.
     empty: BTreeSet<String>,
-    /// The hashes of those with entries, while some are empty or may come: the names of the
-    /// directories of a deep path take the square of its length.
+    /// Hashes of directories with entries. Hashes suffice, and the names of all directories along a
+    /// deep path would take quadratic memory.
     filled: HashSet<u64>,
 }
 
-/// The number of directories that are remembered: an archive may have any number.
+/// The maximum number of remembered directories, because an archive may have any number.
 const DIRECTORIES_MAX: usize = 100_000;
 
 fn hash_of(name: &str) -> u64 {

@@ -1,15 +1,15 @@
 //! Words over two lines of a printed page.
 
-/// Marks at the end of a line that mean nothing else: the soft hyphen, the not sign of
-/// transcriptions, the double hyphen of early prints.
+/// Marks with no other meaning at the end of a line: the soft hyphen, the not sign of
+/// transcriptions, and the double hyphen of early printed books.
 const MARKS: [char; 3] = ['\u{ad}', '\u{ac}', '\u{2e17}'];
 
 /// Hyphens, which may also be part of the word.
 const HYPHENS: [char; 2] = ['-', '\u{2010}'];
 
-/// Returns a text that ends with a line, without the mark of the break, if the word at its end goes
-/// on in the next line: after a mark always, after a hyphen if a letter is before it and a small
-/// letter follows, or if both parts are in capitals.
+/// Returns `text` without the break mark at its end, if the last word continues in the line `next`.
+/// A mark always continues the word. A hyphen does after a letter and before a lowercase letter, or
+/// between two parts in capitals.
 pub fn begun<'a>(text: &'a str, next: &str) -> Option<&'a str> {
     let first = next.chars().next()?;
     if let Some(word) = text.strip_suffix(MARKS) {
@@ -21,7 +21,7 @@ pub fn begun<'a>(text: &'a str, next: &str) -> Option<&'a str> {
     (goes_on && word.ends_with(char::is_alphabetic)).then_some(word)
 }
 
-/// Returns whether a word is all in capitals, at least two: one is an initial.
+/// Returns whether a word has two or more letters, all capitals. A single capital is an initial.
 fn are_capitals(letters: impl Iterator<Item = char>) -> bool {
     let mut count = 0;
     for letter in letters.take_while(|c| c.is_alphabetic()) {

@@ -7,26 +7,26 @@ use crate::compressed::peek;
 
 /// The bytes of a file.
 pub enum Source<'a> {
-    /// One on disk.
+    /// A file on disk.
     File(File),
-    /// One in memory.
+    /// A file in memory, whole.
     Bytes(io::Cursor<Vec<u8>>),
-    /// One that is read once.
+    /// A stream that can be read only once.
     Stream(Box<dyn Read + 'a>),
 }
 
 /// A file with random access.
 #[cfg(feature = "archives")]
 pub enum Seekable {
-    /// One on disk.
+    /// A file on disk.
     File(File),
-    /// One in memory.
+    /// A file in memory, whole.
     Bytes(io::Cursor<Vec<u8>>),
 }
 
 impl<'a> Source<'a> {
     #[cfg(feature = "archives")]
-    /// Returns the source of a file that has been inspected.
+    /// Returns the source for a file whose directory has been read.
     pub fn of(file: Seekable) -> Source<'a> {
         match file {
             Seekable::File(file) => Source::File(file),
@@ -46,7 +46,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the first bytes, `bytes_max` at most, and a source of all of them again.
+    /// Returns the first `bytes_max` bytes, and a source that still begins with them.
     pub fn peek(self, bytes_max: usize) -> io::Result<(Vec<u8>, Source<'a>)> {
         // A pipe cannot be read twice.
         if let Source::File(mut file) = self {
@@ -64,8 +64,8 @@ impl<'a> Source<'a> {
         Ok((start, Source::Stream(stream)))
     }
 
-    /// Returns the source with random access, or `None` if that takes more than `bytes_max` bytes
-    /// of memory.
+    /// Returns the source with random access, or `None` if a stream exceeds `bytes_max` bytes,
+    /// since a stream has to be held in memory.
     #[cfg(feature = "archives")]
     pub fn seekable(self, bytes_max: usize) -> io::Result<Option<Seekable>> {
         match self {

@@ -1,14 +1,13 @@
-//! The characters that bytes encode.
+//! Finds the encoding of bytes, and decodes them.
 //!
-//! This cannot be known for certain, so evidence is taken in order of strength: a byte order mark,
-//! the encoding that the user names, the zero bytes of UTF-16 and UTF-32, validity as UTF-8, the
-//! encoding that the file declares, and last the statistics of chardetng. Every sequence of bytes
-//! yields a text: bytes that cannot be decoded become U+FFFD, and [`Decoded::lossy`] reports it.
+//! No encoding can be known for certain, so evidence is weighed in order of strength: a byte
+//! order mark, the user's choice, the zero bytes of UTF-16 and UTF-32, validity as UTF-8, the
+//! file's own declaration, and finally the statistics of chardetng. Every sequence of bytes yields
+//! a text, because undecodable bytes become U+FFFD, which [`Decoded::lossy`] reports.
 //!
-//! Readers of formats with declarations of their own (HTML, XML, mail) pass the encoding as
-//! [`EncodingLabel::Declared`]. The declarations of texts and of TeX are found here. All of them
-//! are believed unless [the bytes contradict them](contradicts), because programs that convert or
-//! save a file seldom change its declaration.
+//! Readers of formats that declare encodings (HTML, XML, mail) pass an [`EncodingLabel::Declared`].
+//! This module finds the declarations of plain text and TeX. A declaration is ignored if [the bytes
+//! contradict it](contradicts), because programs that convert a file seldom change the declaration.
 
 mod declared;
 mod decoding_reader;
@@ -24,31 +23,30 @@ pub(crate) use decoding_reader::DecodingReader;
 pub(crate) use dos::DosPage;
 pub(crate) use wide::Width;
 
-/// A text and how it was read.
+/// A decoded text, with the encoding that was used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded<'a> {
-    /// The text, without a byte order mark; borrowed when the bytes were UTF-8.
+    /// The text, without a byte order mark. Borrowed if the bytes were UTF-8.
     pub text: Cow<'a, str>,
-    /// The name of the encoding, as the WHATWG Encoding Standard writes it; the number of a code
-    /// page of DOS.
+    /// The name in the WHATWG Encoding Standard, or the number of a code page of DOS.
     pub charset: &'static str,
-    /// Some bytes encoded no character and were replaced by U+FFFD.
+    /// Whether undecodable bytes were replaced by U+FFFD.
     pub lossy: bool,
 }
 
-/// The name of an encoding for some bytes, and its source.
+/// The label of an encoding, by its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EncodingLabel<'a> {
-    /// Neither the user nor the file names one.
+    /// Neither the user nor the file names an encoding.
     Missing,
-    /// The user names it, which decides.
+    /// Chosen by the user. Always decides.
     Named(&'a str),
-    /// The file or its sender declares it, which counts unless the bytes contradict it.
+    /// Declared by the file or its sender. Decides unless the bytes contradict the declaration.
     Declared(&'a str),
 }
 
 impl<'a> EncodingLabel<'a> {
-    /// Returns the label that the user named, or else the one that the file declares.
+    /// Returns the user's label, or else the declared label.
     pub fn of(named: Option<&'a str>, declared: Option<&'a str>) -> EncodingLabel<'a> {
         match (named, declared) {
             (Some(named), _) => EncodingLabel::Named(named),
@@ -57,7 +55,7 @@ impl<'a> EncodingLabel<'a> {
         }
     }
 
-    /// Returns the label, if `bytes` are to be decoded by it.
+    /// Returns the label if it decides how to decode `bytes`.
     pub fn believed(self, bytes: &[u8]) -> Option<&'a str> {
         match self {
             EncodingLabel::Missing => None,
@@ -67,11 +65,11 @@ impl<'a> EncodingLabel<'a> {
     }
 }
 
-/// The size of the beginning that is taken to be representative of the rest, in bytes.
+/// The size of the sample that represents a file, in bytes.
 const SAMPLE_BYTES: usize = 8 << 10;
 
-/// The number of bytes, from the first that is evidence, that the detector reads. It reads some 10
-/// MB/s, and many pages of text are plenty.
+/// The number of bytes that the detector reads, from the first evidence on. Bounded because the
+/// detector reads only about 10 MB/s, and a few pages of text suffice.
 const DETECTED_BYTES_MAX: usize = 64 << 10;
 
 /// Returns whether there is an encoding of this name, in the WHATWG Encoding Standard or among the
@@ -86,8 +84,8 @@ fn dos_page(label: &str) -> Option<DosPage> {
     DosPage::named(&declared::usual(label))
 }
 
-/// Returns the encoding of the WHATWG Encoding Standard with this name, or with a name that TeX or
-/// Emacs has for it.
+/// Returns the encoding of the WHATWG Encoding Standard with this name, or with its name in TeX or
+/// Emacs.
 fn standard(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(declared::usual(label).as_bytes())
 }
@@ -118,7 +116,7 @@ pub fn decode<'a>(bytes: &'a [u8], named: Option<&str>) -> Decoded<'a> {
         return decode_as(encoding, bytes);
     }
     match std::str::from_utf8(bytes) {
-        // ISO-2022-JP is made of ASCII bytes, so it is always valid UTF-8.
+        // ISO-2022-JP consists of ASCII bytes, and is therefore valid UTF-8.
         Ok(text) if text.contains('\u{1b}') && text.is_ascii() => {
             let decoded = decode_as(detect(bytes), bytes);
             if decoded.charset == ISO_2022_JP.name() && !decoded.lossy {
@@ -154,15 +152,14 @@ pub(crate) fn decode_undoubted<'a>(
     }
 }
 
-/// Returns the text of a record: UTF-8 as it is, other bytes decoded in the encoding that they seem
-/// to be in.
+/// Returns the text of a record: UTF-8, or else bytes decoded in the detected encoding.
 #[must_use]
 pub fn record_text(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| decode(bytes, None).text, Cow::Borrowed)
 }
 
-/// Returns whether the first 8 KiB hold a NUL that is not half of a UTF-16 character: the test of
-/// git and ripgrep for files that are not text.
+/// Returns whether the first 8 KiB contain a NUL outside of UTF-16. git and ripgrep use the same
+/// test.
 #[must_use]
 pub fn looks_binary(bytes: &[u8]) -> bool {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
@@ -187,12 +184,12 @@ pub fn is_utf16(bytes: &[u8]) -> bool {
     by_mark.or_else(|| detect_utf16(bytes)).is_some_and(|encoding| encoding != UTF_8)
 }
 
-/// Returns a defect of a text that was read in an encoding that was not named, as a clause, if it
-/// has at least `controls_min` controls: the detector knows no code page of DOS, whose letters are
-/// controls in other encodings.
+/// Returns why the detected encoding of a text is doubtful, as a clause, if the text has at least
+/// `controls_min` control characters. Code pages of DOS, which the detector does not know, decode
+/// to control characters in other encodings.
 pub(crate) fn doubt(decoded: &Decoded<'_>, controls_min: usize) -> Option<String> {
     let is_control = |c: char| ('\u{80}'..='\u{9f}').contains(&c) && c != '\u{85}';
-    // A text whose bytes were UTF-8 has the characters that its writer meant.
+    // Valid UTF-8 has control characters only if the writer meant them.
     if decoded.charset == UTF_8.name() {
         return None;
     }
@@ -217,11 +214,11 @@ pub(crate) fn doubt(decoded: &Decoded<'_>, controls_min: usize) -> Option<String
     })
 }
 
-/// An encoding is doubted if more than this fraction (one in 20) of the characters that are not
-/// ASCII are controls.
+/// The encoding is doubtful if more than 1/20 of the non-ASCII characters are controls.
 const DOUBTFUL_SHARE: usize = 20;
 
-/// Fewer controls than one in this number of ASCII characters are stray bytes and not letters.
+/// The text is doubtful only with more than one control in 1,000 ASCII characters. Fewer controls
+/// are stray bytes.
 const STRAY_SHARE: usize = 1000;
 
 fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Decoded<'a> {
@@ -229,9 +226,9 @@ fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Decoded<'a> {
     Decoded { text, charset: encoding.name(), lossy }
 }
 
-/// Returns the probable encoding of bytes that are not UTF-8.
+/// Returns the most probable encoding of bytes that are not UTF-8.
 pub(crate) fn detect(bytes: &[u8]) -> &'static Encoding {
-    // ASCII other than an escape is no evidence. The two bytes before may be: they are context.
+    // ASCII bytes except ESC are no evidence. Two bytes of context come before the first evidence.
     let tells = |&byte: &u8| byte >= 0x80 || byte == 0x1b;
     let start = bytes.iter().position(tells).unwrap_or(0).saturating_sub(2);
     let end = bytes.len().min(start + DETECTED_BYTES_MAX);
@@ -240,15 +237,15 @@ pub(crate) fn detect(bytes: &[u8]) -> &'static Encoding {
     detector.guess(None, Utf8Detection::Deny)
 }
 
-/// Returns whether bytes that are not UTF-8 nearly are: a file cut in the middle of a character, or
-/// one foreign quotation. Text in other encodings is hardly ever valid UTF-8 above ASCII; in EUC,
-/// the worst, by chance one character for every six errors.
+/// Returns whether bytes are damaged UTF-8: a file cut within a character, or a quotation in a
+/// different encoding. Other encodings are hardly ever valid UTF-8 above ASCII. In the worst case,
+/// EUC, one valid character occurs by chance for every six errors.
 fn is_damaged_utf8(bytes: &[u8]) -> bool {
     let (valid, invalid) = utf8_characters(bytes);
     valid / 4 >= invalid
 }
 
-/// Returns the numbers of characters above ASCII that are valid UTF-8, and of errors between them.
+/// Returns the number of valid non-ASCII characters of UTF-8, and the number of errors.
 fn utf8_characters(bytes: &[u8]) -> (usize, usize) {
     let (mut valid, mut invalid) = (0usize, 0usize);
     for chunk in bytes.utf8_chunks() {
@@ -258,9 +255,9 @@ fn utf8_characters(bytes: &[u8]) -> (usize, usize) {
     (valid, invalid)
 }
 
-/// Returns the UTF-16 encoding of bytes without a mark that evidently are UTF-16: a text in an
-/// alphabet, where nearly every other byte is small, many are zero, and the characters are not
-/// controls.
+/// Returns the UTF-16 encoding of bytes that evidently are UTF-16, although they lack a mark: a
+/// text in an alphabet, where nearly every second byte is small, many are zero, and no character is
+/// a control.
 fn detect_utf16(bytes: &[u8]) -> Option<&'static Encoding> {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
     if sample.len() < 4 || !bytes.len().is_multiple_of(2) {
@@ -272,10 +269,10 @@ fn detect_utf16(bytes: &[u8]) -> Option<&'static Encoding> {
         (even, odd) => (UTF_16BE, 0, even, odd),
     };
     let pairs = sample.len() / 2;
-    // Alphabets are below U+1000, where ASCII text has no byte (a list of names separated by NUL
-    // has no such byte); some of their punctuation is above.
+    // Alphabets are below U+1000, so their high bytes are below 0x10, which ASCII text hardly has.
+    // A list of names separated by NULs has no such byte. Some punctuation is above U+1000.
     let small = sample[high..].iter().step_by(2).filter(|&&byte| byte < 0x10).count();
-    // A Russian or Greek text has zeros only in the spaces and the line ends: one in ten.
+    // In a Russian or Greek text, only spaces and line ends have zeros, one character in ten.
     let evident = small * 10 >= pairs * 9 && zeros * 12 >= pairs && zeros >= others * 4;
     (evident && is_text(sample, encoding)).then_some(encoding)
 }
@@ -428,7 +425,7 @@ mod tests {
         assert!(!looks_binary(&utf16(&format!("\u{feff}{RUSSIAN}"), false)));
         let numbers: Vec<u8> = (0..2000u16).flat_map(u16::to_le_bytes).collect();
         assert!(looks_binary(&numbers));
-        // Only the beginning counts.
+        // Only the first 8 KiB are examined.
         let late = [ENGLISH.repeat(200).as_bytes(), b"\0"].concat();
         assert!(!looks_binary(&late));
     }
@@ -443,7 +440,7 @@ mod tests {
             let replaced = decoded.text.contains(char::REPLACEMENT_CHARACTER);
             prop_assert!(replaced || !decoded.lossy);
             prop_assert!(is_known(decoded.charset), "{}", decoded.charset);
-            // Bytes without a NUL and without a mark are never binary, the others may be.
+            // Without NULs and marks, bytes are never binary.
             prop_assert!(bytes.contains(&0) || !looks_binary(&bytes));
         }
 

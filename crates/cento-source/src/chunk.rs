@@ -12,21 +12,21 @@ use crate::format::Markup;
 use crate::{DEFECT, Extracted, Origins, SourceOptions};
 use crate::{charset, checked, html, partition, partly_read, records_in_file, sniff, unread};
 
-/// The first bytes of a file of XML, which may declare its encoding.
+/// The beginning of an XML file, which may declare its encoding.
 const XML: &[u8] = b"<?xml";
 
-/// Bytes that hold one document or many.
+/// Bytes of a single document, or of many records.
 #[derive(Debug)]
 pub struct Chunk {
-    /// The path that they come from.
+    /// The path of the file that the bytes come from, also for several chunks of one file.
     pub path: Arc<str>,
-    /// The bytes.
+    /// The content, undecoded. Empty if the document has parts.
     pub bytes: Vec<u8>,
     /// The kind of the bytes.
     pub kind: ChunkKind,
-    /// The source of the ids of documents that have no id.
+    /// The source of generated ids, for documents without an id.
     pub id_source: IdSource,
-    /// The files that are one document together; the chunk itself has then no bytes.
+    /// The files of a document in parts. The chunk itself then has no bytes.
     pub(crate) parts: Option<Box<Parts>>,
 }
 
@@ -48,8 +48,8 @@ impl Parts {
     }
 }
 
-/// Puts the files of a document in the order of their names, and gives each a name of its own: a
-/// pattern may give two files one name.
+/// Sorts the files of a document by name, and numbers repeated names, because a pattern may give
+/// two files the same name.
 pub(crate) fn with_own_names<T>(files: &mut [(String, T)]) {
     files.sort_by_cached_key(|file| PathBuf::from(&file.0));
     let mut taken: HashSet<String> = files.iter().map(|file| file.0.clone()).collect();
@@ -68,7 +68,7 @@ pub(crate) fn with_own_names<T>(files: &mut [(String, T)]) {
     }
 }
 
-/// Returns the meta object with these fields: one with several values is a list.
+/// Returns a meta object with these fields. A repeated field becomes a list.
 pub(crate) fn meta_of_fields(fields: &[(String, String)]) -> Map<String, Value> {
     let mut meta = Map::new();
     for (name, value) in fields {
@@ -85,22 +85,22 @@ pub(crate) fn meta_of_fields(fields: &[(String, String)]) -> Map<String, Value> 
 /// The kind of the bytes of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkKind {
-    /// Whole lines, each a JSON object.
+    /// Whole lines, each with a JSON object.
     Lines {
-        /// The number of the first line in its file, counted from 1.
+        /// The number of the first line in its file, from 1.
         first_line: u64,
-        /// They were rows of a table, whose cells are texts.
+        /// The lines were made from rows of a table, so every value is a string.
         are_rows: bool,
     },
     /// A whole file of text.
     File,
     /// A whole document of an office program, e-book or PDF.
     Document,
-    /// A whole file that a user-defined command reads: the number of the command.
+    /// A file for the user-defined command with this number.
     Reader(usize),
     /// A whole file of a text with markup.
     Markup(&'static Markup),
-    /// The text of a file of another form, in UTF-8.
+    /// The extracted text of a file, in UTF-8.
     Text,
 }
 
@@ -108,10 +108,10 @@ pub enum ChunkKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InFile {
-    /// The places of the text in the file, if that is a web page.
+    /// The place of the text in the file. Only web pages have it.
     pub origins: Option<Origins>,
-    /// The number of characters of the file that a reader does not see, such as white letters: they
-    /// are left out of the text.
+    /// The number of characters, such as white letters, that are left out of the text because a
+    /// reader does not see them.
     pub hidden_characters: u64,
     /// The file has an id and a meta object, and no text: the meta object of the stored document of
     /// this id is to be changed, by a merge patch. Read only if requested.
@@ -119,7 +119,7 @@ pub struct InFile {
 }
 
 impl InFile {
-    /// Returns the content that a reader of the file does not see; `text` is the text of the file.
+    /// Returns the content that a reader of the file does not see. `text` is the text of the file.
     #[must_use]
     pub fn unseen(&self, text: &str) -> Unseen {
         Unseen::of(text).with_hidden(self.hidden_characters)
@@ -127,7 +127,7 @@ impl InFile {
 }
 
 impl ChunkKind {
-    /// Returns whether it is a file that is one document, with its path as its id.
+    /// Returns whether the file is a single document, with its path as id.
     #[must_use]
     pub fn is_whole_file(self) -> bool {
         !matches!(self, ChunkKind::Lines { .. })
@@ -135,13 +135,13 @@ impl ChunkKind {
 }
 
 impl Chunk {
-    /// Returns the number of bytes, of all files.
+    /// Returns the number of bytes in all files of the chunk.
     pub(crate) fn len(&self) -> usize {
         let parts = self.parts.iter().flat_map(|parts| &parts.files);
         self.bytes.len() + parts.map(|(_, file)| file.bytes.len()).sum::<usize>()
     }
 
-    /// Returns whether a process of its own makes a text of it, or of one of its files.
+    /// Returns whether any file of the chunk needs a separate process, which is slow.
     pub(crate) fn needs_process(&self) -> bool {
         let is_slow =
             |chunk: &Chunk| matches!(chunk.kind, ChunkKind::Document | ChunkKind::Reader(_));
@@ -149,12 +149,11 @@ impl Chunk {
         is_slow(self) || parts.any(|(_, file)| is_slow(file))
     }
 
-    /// Returns the documents of the chunk, in order, with the content of the file beside their
-    /// texts.
+    /// Returns the documents of the chunk, in order, with the data of the file beside the text.
     ///
     /// # Errors
-    /// An error is a record that is not a document, or a document that cannot be read completely;
-    /// the iterator goes on after it.
+    /// A record that is not a document, or a document that cannot be read completely, gives an
+    /// error. The iterator continues.
     pub fn documents<'a>(
         &'a self,
         options: &'a SourceOptions,
@@ -180,7 +179,7 @@ impl Chunk {
         })
     }
 
-    /// Returns the document in a whole file, or in several, and the errors for its missing parts.
+    /// Returns the document in a whole file or in several files, and errors for missing parts.
     fn whole(&self, options: &SourceOptions) -> Vec<Result<(Document, InFile)>> {
         let Some(parts) = &self.parts else { return self.document(options).collect() };
         let (mut texts, mut errors, mut hidden_characters) = (Vec::new(), Vec::new(), 0);
@@ -225,7 +224,7 @@ impl Chunk {
         })
     }
 
-    /// Returns the document in a whole file, and the error for its missing part.
+    /// Returns the document in a whole file, and an error if a part of the file is missing.
     fn document(
         &self,
         options: &SourceOptions,
@@ -248,7 +247,7 @@ impl Chunk {
         [Some(document), missing].into_iter().flatten()
     }
 
-    /// Returns the document, with its place if its id was made from that.
+    /// Returns the document, with the chunk's source if its id was generated from its place.
     fn with_id_source(&self, document: Document) -> Document {
         match document.id_source {
             IdSource::STREAM => document.with_id_source(self.id_source),
@@ -256,8 +255,8 @@ impl Chunk {
         }
     }
 
-    /// Returns the text of a whole file and its places in the file. A defect in a library that
-    /// reads such files fails only this file.
+    /// Returns the text of a whole file, and the place of the text in the file. A panic in a
+    /// library that parses the file fails only this file.
     pub(crate) fn text(&self, options: &SourceOptions) -> Result<(Extracted, Option<Origins>)> {
         Error::catch(&self.path, || self.read_text(options)).map_err(|error| match error {
             Error::Internal { .. } => unread(&self.path, DEFECT),
@@ -265,7 +264,6 @@ impl Chunk {
         })
     }
 
-    /// See [`Self::text`].
     fn read_text(&self, options: &SourceOptions) -> Result<(Extracted, Option<Origins>)> {
         let text = match (self.kind, &options.extraction) {
             (ChunkKind::Markup(markup), _) => {

@@ -16,19 +16,19 @@ pub use members::Resumption;
 /// The compression of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// Uncompressed.
+    /// Uncompressed data.
     None,
-    /// gzip, of one member or several.
+    /// gzip, in one or several members.
     Gzip,
-    /// Zstandard, of one frame or several.
+    /// Zstandard, in one or several frames.
     Zstd,
-    /// bzip2, of one stream or several.
+    /// bzip2, in one or several streams.
     Bzip2,
-    /// xz, of one stream or several.
+    /// xz, in one or several streams.
     Xz,
 }
 
-/// The endings of names, and the compression that each promises.
+/// File-name extensions of compressed files.
 const ENDINGS: [(&str, Compression); 4] = [
     (".gz", Compression::Gzip),
     (".zst", Compression::Zstd),
@@ -36,7 +36,7 @@ const ENDINGS: [(&str, Compression); 4] = [
     (".xz", Compression::Xz),
 ];
 
-/// The first bytes of streams. In bzip2 the size of its blocks follows, a digit.
+/// The first bytes of streams. In bzip2, a digit for the block size follows.
 const MAGICS: [(&[u8], Compression); 4] = [
     (&[0x1f, 0x8b, 8], Compression::Gzip),
     (&[0x28, 0xb5, 0x2f, 0xfd], Compression::Zstd),
@@ -44,22 +44,22 @@ const MAGICS: [(&[u8], Compression); 4] = [
     (b"\xfd7zXZ\0", Compression::Xz),
 ];
 
-/// The bytes after the digit in a stream of bzip2, and in an empty one.
+/// The bytes after the digit in a bzip2 stream with blocks, and in an empty stream.
 const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"];
 
-/// The first bytes, except for the very first (0x50 to 0x5f), of a frame of Zstandard without data
-/// for a decoder. `pzstd` writes one before each other frame.
+/// A skippable frame of Zstandard begins with a byte from 0x50 to 0x5f and these bytes. `pzstd`
+/// writes a skippable frame before each data frame.
 const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 
-/// The maximum memory for the window of a stream, unless more is allowed: the window that `zstd`
-/// writes with `--ultra --long=27`, and twice the one of `xz -9`. A stream may ask for 2 GiB.
+/// The default maximum memory for the window of a stream, in bytes. Enough for
+/// `zstd --ultra --long=27`, and twice the dictionary of `xz -9`. A stream may ask for 2 GiB.
 pub const WINDOW_BYTES_MAX: usize = 128 << 20;
 
 /// The maximum number of unpacked bytes per byte read, beyond [`UNPACKED_BYTES_MIN`]: deflate makes
 /// no more even of pure repetition.
 const UNPACKED_BYTES_A_BYTE: u64 = 1000;
 
-/// The number of bytes that may be unpacked from any input, however small.
+/// The number of bytes that any input may unpack to, however small.
 const UNPACKED_BYTES_MIN: u64 = 64 << 20;
 
 /// The limit of the bytes unpacked from an input.
@@ -83,8 +83,7 @@ impl Unpacking {
         CountedReader { inner, unpacking: self.clone(), is_packed: true }
     }
 
-    /// Counts the bytes read from `inner`, which is unpacked, and ends it with an error if they are
-    /// too many.
+    /// Counts unpacked bytes during reads from `inner`, and fails when the limit is exceeded.
     pub fn unpacked<'a>(&self, inner: impl Read + 'a) -> impl Read + 'a {
         CountedReader { inner, unpacking: self.clone(), is_packed: false }
     }
@@ -128,7 +127,7 @@ impl<R: Read> Read for CountedReader<R> {
 }
 
 impl Compression {
-    /// Returns the compression of a file of this name, and the name without its ending.
+    /// Returns the compression that a file name promises, and the name without the extension.
     pub fn of_name(name: &str) -> (Compression, &str) {
         let found = ENDINGS.iter().find_map(|(ending, compression)| {
             let at = name.len().checked_sub(ending.len()).filter(|&at| at > 0)?;
@@ -137,7 +136,7 @@ impl Compression {
         found.unwrap_or((Compression::None, name))
     }
 
-    /// Returns the compression of a stream that begins with these bytes.
+    /// Returns the compression of a stream with this beginning.
     pub fn of_magic(start: &[u8]) -> Compression {
         let found = MAGICS.iter().find(|(magic, _)| start.starts_with(magic));
         match found.map(|(_, compression)| *compression) {
@@ -150,8 +149,7 @@ impl Compression {
         }
     }
 
-    /// Returns whether these bytes are the beginning of a stream that is compressed in this way and
-    /// cut off.
+    /// Returns whether these bytes are a truncated header of this compression.
     pub fn is_begun_by(self, start: &[u8]) -> bool {
         if self == Compression::Bzip2
             && let Some([digit, block @ ..]) = start.strip_prefix(b"BZh")
@@ -162,8 +160,8 @@ impl Compression {
         !start.is_empty() && magics.any(|(magic, _)| magic.starts_with(start))
     }
 
-    /// Returns the compression of a stream: the one that its first bytes show, or, if they are the
-    /// beginning of a stream that is cut off, the one that its name `promised`.
+    /// Returns the compression of a stream. The first bytes decide. If they are a truncated header,
+    /// the compression `promised` by the file name counts.
     pub fn of_start(start: &[u8], promised: Compression) -> Compression {
         match Compression::of_magic(start) {
             Compression::None if promised.is_begun_by(start) => promised,
@@ -171,12 +169,12 @@ impl Compression {
         }
     }
 
-    /// Returns whether a member may begin with these bytes, even if cut off.
+    /// Returns whether a member may begin with these bytes, even if truncated.
     fn begins(self, start: &[u8]) -> bool {
         Compression::of_magic(start) == self || self.is_begun_by(start)
     }
 
-    /// Returns its name.
+    /// Returns the name of the compression for messages.
     pub fn name(self) -> &'static str {
         match self {
             Compression::None => "uncompressed",
@@ -187,15 +185,15 @@ impl Compression {
         }
     }
 
-    /// Returns the contents of `inner`, decompressed as they are read, with at most
-    /// `window_bytes_max` bytes of memory for the window. The stream ends with an error if the
-    /// contents are out of proportion to the bytes read.
+    /// Returns the decompressed contents of `inner`, with at most `window_bytes_max` bytes of
+    /// memory for the window. The stream fails if the contents are out of proportion to the
+    /// compressed bytes.
     pub fn open<'a>(self, inner: impl Read + 'a, window_bytes_max: usize) -> Box<dyn Read + 'a> {
         self.open_resumable(inner, window_bytes_max).0
     }
 
-    /// Returns the contents as [`Self::open`] does, and the switch that makes them go on after the
-    /// error of a member.
+    /// Like [`Self::open`], but also returns the switch that resumes the stream after a damaged
+    /// member.
     pub fn open_resumable<'a>(
         self,
         inner: impl Read + 'a,
@@ -215,9 +213,9 @@ fn is_bzip2(after_digit: &[u8]) -> bool {
     BZIP2_BLOCKS.iter().any(|block| after_digit.starts_with(block))
 }
 
-/// Returns the first bytes of `inner`, up to `len_max`, and a stream of all its bytes. If `inner`
-/// breaks off after some bytes, these are the first, and the error comes again after them, before
-/// what else `inner` gives.
+/// Returns the first `len_max` bytes of `inner`, and a stream of all bytes. If `inner` fails after
+/// some bytes, the stream repeats these bytes, then the error, then anything that `inner` still
+/// gives.
 pub fn peek<'a>(
     mut inner: impl Read + 'a,
     len_max: usize,
@@ -233,7 +231,7 @@ pub fn peek<'a>(
     }
 }
 
-/// A stream that could not be read further, which it says first.
+/// A stream that first repeats an earlier error.
 struct Broken<R>(Option<(io::ErrorKind, Refusal)>, R);
 
 impl<R: Read> Read for Broken<R> {
@@ -271,7 +269,7 @@ mod tests {
         assert_eq!(read(Compression::of_magic(&two), &two).unwrap(), b"one two");
     }
 
-    /// "one ", by `xz` with its default check.
+    /// "one ", compressed by `xz` with the default check.
     const XZ: &[u8] = &[
         0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21,
         0x01, 0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0x01, 0x00, 0x03, 0x6f, 0x6e, 0x65,
@@ -322,7 +320,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// "one " in every form.
+    /// "one " in every compression.
     fn all_forms() -> [(Compression, Vec<u8>); 4] {
         [
             (Compression::Gzip, gzip(b"one ")),
@@ -355,7 +353,7 @@ mod tests {
                 let at = format!("ends at byte {}, is neither", packed.len());
                 assert!(error.contains(&at) && error.contains(compression.name()), "{error}");
                 assert_eq!(out, b"one ");
-                // It does not end like a complete stream.
+                // An error must not become an end of file.
                 assert!(stream.read(&mut [0; 8]).is_err());
             }
         }
@@ -407,7 +405,7 @@ mod tests {
         assert!(read(Compression::Zstd, &all[..10]).is_err());
     }
 
-    /// Zstandard with a window of this size, and with the size of the content if it is to be named.
+    /// Zstandard with a window of `1 << log` bytes, and the content size in the header on request.
     fn with_window(bytes: &[u8], log: u32, has_size: bool) -> Vec<u8> {
         let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
         encoder.long_distance_matching(true).unwrap();
@@ -429,7 +427,7 @@ mod tests {
         let large: Vec<u8> =
             (0..600_000_u32).flat_map(|n| n.wrapping_mul(n).to_le_bytes()).collect();
         for has_size in [true, false] {
-            // It asks for 2 GiB.
+            // The header asks for a window of 2 GiB.
             let packed = with_window(&small, 31, has_size);
             assert_eq!(read(&packed).unwrap(), small);
             assert_eq!(read(&[&packed[..], &packed].concat()).unwrap().len(), 2 * small.len());
@@ -437,7 +435,7 @@ mod tests {
             assert!(error.contains("refers back to more than the 1 MiB of memory"), "{error}");
             assert_eq!(read(&with_window(&large, 20, has_size)).unwrap(), large);
         }
-        // "one ", with a dictionary of 512 MiB.
+        // "one ", with a dictionary size of 512 MiB in the header.
         let mut xz = XZ.to_vec();
         xz[16] = 34;
         let crc = crc32(&xz[12..20]).to_le_bytes();
@@ -459,7 +457,7 @@ mod tests {
 
     #[test]
     fn a_stream_that_unpacks_out_of_proportion_ends_with_an_error() {
-        // Repetitions: 80 MB in some kilobytes.
+        // 80 MB of repetition take a few kilobytes in Zstandard.
         let packed = zstd::encode_all(io::repeat(b'x').take(80 << 20), 1).unwrap();
         assert!(packed.len() < 13_000, "{}", packed.len());
         let mut unpacked = Vec::new();
@@ -467,7 +465,7 @@ mod tests {
         let error = stream.read_to_end(&mut unpacked).unwrap_err().to_string();
         assert!(error.contains("more than 1000 times its size"), "{error}");
         assert!(unpacked.len() > 64 << 20 && stream.read(&mut [0]).is_err());
-        // The most that deflate can make of it is allowed.
+        // deflate cannot exceed the limit.
         let packed = gzip(&vec![b'x'; 80 << 20]);
         assert_eq!(read(Compression::Gzip, &packed).unwrap().len(), 80 << 20);
     }

@@ -15,28 +15,28 @@ use crate::{Chunk, ReadChunk, ReadError, SourceOptions};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Examined {
-    /// A document, with the questions that occur in it.
+    /// A document, with the questions that occur in its text.
     Document(Document, Vec<Finding>),
-    /// A file that was left out.
+    /// A file that was skipped.
     Skipped {
-        /// The path.
+        /// The path of the file.
         place: String,
         /// The reason, as a clause.
         why: &'static str,
     },
-    /// A record that is not a document, or a file that could not be read.
+    /// A record that is not a document, or an unreadable file.
     Failed(Error),
 }
 
-/// The memory per byte of input beside that of the search: the chunk, the text, and the text again
+/// The memory per byte of input apart from the search: the chunk, the text, and the text again
 /// while a JSON string is read.
 const READ_BYTES_A_BYTE: usize = 4;
 
-/// The memory per byte of a text that a search takes: tokens and runs.
+/// The memory per byte of text during a search: tokens and runs.
 const SEARCH_BYTES_A_BYTE: usize = 16;
 
-/// Returns the documents of `inputs` with the questions that occur in them, found by this number of
-/// threads in this memory; without benchmarks, the documents alone.
+/// Returns the documents of `inputs` with the questions that occur in their texts, found by
+/// `threads` threads in `memory_bytes` bytes. Without benchmarks, returns only the documents.
 ///
 /// # Errors
 /// The iterator gives an error, and ends: [`Error::Cancelled`] after `stop`, [`Error::Internal`]

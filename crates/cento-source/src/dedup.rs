@@ -9,11 +9,11 @@ use cento_collections::dedup::Record;
 use crate::SourceOptions;
 use crate::pipeline::{Output, Outputs, PipelineOptions};
 
-/// Returns the records of `inputs`, signed as `index` signs by this number of threads in this
-/// memory, for [`Dedup`](cento_collections::dedup::Dedup).
+/// Returns the records of `inputs` for [`Dedup`](cento_collections::dedup::Dedup), signed with the
+/// scheme of `index`, by `threads` threads in `memory_bytes` bytes.
 ///
 /// # Errors
-/// The iterator gives an error, and ends; [`Cancelled`](cento::Error::Cancelled) after `stop`.
+/// The iterator gives an error and ends, with [`Cancelled`](cento::Error::Cancelled) after `stop`.
 pub fn records(
     index: &Index,
     inputs: &[PathBuf],

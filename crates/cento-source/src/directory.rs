@@ -18,17 +18,16 @@ const NO_FILE: &str = "it is not a regular file";
 /// A file below a directory.
 #[derive(Debug)]
 pub struct FileBelow {
-    /// Its path, which begins with that of the directory as given.
+    /// The path, beginning with the directory as the user gave it.
     pub path: PathBuf,
-    /// Its path below the directory.
+    /// The path below the directory.
     pub below: PathBuf,
 }
 
-/// A file below a directory, or an entry that is left out or cannot be read.
+/// A file below a directory, or an error for a skipped or unreadable entry.
 type Found = Result<FileBelow, ReadError>;
 
-/// Returns the name of a file or directory in places and ids: its path as an id, without a leading
-/// `./`.
+/// Returns the path of a file or directory in the form of ids and places, without a leading `./`.
 #[must_use]
 pub fn place_of(path: &Path) -> Arc<str> {
     let name = names::escaped(path.as_os_str().as_encoded_bytes());
@@ -38,8 +37,7 @@ pub fn place_of(path: &Path) -> Arc<str> {
 /// Finds all files below a directory, in the order of their paths.
 ///
 /// # Errors
-/// An error is an entry that `options` leave out, or that cannot be read; the iterator goes on
-/// after it.
+/// An entry that `options` exclude, or that cannot be read, gives an error. The iterator continues.
 pub fn files_below(dir: &Path, options: &SourceOptions) -> impl Iterator<Item = Found> + use<> {
     let (walk, error) = match FilesBelow::open(dir, options) {
         Ok(walk) => (Some(walk), None),
@@ -50,30 +48,29 @@ pub fn files_below(dir: &Path, options: &SourceOptions) -> impl Iterator<Item = 
 
 struct FilesBelow {
     dir: PathBuf,
-    /// The directory itself if `dir` is a link to it.
+    /// The target, if `dir` is a link to a directory.
     real: PathBuf,
     filter: PathFilter,
-    /// Whether to name directories without files: each may be a document.
+    /// Whether to report directories without files, because each could be a document.
     tells_empty: bool,
     gate: Gate,
-    /// `None` at the end.
+    /// `None` after the last entry.
     walk: Option<Walk>,
-    /// The entries that have been found and not yet given.
+    /// Entries that have been found but not returned.
     ready: VecDeque<Found>,
 }
 
 impl FilesBelow {
     fn open(dir: &Path, options: &SourceOptions) -> cento::Result<FilesBelow> {
-        // A link given as the directory is followed; the entries below it keep the name of the
-        // link.
+        // A link given as an input is followed. Entries below the link keep the name of the link.
         let real = dir.is_symlink().then(|| dir.canonicalize()).transpose();
         let real = real.map_err(|e| Error::io("read", dir, e))?.unwrap_or_else(|| dir.to_owned());
         let gate = Gate::new(options);
         let mut walk = WalkBuilder::new(&real);
         walk.standard_filters(false).sort_by_file_path(Path::cmp);
         walk.follow_links(options.follow_links);
-        // Not `info/exclude`: a `.git` that is a file names the directory that has it, a path under
-        // foreign control, which the gate does not see.
+        // `info/exclude` stays unread. A `.git` file may name any directory for it, a path under
+        // foreign control that the gate does not see.
         walk.ignore(options.obeys_ignore_files).git_ignore(options.obeys_ignore_files);
         walk.parents(options.obeys_ignore_files);
         if options.obeys_ignore_files {
@@ -97,8 +94,8 @@ impl FilesBelow {
         ReadError::LeftOut { place: place_of(&self.named(path)).to_string(), why, feature: None }
     }
 
-    /// Returns why nothing is read of an entry that the walk fails at: a link under
-    /// `follow_links`, a directory that may not be listed.
+    /// Returns the error for an entry where the walk fails, such as a broken link under
+    /// `follow_links` or an unreadable directory.
     fn failed(&self, error: ignore::Error) -> ReadError {
         let (path, loops) = of_walk(&error);
         let path = path.unwrap_or(&self.real);
@@ -123,7 +120,7 @@ impl FilesBelow {
         Error::io("read", self.named(path), what).into()
     }
 
-    /// Returns what the entry is; `None` if it is a directory that is not to be named.
+    /// Returns the file or error for an entry, or `None` for a directory that is not reported.
     fn found(&self, entry: Result<DirEntry, ignore::Error>) -> Option<Found> {
         let entry = match entry {
             Ok(entry) => entry,
@@ -144,8 +141,7 @@ impl FilesBelow {
     }
 }
 
-/// Returns the path that an error of a walk is about, and whether it is a link that leads to a
-/// directory above it.
+/// Returns the path of a failed walk, and whether the path is a link to a directory above.
 fn of_walk(error: &ignore::Error) -> (Option<&Path>, bool) {
     match error {
         ignore::Error::Loop { child, .. } => (Some(child), true),
@@ -165,7 +161,7 @@ fn code_of(error: &ignore::Error) -> Option<i32> {
     error.raw_os_error().or_else(inner)
 }
 
-/// Tells whether a file or directory is hidden, by its name.
+/// Returns whether the name of a file or directory begins with a dot.
 fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
@@ -202,7 +198,8 @@ impl Iterator for FilesBelow {
     }
 }
 
-/// Decides where a walk goes, and records where it does not: the filter of a walk can only refuse.
+/// Decides where a walk goes, and records refused places, because the filter of a walk cannot
+/// report them.
 #[derive(Clone)]
 struct Gate {
     reads_hidden: bool,
@@ -212,21 +209,20 @@ struct Gate {
 
 /// A place where a walk does not go.
 enum Stopped {
-    /// It is hidden.
+    /// A hidden file or directory.
     Hidden(PathBuf),
-    /// Its list of ignored files is not read.
+    /// A directory whose ignore file cannot be read.
     Refused(Error),
 }
 
 impl Gate {
-    /// Returns the gate of a walk with these options.
     fn new(options: &SourceOptions) -> Gate {
         let SourceOptions { read_hidden, obeys_ignore_files, .. } = *options;
         Gate { reads_hidden: read_hidden, obeys_ignore_files, stopped: Arc::default() }
     }
 
-    /// Returns whether the walk may enter. It may begin in a hidden directory that was given
-    /// explicitly.
+    /// Returns whether the walk may enter. The walk may begin in a hidden directory, because the
+    /// user named the directory.
     fn passes(&self, entry: &DirEntry) -> bool {
         let is_hidden = entry.depth() > 0 && is_hidden(entry.path());
         let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -244,7 +240,7 @@ impl Gate {
         false
     }
 
-    /// Returns the places that it refused since the last call, in order.
+    /// Returns the places refused since the last call, in order.
     fn stopped(&self) -> Vec<Stopped> {
         std::mem::take(&mut *self.stopped.lock().unwrap_or_else(PoisonError::into_inner))
     }

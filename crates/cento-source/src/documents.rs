@@ -1,4 +1,4 @@
-//! Reading of sources: their chunks, and their documents, one after the other.
+//! Iterators over the chunks and the documents of sources.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,27 +12,26 @@ use crossbeam::channel::{Receiver, Sender, bounded};
 use crate::read_error::{Emit, ReadChunk, ReadError};
 use crate::{InFile, SourceOptions, grouped, walk};
 
-/// Reads all `inputs` in order, directories in the order of their names: an iterator, whose thread
-/// reads one chunk ahead. It ends when the iterator is dropped, or soon after
-/// [`SourceOptions::stop`] is set.
+/// Reads all `inputs` in order, and directories in the order of their file names. A thread reads
+/// one chunk ahead. It ends when the iterator is dropped, or soon after [`SourceOptions::stop`] is
+/// set.
 ///
-/// The first bytes of a file, then its name, determine its kind: an archive, whose files are
-/// documents and may be archives themselves, as are the attachments of a mail; a list of records
-/// (JSON lines, other JSON with records, a table); anything else is one document, with the path as
-/// its id. `-` is standard input, whose first bytes alone count. All may be compressed. In
-/// directories, links and hidden files are left out unless the options include them; the inputs
-/// themselves are read. Files that a `.gitignore` or `.ignore` excludes are left out only if the
-/// options request it.
+/// The kind of a file follows from its first bytes, then from its name. The members of an archive
+/// are documents or further archives, like the attachments of a mail. A list of records (JSON
+/// lines, other JSON with records, a table) has a document per record. Any other file is one
+/// document with the path as its id. `-` is standard input, which has no name, so that only the
+/// first bytes count. All kinds may be compressed. Links and hidden files in directories are
+/// skipped unless the options include them, but an input that is itself a link or hidden is read.
+/// `.gitignore` and `.ignore` are obeyed only on request.
 ///
 /// # Errors
-/// An error is a part that is not a document; the iterator goes on after it.
+/// A part of the input that is not a document gives an error, and the iterator continues.
 pub fn read(inputs: &[PathBuf], options: &SourceOptions) -> Chunks {
     let (inputs, options) = (inputs.to_vec(), options.clone());
     Chunks::start(1, move |emit| grouped::read(&inputs, &options, emit))
 }
 
-/// Reads a file of this name that is in memory, as [`read`] does, with one chunk in memory at a
-/// time.
+/// Reads a file with this name from memory, like [`read`], and holds one chunk at a time.
 ///
 /// # Errors
 /// The errors of [`read`].
@@ -45,20 +44,20 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &SourceOptions) -> Chunks
 #[must_use = "an iterator gives nothing before the first call of `next`"]
 pub struct Chunks {
     chunks: Receiver<ReadChunk>,
-    /// A message for each chunk that is to be read.
+    /// A message requests one more chunk.
     wanted: Sender<()>,
 }
 
 impl Chunks {
-    /// Starts a thread, which reads this number of chunks ahead. Readers of files in files call
-    /// each other, so they need a stack of their own.
+    /// Starts a thread, which reads `ahead` chunks ahead. The thread has a stack of its own,
+    /// because readers of nested archives are recursive.
     fn start(ahead: usize, read: impl FnOnce(Emit<'_>) + Send + 'static) -> Chunks {
         let (out, chunks) = bounded(ahead + 1);
         let (wanted, is_wanted) = bounded::<()>(ahead + 1);
         for _ in 0..ahead {
             let _ = wanted.send(());
         }
-        // Not joined: it may be waiting for standard input.
+        // Not joined, because the thread may be waiting for standard input.
         std::thread::spawn(move || {
             let wait = || match is_wanted.recv() {
                 Ok(()) => ControlFlow::Continue(()),
@@ -75,7 +74,7 @@ impl Chunks {
                 });
                 Ok(())
             });
-            // Without an error the rest of the input would silently be missing.
+            // Without this error, the remaining input would silently be missing.
             if let Err(error) = read {
                 let _ = out.send(Err(ReadError::Unread(error)));
             }
@@ -100,8 +99,7 @@ impl Iterator for Chunks {
     }
 }
 
-/// Returns the documents of `inputs` in order, with the content of their files beside the text: an
-/// iterator over the documents of [`read`].
+/// Returns the documents of [`read`] in order, each with the data of its file beside the text.
 ///
 /// ```
 /// use cento_source::{SourceOptions, documents};

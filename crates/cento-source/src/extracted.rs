@@ -1,12 +1,13 @@
-//! The text of a file, as all readers return it.
+//! The result of every reader of a file format.
 
 /// The text of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Extracted {
     /// The text, with a form feed between pages.
     pub text: String,
-    /// The parts of the file that the text lacks, as a clause.
+    /// The parts of the file that are missing from the text, as a clause.
     pub missing: Option<String>,
-    /// The number of characters left out because a reader does not see them, such as white letters.
+    /// The number of characters, such as white letters, that a reader does not see and the text
+    /// lacks.
     pub hidden: usize,
 }

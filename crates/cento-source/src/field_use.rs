@@ -1,7 +1,7 @@
-//! Which fields of the records become no part of a document?
+//! Records which fields of records become no part of a document.
 //!
-//! Records have fields beside those that the options name. They stay behind, which their owner
-//! should learn, with the names; and a field that no record has was probably misspelled.
+//! The user should learn the names of dropped fields, and of a requested field that no record has,
+//! because the name was probably misspelled.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,30 +9,30 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::MetaFields;
 use crate::fields::{SHOWN_MAX, missing_in_all, short};
 
-/// The maximum number of names that are kept. Each has a bit in a number.
+/// The maximum number of recorded names. Each name has a bit in an `AtomicU64`.
 const NAMES_MAX: usize = 32;
 
-/// The maximum length of a name that is kept, in bytes; a longer one counts as one of many.
+/// The maximum length of a recorded name, in bytes. Longer names only set `has_more`.
 const NAME_BYTES_MAX: usize = 200;
 
 /// The use of the fields of all records that are read with the same options, on any thread.
 ///
-/// It is read by many threads at a time and hardly ever written: names are compared in the order in
-/// which they first came, without a lock.
+/// Many threads read at a time, and writes are rare. A name never leaves its first slot, so names
+/// are compared without a lock.
 #[derive(Debug, Default)]
 pub struct FieldUse {
     names: [OnceLock<Box<str>>; NAMES_MAX],
-    /// A bit for each name of a field that was left out of a document.
+    /// The names of dropped fields, a bit for each slot.
     left_out: AtomicU64,
-    /// A document left out a field that has no place among the names.
+    /// Whether a document dropped a field that got no slot.
     has_more: AtomicBool,
-    /// A bit for each field of the meta object that a record or a table has.
+    /// The requested fields of the meta object that exist, a bit for each field.
     met: AtomicU64,
-    /// There was a document.
+    /// Whether any record became a document.
     is_any: AtomicBool,
 }
 
-/// The fields of one record, as bits.
+/// The fields of a single record, as bits.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct RecordFields {
     left_out: u64,
@@ -41,7 +41,7 @@ pub(crate) struct RecordFields {
 }
 
 impl RecordFields {
-    /// Notes a field that is left out.
+    /// Records a dropped field.
     pub fn leave_out(&mut self, all: &FieldUse, name: &str) {
         match all.place(name) {
             Some(place) => self.left_out |= 1 << place,
@@ -61,19 +61,20 @@ fn bit(number: usize) -> u64 {
 }
 
 impl FieldUse {
-    /// Returns the place of this name, which it gets if there is one left.
+    /// Returns the slot of a name. A new name gets a free slot, if any is left.
     fn place(&self, name: &str) -> Option<usize> {
         if name.len() > NAME_BYTES_MAX {
             return None;
         }
-        // The first thread sets a place, and the others see its name.
+        // The first thread fills a slot, and every thread then sees the same name.
         self.names.iter().position(|own| **own.get_or_init(|| name.into()) == *name)
     }
 
-    /// Adds the fields of a record that is a document.
+    /// Adds the fields of a record that became a document. Refused records do not count.
     pub(crate) fn add(&self, record: RecordFields) {
         let RecordFields { left_out, has_more, met } = record;
-        // Mostly nothing is new, and writing would take the number from other processors.
+        // Usually no bit is new. An unconditional write would take the cache line from other
+        // processors.
         let add = |all: &AtomicU64, own: u64| {
             if all.load(Ordering::Relaxed) & own != own {
                 all.fetch_or(own, Ordering::Relaxed);
@@ -88,8 +89,8 @@ impl FieldUse {
         }
     }
 
-    /// Adds the columns of a table; `meta_fields` are those of the options, and the other ones that
-    /// are `used` are read, too, or kept.
+    /// Adds the columns of a table. `meta_fields` are the requested fields, and `used` tells which
+    /// other columns are read or kept.
     pub(crate) fn add_columns<'a>(
         &self,
         columns: impl IntoIterator<Item = &'a str>,
@@ -107,8 +108,8 @@ impl FieldUse {
         self.add(table);
     }
 
-    /// Describes the fields that became no part of a document, by their names in the order of the
-    /// alphabet, if there are any.
+    /// Describes dropped fields by their names in alphabetical order, or returns `None` without
+    /// any.
     #[must_use]
     pub fn left_out(&self) -> Option<String> {
         let names = self.left_out_names();
@@ -120,8 +121,8 @@ impl FieldUse {
         (!shown.is_empty()).then(|| shown.join(", "))
     }
 
-    /// Returns the names of the fields that became no part of a document, in the order of the
-    /// alphabet: of very many, some.
+    /// Returns the names of dropped fields in alphabetical order, at most as many as there are
+    /// slots.
     #[must_use]
     pub fn left_out_names(&self) -> Vec<&str> {
         let bits = self.left_out.load(Ordering::Relaxed);
@@ -131,8 +132,7 @@ impl FieldUse {
         names
     }
 
-    /// Describes the first of these fields of the meta object that no record had, if there were
-    /// records.
+    /// Describes the first requested field that no record had, or returns `None` without records.
     #[must_use]
     pub fn missing(&self, meta_fields: &MetaFields) -> Option<String> {
         if !self.is_any.load(Ordering::Relaxed) {
@@ -159,7 +159,7 @@ mod tests {
     fn names_are_told_once_and_in_one_order() {
         let fields = FieldUse::default();
         assert_eq!(fields.left_out(), None);
-        // A record that is refused tells nothing.
+        // The fields of a refused record do not count.
         RecordFields::default().leave_out(&fields, "body");
         of(&fields, &["source", "date"]);
         of(&fields, &["date", "lang", "source"]);

@@ -1,4 +1,4 @@
-//! The fields of a record without the requested one.
+//! Messages about missing, unknown and repeated fields.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -7,12 +7,12 @@ use cento::{Reason, Refusal};
 use cento_api::suggest::did_you_mean;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
-/// The maximum number of names that a message shows, and of characters of each.
+/// The maximum number of names in a message, and of characters of a name.
 pub const SHOWN_MAX: usize = 20;
 const CHARS_MAX: usize = 40;
 
-/// Refuses a record or table without the field `name` for the `field` of a document, listing the
-/// names that it has instead; a `noun` follows "there is no".
+/// Refuses a record or table that lacks the field `name`, which would be the `field` of a document,
+/// and lists the names found instead. `noun` follows "there is no".
 pub fn missing<'a>(
     noun: &str,
     field: &'static str,
@@ -33,7 +33,7 @@ pub fn missing<'a>(
     Refusal::new(Reason::MissingField { field }, what)
 }
 
-/// Refuses a document with a field that it cannot have; it has one for the id and one for the text.
+/// Refuses a document with an unknown field. `id` and `text` are the names of known fields.
 pub fn unknown(name: &str, [id, text]: [&str; 2]) -> Refusal {
     let name = short(name);
     let meant = did_you_mean(&name, [id, text, "meta", "parts"]);
@@ -44,8 +44,8 @@ pub fn unknown(name: &str, [id, text]: [&str; 2]) -> Refusal {
     what.into()
 }
 
-/// Describes a field that no record has, with the names of the fields that they have beside those
-/// that are read.
+/// Describes a field that no record has, with the names of fields that records have but cento does
+/// not read.
 pub fn missing_in_all(name: &str, names: &[&str]) -> String {
     let meant = did_you_mean(name, names.iter().copied().filter(|known| known.len() <= CHARS_MAX));
     let shown = names.iter().take(SHOWN_MAX).map(|name| format!("`{}`", short(name)));
@@ -58,12 +58,12 @@ pub fn missing_in_all(name: &str, names: &[&str]) -> String {
     format!("no record has a field `{}`{meant}; {there}", short(name))
 }
 
-/// Refuses a record or table with two of its `nouns`, such as columns, called `name`.
+/// Refuses a record or table with two `nouns` (such as columns) called `name`.
 pub fn twice(nouns: &str, name: &str) -> Refusal {
     format!("two {nouns} are called `{}`; which one counts is not known", short(name)).into()
 }
 
-/// Returns a name that is there more than once, if it is one of those that count.
+/// Returns the first repeated name, among names that `counts` accepts.
 pub fn repeated<'a>(
     names: impl IntoIterator<Item = &'a str>,
     counts: impl Fn(&str) -> bool,
@@ -72,7 +72,7 @@ pub fn repeated<'a>(
     names.into_iter().find(|name| counts(name) && !seen.insert(*name))
 }
 
-/// Returns a name, cut if it is long.
+/// Returns a name, shortened for a message.
 pub fn short(name: &str) -> String {
     match name.char_indices().nth(CHARS_MAX) {
         Some((end, _)) => format!("{}...", &name[..end]),
@@ -80,8 +80,8 @@ pub fn short(name: &str) -> String {
     }
 }
 
-/// Returns the names of the fields of a JSON object, at most one more than is shown; empty for
-/// anything but an object.
+/// Returns the names of the fields of a JSON object, at most one more than a message shows. Returns
+/// no names for other values.
 pub fn names_of(json: &[u8]) -> Vec<String> {
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     deserializer.deserialize_map(Names).unwrap_or_default()

@@ -1,7 +1,7 @@
-//! Files left out by their names.
+//! Skips files by their names.
 //!
-//! Patterns of the user decide first. In submissions, libraries and files that programs write are
-//! left out as well, because all submissions share them, as are data and files in other languages.
+//! The user's patterns decide first. In submissions, libraries and generated files are skipped,
+//! too, because all submissions share them. So are data and files in other languages.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::compressed::Compression;
 use crate::format::has_ending;
 
-/// The files that are left out by their names; by default every file passes.
+/// Skips files by their names. By default, every file passes.
 ///
-/// A pattern without `/` applies to the name of a file or of any directory above it, one with `/`
-/// to the path below the directory or archive given as an input. The inputs themselves are subject
-/// to the patterns alone, and archives are opened whatever is included.
+/// A pattern without `/` applies to the name of a file or of any directory above. A pattern with
+/// `/` applies to the path below the directory or archive given as an input. Only patterns apply to
+/// the inputs themselves. Archives are opened whatever is included.
 #[derive(Debug, Clone, Default)]
 pub struct PathFilter {
     include: Option<GlobSet>,
@@ -25,17 +25,16 @@ pub struct PathFilter {
     patterns: [Vec<String>; 2],
     libraries: Option<Libraries>,
     leaves_out_data: bool,
-    /// A programming language, and whether it also applies to files given as inputs.
+    /// The programming language that is read, and whether files given as inputs are checked, too.
     language: Option<(String, bool)>,
 }
 
-/// The directories that hold libraries.
+/// Which directories count as libraries.
 #[derive(Debug, Clone, Copy)]
 struct Libraries {
-    /// Directories of the first level belong to people, and only certain names are those of
-    /// libraries.
+    /// Directories of the first level belong to people, so only names that are certain count there.
     first_is_a_person: bool,
-    /// Names that directories of prose may have count, too.
+    /// Whether names such as `bin` count, which directories of prose may also have.
     of_programs: bool,
 }
 
@@ -52,29 +51,29 @@ pub(crate) const LINK: &str = "it is a link";
 pub(crate) const NO_TEXT_FIELD: &str =
     "it is JSON, and no object in a place of records has the field with the text";
 
-/// Why an empty file is no part of a document that has other files.
+/// Why an empty file is not a part of a document with further files.
 pub(crate) const EMPTY_PART: &str = "it is empty, and its document has other files";
 
-/// Why nothing is read of a directory.
+/// Why nothing is read of an empty directory.
 pub(crate) const NO_FILES: &str = "it has no files";
 
-/// Why nothing is read of a directory where ignore files are obeyed: they exclude without a word.
+/// Why nothing is read of a directory, if ignore files may have excluded its files silently.
 pub(crate) const NO_FILES_LEFT: &str = "it has no files that .gitignore and .ignore do not exclude";
 
-/// Why nothing is read of a file that holds documents: a table without rows, an empty archive.
+/// Why nothing is read of a file that could hold documents, such as a table without rows.
 pub(crate) const NO_DOCUMENTS: &str = "it has no documents";
 
 const BY_EXCLUDE: &str = "--exclude leaves it out";
 const BY_INCLUDE: &str = "no pattern of --include is for it";
 const LIBRARY: &str = "it is a library, or made by a program";
 const DATA: &str = "it holds data, by its name";
-/// Why a file or a record is left out where programs in one language are read.
+/// Why a file or a record is skipped if only one programming language is read.
 pub const OTHER_LANGUAGE: &str = "its name is not that of a program in the language";
 
-/// A pattern that is not for all files leaves out the others.
+/// Any pattern of `--include` would do, but a narrower pattern excludes the remaining files.
 const READ_ALL: &str = "--include '*' reads it";
 
-/// What a user of the command can do about files that are left out for these reasons.
+/// What a user of the command can do about a file skipped for this reason.
 const ADVICE: [(&str, &str); 7] = [
     (HIDDEN, "--all reads it"),
     (LIST, "--by file compares those"),
@@ -89,7 +88,7 @@ const ADVICE: [(&str, &str); 7] = [
     (OTHER_LANGUAGE, READ_ALL),
 ];
 
-/// Names of directories that never hold the authors' own work.
+/// Directory names that never hold the authors' own work.
 const CERTAIN: [&str; 24] = [
     ".git",
     ".gradle",
@@ -117,14 +116,14 @@ const CERTAIN: [&str; 24] = [
     "venv",
 ];
 
-/// Names of directories of libraries that may also hold the authors' own work.
+/// Directory names of libraries that may also hold the authors' own work.
 const VENDORED: [&str; 2] = ["vendor", "Pods"];
 
-/// Names of directories that compilers fill. Below `src` they are names of packages.
+/// Directories filled by compilers. Below `src`, such a name is a package.
 const BUILT: [&str; 7] =
     ["bin", "build", "cmake-build-debug", "cmake-build-release", "dist", "obj", "target"];
 
-/// The endings of names of files that programs write.
+/// File-name extensions of generated files.
 const WRITTEN: &[&str] = &[".min.js", ".min.css", ".map", ".lock"];
 
 /// The endings of names of data.
@@ -133,11 +132,11 @@ const ENDINGS_OF_DATA: &[&str] = &[
     ".parquet", ".tab", ".tsv", ".yaml", ".yml",
 ];
 
-/// The endings of names of data that is a list of records.
+/// File-name extensions of lists of records.
 const LISTS: &[&str] =
     &[".arrow", ".csv", ".feather", ".ipc", ".jl", ".jsonl", ".ndjson", ".parquet", ".tab", ".tsv"];
 
-/// The endings of names of archives, without the one of a compressed file.
+/// File-name extensions of archives, without compression.
 const ARCHIVES: &[&str] = &[".tar", ".tgz", ".zip"];
 
 /// Returns whether this is a reason to leave out a file by its name, or as an empty part of a
@@ -153,14 +152,14 @@ pub fn is_by_pattern(why: &str) -> bool {
     [BY_EXCLUDE, BY_INCLUDE].contains(&why)
 }
 
-/// Returns what a user of the command can do about a file that is left out for this reason, if
-/// there is something: a clause that names options.
+/// Returns what a user of the command can do about a file skipped for this reason, as a clause with
+/// options.
 #[must_use]
 pub fn advice(why: &str) -> Option<&'static str> {
     ADVICE.iter().find(|(reason, _)| *reason == why).map(|(_, advice)| *advice)
 }
 
-/// Returns whether a file is an archive, by its name.
+/// Returns whether the name of a file is the name of an archive.
 pub(crate) fn is_archive(name: &str) -> bool {
     has_ending(Compression::of_name(name).1, ARCHIVES)
 }
@@ -181,35 +180,34 @@ impl PathFilter {
         })
     }
 
-    /// Also leaves out libraries and generated files, unless a pattern includes them.
-    /// `first_is_a_person`: directories of the first level belong to people; `of_programs`: names
-    /// that directories of prose may have count, too.
+    /// Also skips libraries and generated files, unless a pattern includes them.
+    /// `first_is_a_person` says that directories of the first level belong to people. With
+    /// `of_programs`, names count that directories of prose may have, too.
     #[must_use]
     pub fn without_libraries(self, first_is_a_person: bool, of_programs: bool) -> PathFilter {
         PathFilter { libraries: Some(Libraries { first_is_a_person, of_programs }), ..self }
     }
 
-    /// Also leaves out files that hold data according to their names, unless a pattern includes
-    /// them.
+    /// Also skips files that hold data by their names, unless a pattern includes them.
     #[must_use]
     pub fn without_data(self) -> PathFilter {
         PathFilter { leaves_out_data: true, ..self }
     }
 
-    /// Also leaves out files that are not in this programming language according to their names,
-    /// unless a pattern includes them; with `also_named`, files given as inputs too.
+    /// Also skips files in other programming languages by their names, unless a pattern includes
+    /// them. `also_named` applies this to files given as inputs, too.
     #[must_use]
     pub fn in_language(self, language: &str, also_named: bool) -> PathFilter {
         PathFilter { language: Some((language.to_owned(), also_named)), ..self }
     }
 
-    /// Leaves out no file for its language.
+    /// Skips no file because of its language.
     #[must_use]
     pub fn in_any_language(self) -> PathFilter {
         PathFilter { language: None, ..self }
     }
 
-    /// Returns whether files in other languages are left out.
+    /// Returns whether files in other languages are skipped.
     #[must_use]
     pub fn asks_language(&self) -> bool {
         self.language.is_some()
@@ -221,7 +219,7 @@ impl PathFilter {
         &self.patterns
     }
 
-    /// Returns whether a file holds data, by its name.
+    /// Returns whether the name shows that a file holds data.
     #[must_use]
     pub fn is_data(name: &str) -> bool {
         has_ending(Compression::of_name(name).1, ENDINGS_OF_DATA)
@@ -281,7 +279,7 @@ impl PathFilter {
         Some((text.into_owned(), why))
     }
 
-    /// Returns the position of the first directory that holds a library, if there is one.
+    /// Returns the position of the first directory that is a library.
     fn library(&self, parts: &[(&str, &str)]) -> Option<usize> {
         let Libraries { first_is_a_person, of_programs } = self.libraries?;
         let mut is_source = false;
@@ -316,13 +314,13 @@ impl PathFilter {
     }
 }
 
-/// Returns whether a file is not in this language by its name. Each record of a list has its own
-/// name.
+/// Returns whether the name shows a different language. Lists of records pass, because each record
+/// has a name.
 fn is_other(name: &str, language: &str) -> bool {
     !languages_of(name).contains(&language) && !has_ending(Compression::of_name(name).1, LISTS)
 }
 
-/// Returns whether one of the patterns matches this path, or the name at its end.
+/// Returns whether a pattern matches the path or the file name.
 fn is_for(set: &GlobSet, path: &str, name: &str) -> bool {
     !set.is_empty() && (set.is_match(name) || set.is_match(path))
 }
@@ -377,7 +375,7 @@ mod tests {
         check(&filter, "ann/x/target/b.rs", Some(("ann/x/target", LIBRARY)));
         check(&filter, "ann/vendor/b.go", Some(("ann/vendor", LIBRARY)));
         check(&filter, "ann/a.min.js", Some(("ann/a.min.js", LIBRARY)));
-        // Such a name may be a person's, a program's or a package's.
+        // Such names may also be people, programs or packages.
         for own in
             ["vendor/b.go", "bin/b.rs", "ann/src/bin/b.rs", "ann/src/build/B.java", "ann/dist"]
         {
@@ -387,8 +385,8 @@ mod tests {
         let prose = PathFilter::default().without_libraries(false, false);
         check(&prose, "ann/target/b.txt", None);
         check(&prose, "ann/venv/b.txt", Some(("ann/venv", LIBRARY)));
-        // A directory included by its own name is read; a pattern for files matches none in a
-        // library.
+        // A pattern with the name of a directory includes the directory. A pattern for files
+        // includes no file in a library.
         let filter = of(&["vendor", "*.js"], &[]).without_libraries(true, true);
         check(&filter, "ann/vendor/b.go", None);
         check(&filter, "ann/node_modules/b.js", Some(("ann/node_modules", LIBRARY)));

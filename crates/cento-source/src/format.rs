@@ -1,8 +1,8 @@
-//! The description that a format of files gives of itself, and names and first bytes that several
-//! readers know.
+//! [`FileFormat`], the description of a file format, and names and first bytes that several readers
+//! need.
 //!
-//! The reader of a text format has a [`FileFormat`]; the list of them in `formats` is the only
-//! other place where the format is named. This file depends on no reader.
+//! The reader of a text format has a [`FileFormat`]. Apart from the reader, only the list in
+//! `formats` mentions the format. This file depends on no reader.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,44 +12,44 @@ use crate::{SourceOptions, charset};
 
 /// A format of files.
 ///
-/// Files are recognised and read, `cento info formats` is printed, the tables of the documentation
-/// and seeds of fuzz targets are made, and the laws of all formats are tested, by going through the
-/// list of these values.
+/// The list of these values drives everything that goes through all formats: recognizing and
+/// reading files, `cento info formats`, tables of the documentation, seeds of fuzz targets, and
+/// tests of laws that hold for every format.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileFormat {
-    /// Its name.
+    /// The name, unique among formats.
     pub name: &'static str,
-    /// The usual endings of the names of such files. The first bytes of a file take precedence over
-    /// its name.
+    /// The usual file-name extensions. The first bytes of a file take precedence over its name.
     pub endings: &'static [&'static str],
-    /// The part of a file that becomes a document.
+    /// What becomes a document, for the lists of formats.
     pub documents: &'static str,
-    /// The feature of the build that reads it; `None` if every build does.
+    /// The feature that reads the format, or `None` if every build does.
     pub feature: Option<&'static str>,
-    /// Whether this build reads it.
+    /// Whether this build reads the format.
     pub is_built: bool,
-    /// Whether each line of the file is a line of its text, so that passages have its numbers.
+    /// Whether line numbers of the text are line numbers of the file, so that passages can show
+    /// them.
     pub keeps_lines: bool,
-    /// A small file; of a format that is not text, the beginning of one.
+    /// A small file, or only its beginning if the format is not text.
     pub example: &'static [u8],
-    /// How a file becomes a text, if it is one text with markup.
+    /// How to read the file, if the format is one text with markup.
     pub(crate) markup: Option<Markup>,
 }
 
-/// The markup of a text format: a file is one document, and one function makes its text.
+/// A text format with markup: a file is one document.
 #[derive(Debug)]
 pub struct Markup {
-    /// What such a file is, as a clause, if its name promises another.
+    /// What such a file is, as a clause, for files whose name promises another format.
     pub(crate) is: &'static str,
-    /// Returns whether a text begins as such a file, whatever its name is.
+    /// Recognizes a text by its beginning, whatever the file is called.
     pub(crate) begins: fn(&Beginning<'_>) -> bool,
-    /// A text with one of the endings that begins with these bytes is such a file. If the bytes are
-    /// none, it is one unless it begins as a mail or JSON. `None`: the name does not matter.
+    /// A file with one of the extensions has this format if it begins with these bytes. Empty bytes
+    /// accept any text that does not begin as a mail or JSON. `None` ignores the name.
     pub(crate) named_begins: Option<&'static [u8]>,
-    /// Makes the text.
+    /// The function that makes the text of a file.
     pub(crate) text_of: TextOf,
-    /// [`Html::Source`](crate::Html) reads the file as it is.
+    /// Whether [`Html::Source`](crate::Html) reads the file unchanged.
     pub(crate) has_source: bool,
 }
 
@@ -57,11 +57,11 @@ pub struct Markup {
 pub(crate) struct Beginning<'a> {
     /// The bytes of the file.
     pub bytes: &'a [u8],
-    /// The same in UTF-8, without white space before it.
+    /// The beginning in UTF-8, without leading white space.
     pub text: &'a [u8],
 }
 
-/// The text of a file, and its places there.
+/// The text of a file, with the place of each stretch in the file if the reader knows it.
 pub(crate) type Text = (Extracted, Option<Origins>);
 
 /// Makes the text of a file.
@@ -69,7 +69,7 @@ pub(crate) type Text = (Extracted, Option<Origins>);
 pub(crate) enum TextOf {
     /// From the file as text.
     Decoded(fn(&str) -> String),
-    /// From its bytes, which may be damaged: the reason is a clause.
+    /// From the bytes, which may be damaged. The error is a clause.
     Bytes(fn(&[u8], &SourceOptions) -> Result<Text, String>),
 }
 
@@ -89,7 +89,7 @@ impl Markup {
     }
 }
 
-/// Formats are equal if they are the same one.
+/// Compares addresses, because each format has a single static value.
 impl PartialEq for Markup {
     fn eq(&self, other: &Markup) -> bool {
         std::ptr::eq(self, other)
@@ -99,7 +99,7 @@ impl PartialEq for Markup {
 impl Eq for Markup {}
 
 /// The first bytes of a compound file, the container of old Office documents and of encrypted new
-/// ones.
+/// documents.
 pub const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 /// The first and last bytes of Parquet files.
@@ -108,7 +108,7 @@ pub const PARQUET: &[u8] = b"PAR1";
 /// The first bytes of Arrow files.
 pub const ARROW: &[u8] = b"ARROW1";
 
-/// The first bytes of Arrow streams; no text begins with them.
+/// The first bytes of Arrow streams. No text begins so.
 pub const ARROW_STREAM: &[u8] = b"\xff\xff\xff\xff";
 
 /// The endings of the names of Parquet and Arrow files.
@@ -124,7 +124,7 @@ pub const TABLES: &[&str] = &[".csv", ".tsv", ".tab"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Columnar {
-    /// Parquet.
+    /// A Parquet file.
     Parquet,
     /// A file of the Arrow IPC format.
     Arrow,
@@ -133,7 +133,7 @@ pub enum Columnar {
 }
 
 impl Columnar {
-    /// Returns its name, with an article.
+    /// Returns the name with an article, for messages.
     pub fn name(self) -> &'static str {
         match self {
             Columnar::Parquet => "a Parquet file",
@@ -143,7 +143,7 @@ impl Columnar {
     }
 }
 
-/// Returns whether a name has one of these endings, in letters of either case.
+/// Returns whether a name has one of these endings. Case is ignored.
 pub fn has_ending(name: &str, endings: &[&str]) -> bool {
     let name = name.as_bytes();
     let is_end = |ending: &&str| {

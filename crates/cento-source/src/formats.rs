@@ -1,13 +1,11 @@
-//! The list of all formats of files.
+//! The list of all file formats.
 //!
-//! A text format is described in the file of its reader ([`FileFormat`]). Lists of records,
-//! archives and documents of programs are described here: [`walk`](crate::walk) calls a reader for
-//! each.
+//! The file of its reader describes a text format ([`FileFormat`]). Lists of records, archives and
+//! office documents are described here, because [`walk`](crate::walk) calls their readers.
 
 use crate::format::{COLUMNS, FileFormat, LINES, Markup, TABLES};
 
-/// All formats, in the order of the lists that show them. A file that begins as several is of the
-/// first.
+/// All formats, in the order of printed lists. The first matching format wins.
 static FORMATS: &[&FileFormat] = &[
     &FileFormat {
         keeps_lines: true,
@@ -73,10 +71,10 @@ const OFFICE: (Option<&str>, bool) = (Some("office"), cfg!(feature = "office"));
 const PARQUET: (Option<&str>, bool) = (Some("parquet"), cfg!(feature = "parquet"));
 const ALWAYS: (Option<&str>, bool) = (None, true);
 
-/// Documents that are zip files.
+/// Extensions of documents that are zip files.
 const ZIPPED: &[&str] = &[".docx", ".odt", ".epub", ".pptx", ".ppsx", ".odp"];
 
-/// The header of a file in a tar archive, as far as it shows the format.
+/// A header of a tar archive, with only the bytes that identify the format.
 const TAR: [u8; 512] = {
     let mut header = [0; 512];
     header[0] = b'a';
@@ -88,7 +86,6 @@ const TAR: [u8; 512] = {
     header
 };
 
-/// Returns a format that is not a text with markup.
 const fn format(
     name: &'static str,
     endings: &'static [&'static str],
@@ -100,7 +97,7 @@ const fn format(
     FileFormat { name, endings, documents, feature, is_built, keeps_lines, example, markup }
 }
 
-/// Returns all formats of files.
+/// Returns all file formats, including formats that this build cannot read.
 #[must_use]
 pub fn formats() -> &'static [&'static FileFormat] {
     FORMATS
@@ -121,8 +118,8 @@ mod tests {
     use crate::sniff::{Form, form};
     use crate::{Html, ReadError, SourceOptions, read_bytes};
 
-    /// Returns the name of the form's format in the list, or `None` for a form that is not read.
-    /// There is no catch-all arm: a new form needs a line in the list.
+    /// Returns the name of the listed format that reads this form, or `None` if nothing reads it.
+    /// Without a catch-all arm, so that a new form does not compile until it is in the list.
     fn format_of(form: Form) -> Option<&'static str> {
         Some(match form {
             Form::Unread(_) | Form::Refused(_) | Form::Misnamed { .. } | Form::Unclear => {
@@ -147,14 +144,15 @@ mod tests {
     fn found(start: &[u8], name: &str) -> Option<&'static str> {
         let form = form(start, true, name, &SourceOptions::default());
         match form {
-            // The bytes tell the kind of a document, and the parts of a zip file whether it is one.
+            // The first bytes show the kind of a document, but not whether a zip file is a
+            // document.
             Form::Document => Some(crate::extract::feature(start).0),
             Form::Zip if ZIPPED.iter().any(|ending| name.ends_with(ending)) => Some("documents"),
             form => format_of(form),
         }
     }
 
-    /// The formats whose files are one text, with or without markup.
+    /// Formats whose file is one text, with or without markup.
     fn texts() -> impl Iterator<Item = &'static FileFormat> {
         let built = formats().iter().copied().filter(|format| format.is_built);
         built.filter(|format| format.name == "text" || format.markup.is_some())
@@ -219,7 +217,7 @@ mod tests {
                 let is_named = |other: &&FileFormat| other.endings.contains(ending);
                 let named = texts().find(is_named).and_then(|other| other.markup.as_ref());
                 let begin = named.and_then(|markup| markup.named_begins).unwrap_or_default();
-                // What begins as the name says is what the name says.
+                // The name decides if the first bytes agree with it.
                 if begin.is_empty() || !format.example.starts_with(begin) {
                     assert_eq!(found(format.example, &name), Some(format.name), "{name}");
                 }

@@ -1,7 +1,7 @@
-//! Reading of inputs whose documents have several files.
+//! Reads inputs whose documents have several files.
 //!
-//! The files of a document are held until its last one is read. Where those of many documents
-//! alternate, as in some archives, more than a bound of bytes are not held.
+//! The files of a document are held until the last file is read. If the files of many documents
+//! alternate, as in some archives, a bound limits the bytes that are held.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -17,7 +17,7 @@ use crate::grouping::{Grouping, NO_MATCH, Place};
 use crate::read_error::{Emit, ReadChunk, ReadError};
 use crate::{EMPTY, SourceOptions, too_long, unread, walk};
 
-/// Reads all `inputs` as [`crate::read`] does, until `emit` breaks off.
+/// Reads all `inputs` like [`crate::read`], until `emit` breaks off.
 pub fn read(inputs: &[PathBuf], options: &SourceOptions, emit: Emit<'_>) {
     let Some(grouping) = options.grouping.as_deref() else {
         return walk::read(inputs, options, emit);
@@ -44,28 +44,27 @@ pub fn read(inputs: &[PathBuf], options: &SourceOptions, emit: Emit<'_>) {
             return;
         }
     }
-    // The emitted items already report how it ended.
+    // Needs no check, because the emitted items already report the end.
     let _ = collector.finish();
 }
 
-/// The number of bytes that are held for documents whose last files have not been read, in records
-/// of the maximum size.
+/// The maximum size of held files of incomplete documents, in multiples of the maximum record.
 const HELD_RECORDS_MAX: usize = 2;
 
 struct Collector<'a> {
     grouping: &'a Grouping,
     record_bytes_max: usize,
     open: HashMap<String, Open>,
-    /// The number of documents that have begun.
+    /// The number of documents begun so far, which numbers them in the order of their first files.
     begun: u64,
     held_bytes: usize,
-    /// The files that have been read, if some are in several inputs.
+    /// The files already read, if inputs overlap.
     seen: HashSet<String>,
-    /// Whether there are several inputs: one may be in another.
+    /// Whether there are several inputs, which may contain each other.
     is_several: bool,
-    /// The paths that have been reported, if there are several inputs.
+    /// The paths already reported, if there are several inputs.
     told: HashSet<String>,
-    /// The files that have been left out, if there are several inputs.
+    /// The files already reported as skipped, if there are several inputs.
     left_out: HashSet<String>,
     emit: Emit<'a>,
 }
@@ -74,13 +73,13 @@ struct Collector<'a> {
 #[derive(Default)]
 struct Open {
     number: u64,
-    /// The number of its files that have been read, or left out for other reasons than their names.
+    /// The number of files that were read, or skipped for a reason other than their names.
     files: u32,
     bytes: usize,
     parts: Vec<(String, Chunk)>,
     fields: Vec<(String, String)>,
     empty: Vec<String>,
-    /// Why it is not read.
+    /// Why the document is not read.
     refused: Option<Refusal>,
 }
 
@@ -105,7 +104,7 @@ impl Collector<'_> {
                 let is_input = self.grouping.is_input(input, &place);
                 match is_input || self.grouping.is_document(input, &place) {
                     true => self.leave_out(place, why),
-                    // The document that it is in has other files.
+                    // The surrounding document has further files.
                     false => ControlFlow::Continue(()),
                 }
             }
@@ -169,7 +168,7 @@ impl Collector<'_> {
         self.end_if_complete(&document)
     }
 
-    /// Notes an empty file, which is reported with its document.
+    /// Records an empty file, which is reported together with its document.
     fn empty(&mut self, place: Place, path: String) -> ControlFlow<()> {
         let open = self.open(&place.document);
         open.files += 1;
@@ -184,7 +183,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Passes a document on.
+    /// Passes on a document and its reports.
     fn end(&mut self, id: &str) -> ControlFlow<()> {
         let Some(open) = self.open.remove(id) else { return ControlFlow::Continue(()) };
         let held: usize = open.parts.iter().map(|(_, chunk)| chunk.bytes.len()).sum();

@@ -1,7 +1,8 @@
-//! Which files are one document together?
+//! Decides which files form a document together.
 //!
-//! The names of all files are read first; their common directories decide where documents begin,
-//! and how many files each has, so that a document is complete as soon as its last file is read.
+//! All file names are read first. Their common directories show where documents begin, and the
+//! number of files shows when a document is complete, so that the document can be passed on
+//! immediately.
 
 mod listed;
 mod names;
@@ -22,19 +23,21 @@ use crate::{Chunk, SourceOptions};
 pub use listed::{GroupedFiles, ListedFiles};
 use names::{Core, Names, is_list, parts_below};
 
-/// The files that are one document.
+/// The rule for the files of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum By {
-    /// Each file.
+    /// Each file is a document.
     #[default]
     File,
-    /// All files below a directory or in an archive. Of one input these are the directories and
-    /// archives in it; of several, each of them, unless most of them hold only directories.
+    /// All files below a directory or in an archive. A single input contains the directories and
+    /// archives of the documents. Each of several inputs is a document, unless most inputs hold
+    /// only directories.
     Directory,
-    /// All files in an archive: in the outermost one, unless most of these hold only archives.
+    /// All files in an archive. The outermost archive counts, unless most of these hold only
+    /// archives.
     Archive,
-    /// All files whose paths have one value of `{document}`. Other fields become fields of `meta`,
-    /// and `{part}` is the name of the file in its document.
+    /// All files whose paths have the same value of `{document}`. Other fields become fields of
+    /// `meta`, and `{part}` is the name of the file within its document.
     Pattern(NamePattern),
 }
 
@@ -76,27 +79,27 @@ impl fmt::Display for By {
     }
 }
 
-/// The documents of some inputs, each of several files.
+/// The documents of some inputs, each with several files.
 #[derive(Debug)]
 pub struct Grouping {
     by: By,
     roots: Vec<Root>,
-    /// The number of files of each document.
+    /// The number of files of each document, by id.
     files: HashMap<String, u32>,
-    /// Documents without files, because their names leave all of them out.
+    /// Documents that have no file left, because every file is skipped by its name.
     emptied: Vec<String>,
     /// Whether a file is in several inputs.
     repeats: bool,
-    /// Where the documents begin, if that is not obvious.
+    /// Where the documents begin, if the choice is not obvious.
     remarks: Vec<Remark>,
 }
 
-/// A fact about how files were grouped, and what a user of the command can do about it.
+/// A remark about how files were grouped, with advice for users of the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     /// The fact, as a clause.
     pub fact: String,
-    /// A clause that names options, if there is something to do.
+    /// What a user can do, as a clause with options. `None` if nothing can be done.
     pub advice: Option<String>,
 }
 
@@ -106,34 +109,34 @@ impl Remark {
     }
 }
 
-/// An input.
+/// An input with its level of documents.
 #[derive(Debug)]
 struct Root {
     container: Container,
     level: Level,
 }
 
-/// What an input is.
+/// The kind of an input.
 #[derive(Debug, Clone)]
 pub(crate) struct Container {
     place: String,
-    /// Whether it is a directory or an archive.
+    /// Whether the input is a directory or an archive.
     has_files: bool,
     is_archive: bool,
-    /// Whether the files are on the disk; otherwise only their names are known.
+    /// Whether the files are on disk. Otherwise only their names are known.
     is_on_disk: bool,
 }
 
-/// The documents of an input that is a directory or an archive.
+/// Where the documents begin in a directory or archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
-    /// All of it is one.
+    /// The whole input is a document.
     Whole,
-    /// Each directory and file this number of directories below it.
+    /// Each directory or file at this depth is a document.
     Below(usize),
-    /// Each archive in it; the innermost ones if it is set.
+    /// Each archive is a document. `inner` selects innermost instead of outermost archives.
     Archives { inner: bool },
-    /// The pattern decides, from the name of the input on if it is set.
+    /// The pattern decides. `from_name` lets it begin at the name of the input.
     Pattern { from_name: bool },
 }
 
@@ -148,19 +151,19 @@ pub(crate) const NO_MATCH: &str = "its path does not fit the pattern";
 pub(crate) struct Place {
     /// The id of the document.
     pub document: String,
-    /// The name of the file in it.
+    /// The name of the file within the document.
     pub part: String,
     /// The fields of the pattern.
     pub fields: Vec<(String, String)>,
 }
 
 impl Grouping {
-    /// Reads the names of the files of `inputs`, and finds the documents that they make; `None` if
-    /// each file is one.
+    /// Reads the file names of `inputs` and groups the files into documents. Returns `None` if each
+    /// file is a document.
     ///
     /// # Errors
-    /// When an input can be read only once, or all of them are lists of records, whose documents
-    /// are in no directories; [`Error::Cancelled`] after `stop`.
+    /// When an input can be read only once, or all inputs are lists of records, which have no
+    /// directories. [`Error::Cancelled`] after `stop`.
     pub fn of(
         by: &By,
         inputs: &[PathBuf],
@@ -192,7 +195,7 @@ impl Grouping {
         Ok(Some(grouping))
     }
 
-    /// Finds the documents that the files of these inputs make.
+    /// Groups the files of these inputs into documents.
     fn of_all(by: &By, all: &[Names], stop: &Stop) -> Result<Grouping> {
         let (levels, remark) = match by {
             By::Archive => (archives(all), None),
@@ -233,7 +236,7 @@ impl Grouping {
             for file in &names.by_name {
                 let place = grouping.place(number, file).filter(|place| place.document != *file);
                 let Some(Place { document, .. }) = place else { continue };
-                // A directory that a program adds, such as __MACOSX, is no hand-in.
+                // A directory that a program adds, such as __MACOSX, is not a submission.
                 let parts = parts_below(&names.place, &document);
                 if parts.into_iter().any(PathFilter::is_library) {
                     continue;
@@ -246,13 +249,13 @@ impl Grouping {
         Ok(grouping)
     }
 
-    /// Returns whether no file is in a document: the names leave out all of them.
+    /// Returns whether no document has a file, because every file is skipped by its name.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// Returns where the documents begin, if that is not obvious.
+    /// Returns remarks about where the documents begin, empty if the choice is obvious.
     #[must_use]
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
@@ -263,8 +266,7 @@ impl Grouping {
         self.roots[input].container.place == place
     }
 
-    /// Tells whether the files of a directory of an input without such files would be a document
-    /// that no other files are in.
+    /// Returns whether a directory without readable files would be a document of its own.
     pub(crate) fn is_document(&self, input: usize, dir: &str) -> bool {
         let below = parts_below(&self.roots[input].container.place, dir);
         if below.into_iter().any(PathFilter::is_library) {
@@ -279,12 +281,12 @@ impl Grouping {
         self.files.get(document).copied().unwrap_or(0)
     }
 
-    /// Tells whether a file is in several inputs; it is in its document once.
+    /// Returns whether inputs overlap. A shared file is read once.
     pub(crate) fn repeats(&self) -> bool {
         self.repeats
     }
 
-    /// Returns the documents without files, each with the reason.
+    /// Returns a report for each document without files.
     pub(crate) fn emptied(&self) -> impl Iterator<Item = ReadError> + '_ {
         self.emptied.iter().map(|id| ReadError::LeftOut {
             place: id.clone(),
@@ -293,14 +295,14 @@ impl Grouping {
         })
     }
 
-    /// Returns whether a file is a list of records that was named itself.
+    /// Returns whether a chunk has records, or its file was given as an input and holds data.
     pub(crate) fn is_list(&self, input: usize, chunk: &Chunk) -> bool {
         !chunk.kind.is_whole_file()
             || (*chunk.path == *self.roots[input].container.place && is_list(chunk))
     }
 
-    /// Returns the document of the file at this path, of the input of this number; `None` if it is
-    /// in none.
+    /// Returns the document of the file at `path`, or `None` if the file belongs to no document.
+    /// `input` is the index of the input.
     pub(crate) fn place(&self, input: usize, path: &str) -> Option<Place> {
         let root = &self.roots[input];
         let alone = || Place { document: path.to_owned(), part: file_name(path), fields: vec![] };
@@ -326,12 +328,12 @@ impl Grouping {
     }
 }
 
-/// Whether a pattern has fewer directories than the paths of all files.
+/// Detects a pattern with fewer directories than the paths.
 #[derive(Debug, Default)]
 struct Deeper {
     /// A part with a directory.
     example: Option<String>,
-    /// Whether a file is in no directory of its document.
+    /// Whether some file is not in a directory of its document.
     is_other: bool,
 }
 
@@ -344,7 +346,8 @@ impl Deeper {
         }
     }
 
-    /// Tells that `{part}` has directories in all files: its document may be one of them.
+    /// Returns a remark if `{part}` has a directory in all files. The document may begin one level
+    /// deeper.
     fn remark(self, pattern: &NamePattern) -> Option<Remark> {
         let example = self.example.filter(|_| !self.is_other)?;
         if !pattern.fields().any(|field| field == PART) {
@@ -359,7 +362,7 @@ impl Deeper {
     }
 }
 
-/// Refuses an input that can be read only once.
+/// Refuses an input that can be read only once, because names and contents are read separately.
 fn check_twice(input: &Path) -> Result<()> {
     let is_stream = input == Path::new("-")
         || input.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
@@ -373,7 +376,7 @@ fn check_twice(input: &Path) -> Result<()> {
     }
 }
 
-/// Splits a path before its last `rest` parts.
+/// Splits a path before the last `rest` components.
 fn split(path: &str, rest: usize) -> Place {
     let cut = path.rmatch_indices(['/', std::path::MAIN_SEPARATOR]).nth(rest - 1);
     let cut = cut.map_or(0, |(at, _)| at);
@@ -385,11 +388,11 @@ fn file_name(path: &str) -> String {
     path.rsplit(['/', std::path::MAIN_SEPARATOR]).next().unwrap_or(path).to_owned()
 }
 
-/// Returns the place that a pattern reads from a path with this number of parts below its input.
-/// The pattern may begin at each of these, and at the name of the input: there first if
-/// `from_name`, else last.
+/// Returns the place that a pattern finds in a path with `below` components below the input. The
+/// pattern may begin at any of these components, or at the name of the input, which is tried first
+/// if `from_name` is set, else last.
 fn matched(pattern: &NamePattern, path: &str, below: usize, from_name: bool) -> Option<Place> {
-    // Found once: to search for each again took the square of the length of deep paths.
+    // Found once, because a search for each separator took quadratic time for deep paths.
     let separators = path.rmatch_indices(['/', std::path::MAIN_SEPARATOR]).map(|(at, _)| at + 1);
     let mut starts: Vec<usize> = separators.chain([0]).take(below + 1).collect();
     let of_input = if starts.len() > below { starts.pop() } else { None };
@@ -401,9 +404,9 @@ fn matched(pattern: &NamePattern, path: &str, below: usize, from_name: bool) -> 
         let value = |name: &str| fields.iter().find(|field| field.0 == name).map(|field| field.1);
         let document = value(DOCUMENT)?;
         let begin = document.as_ptr() as usize - path.as_ptr() as usize;
-        // The path before it keeps documents of other directories apart.
+        // The directories before the document distinguish documents with equal names.
         let dir = path[..begin].rfind(['/', std::path::MAIN_SEPARATOR]).map_or(0, |at| at + 1);
-        // As do the named fields before it in its own name, such as the term or the author.
+        // So do named fields before the document in the file name, such as the term or the author.
         let is_own = |value: &str| {
             let at = value.as_ptr() as usize - path.as_ptr() as usize;
             (dir..=begin).contains(&at)
@@ -421,7 +424,7 @@ fn matched(pattern: &NamePattern, path: &str, below: usize, from_name: bool) -> 
     })
 }
 
-/// Returns where archives begin below a root, in numbers of parts: 0 if it is one itself.
+/// Returns the depths of the archives along a path. 0 means that the input is an archive.
 fn archives_in(root: &Container, below: &[&str]) -> Vec<usize> {
     let mut ends = Vec::new();
     if root.is_archive {
@@ -430,7 +433,7 @@ fn archives_in(root: &Container, below: &[&str]) -> Vec<usize> {
     let mut path = PathBuf::from(&root.place);
     for (number, part) in below[..below.len().saturating_sub(1)].iter().enumerate() {
         path.push(part);
-        // An archive on the disk may have any name; one in an archive needs its ending.
+        // On disk, an archive may have any name. Within archives, the extension decides.
         let is_file = || root.is_on_disk && !root.is_archive && path.is_file();
         if is_archive(part) || (ends.is_empty() && is_file()) {
             ends.push(number + 1);
@@ -441,7 +444,7 @@ fn archives_in(root: &Container, below: &[&str]) -> Vec<usize> {
 
 /// Returns the levels of `--by archive`.
 fn archives(all: &[Names]) -> Vec<Level> {
-    // The archives in each outermost archive, and whether it has other files.
+    // The inner archives of each outermost archive, and whether it has other files.
     let mut outer: BTreeMap<String, (HashSet<String>, bool)> = BTreeMap::new();
     for names in all {
         for file in &names.files {
@@ -464,7 +467,7 @@ fn archives(all: &[Names]) -> Vec<Level> {
     all.iter().map(|_| Level::Archives { inner }).collect()
 }
 
-/// Returns the levels of `--by directory`, and a description if they are not obvious.
+/// Returns the levels of `--by directory`, with a remark if the levels are not obvious.
 fn directories(all: &[Names]) -> (Vec<Level>, Option<Remark>) {
     if let [names] = all {
         let Core { path, is_course } = names.core();
@@ -478,7 +481,7 @@ fn directories(all: &[Names]) -> (Vec<Level>, Option<Remark>) {
     let containers = all.iter().filter(|names| names.is_container());
     let cores: Vec<Core<'_>> = containers.map(Names::core).collect();
     let courses = cores.iter().filter(|core| core.is_course).count();
-    // A directory with one directory and nothing else is a course of one, or a person's.
+    // A directory with a single subdirectory may be a course with one participant, or a person's.
     let is_unclear = |core: &&Core<'_>| !core.is_course && !core.path.is_empty();
     let unclear = cores.iter().filter(is_unclear).count();
     let is_of_courses = courses > cores.len() - courses - unclear && courses >= unclear;

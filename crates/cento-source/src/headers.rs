@@ -1,12 +1,11 @@
-//! The beginnings of mails and mailboxes.
+//! Recognizes the beginnings of mails and mailboxes.
 //!
-//! No parser of mails is needed here: a build without one still reports the mails that it leaves
-//! out.
+//! No mail parser is involved, so a build without the parser can still report that it skips mails.
 
-/// Returns whether a text begins as a mail: with headers, some of them found only in mails. In a
-/// file named as a mail (`is_named`), any header will do.
+/// Returns whether a text begins with headers of a mail. Some header must be specific to mails,
+/// unless the file name says that the file is a mail (`is_named`).
 pub fn begins_as_mail(text: &[u8], is_named: bool) -> bool {
-    /// Headers that occur only in mails.
+    /// Headers that only mails have.
     const OF_MAILS: [&[u8]; 5] =
         [b"received", b"message-id", b"mime-version", b"return-path", b"delivered-to"];
     let mut is_of_mail = false;
@@ -24,7 +23,7 @@ pub fn begins_as_mail(text: &[u8], is_named: bool) -> bool {
         }
         is_of_mail |= OF_MAILS.iter().any(|of_mail| name.eq_ignore_ascii_case(of_mail));
         let is_first = at == 0 && !is_of_mail;
-        // Lists of other things begin differently.
+        // Other formats with headers begin with different names.
         if is_first
             && ![&b"from"[..], b"date", b"subject", b"to", b"x-"].iter().any(|first| {
                 name.get(..first.len()).is_some_and(|name| name.eq_ignore_ascii_case(first))
@@ -42,7 +41,7 @@ fn header_name(line: &[u8]) -> Option<&[u8]> {
     (!name.is_empty() && name.iter().all(is_name)).then_some(name)
 }
 
-/// Returns whether a text begins as a mailbox: with the line that precedes a mail, and a header.
+/// Returns whether a text begins with the separator of a mailbox and a header.
 pub fn begins_as_mailbox(text: &[u8]) -> bool {
     let mut lines = text.split(|&byte| byte == b'\n');
     let first = lines.next().unwrap_or_default();
@@ -54,7 +53,7 @@ pub fn begins_as_mailbox(text: &[u8]) -> bool {
     }
 }
 
-/// The line before and after each mail of a mailbox in the format MMDF.
+/// The line around each mail of an MMDF mailbox.
 const MMDF: &[u8] = b"\x01\x01\x01\x01";
 
 /// Returns whether bytes begin as a mailbox in the format MMDF.
@@ -66,14 +65,13 @@ pub fn begins_as_mmdf(bytes: &[u8]) -> bool {
 /// A line before a mail of a mailbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Separator {
-    /// One with a time, such as `From ann@example.org Mon Jan  1 12:00:00 2024`.
+    /// A line with a time, such as `From ann@example.org Mon Jan  1 12:00:00 2024`.
     Dated,
-    /// One with an address at most, as some programs export mails. It is one only if a header
-    /// follows.
+    /// A line with at most an address, as some programs export mails. Counts only before a header.
     Bare,
 }
 
-/// Returns the kind of separator that a line may be.
+/// Returns the kind of separator that a line may be, or `None`.
 pub fn separator(line: &[u8]) -> Option<Separator> {
     let rest = line.strip_prefix(b"From ")?;
     let is_time =
@@ -85,7 +83,7 @@ pub fn separator(line: &[u8]) -> Option<Separator> {
     is_bare.then_some(Separator::Bare)
 }
 
-/// Returns whether a line is a header that most mails have, or a mark of a mail program.
+/// Returns whether a line is a header of most mails, or a header of mail programs.
 pub fn is_usual_header(line: &[u8]) -> bool {
     const USUAL: [&[u8]; 12] = [
         b"from",

@@ -1,9 +1,9 @@
-//! Text of recognised pages (hOCR).
+//! Text of OCR output in the format hOCR.
 //!
-//! hOCR is HTML whose classes name pages, areas, paragraphs, lines and words. As a web page it
-//! would lose the parts with few words to their tags; here all text of the body is read, with the
-//! lines of the page, as that of ALTO and PAGE is, and a word that continues on the next line is
-//! one word.
+//! hOCR is HTML whose classes mark pages, areas, paragraphs, lines and words. Reading hOCR as a web
+//! page would lose short parts, because tags cost more than few words count. This reader takes all
+//! text of the body with its lines, as for ALTO and PAGE, and joins words that continue on the next
+//! line.
 
 use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{StartTag, Token, Tokenizer};
@@ -13,7 +13,7 @@ use crate::extracted::Extracted;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
 
-/// Recognised pages as HTML.
+/// OCR output as HTML.
 pub static FORMAT: FileFormat = FileFormat {
     name: "hocr",
     endings: &[".hocr"],
@@ -39,25 +39,25 @@ pub static FORMAT: FileFormat = FileFormat {
 /// The class of a page.
 const PAGE: &str = "ocr_page";
 
-/// The names of `meta` elements that only hOCR has.
+/// Names of `meta` elements that only hOCR has.
 const METAS: [&[u8]; 2] = [b"ocr-system", b"ocr-capabilities"];
 
-/// The classes of lines; a heading or caption may be one line.
+/// Classes of lines. Headings and captions may be single lines.
 const LINES: [&str; 6] =
     ["ocr_line", "ocrx_line", "ocr_header", "ocr_footer", "ocr_caption", "ocr_textfloat"];
 
 /// The classes of paragraphs, columns and areas.
 const BLOCKS: [&str; 4] = ["ocr_par", "ocr_carea", "ocrx_block", "ocr_column"];
 
-/// The class of words, which need no space between them.
+/// The class of words. Words need no space between their elements.
 const WORD: &str = "ocrx_word";
 
-/// Elements that are no lines of their own.
+/// Elements that do not begin a line.
 const WITHIN_LINES: [&[u8]; 10] =
     [b"span", b"a", b"b", b"em", b"i", b"strong", b"sub", b"sup", b"u", b"font"];
 
-/// Returns whether a text begins as hOCR: it has the class of a page, or a `meta` element of hOCR.
-/// A page about hOCR has these in its text.
+/// Returns whether a text begins as hOCR, by an element with the class of a page, or a `meta`
+/// element of hOCR. Text alone does not count, because a page about hOCR mentions them.
 fn is_hocr(start: &[u8]) -> bool {
     let has = |mark: &[u8]| memchr::memmem::find(start, mark).is_some();
     if !start.starts_with(b"<") || !(has(PAGE.as_bytes()) || METAS.iter().any(|meta| has(meta))) {
@@ -75,13 +75,13 @@ fn is_hocr(start: &[u8]) -> bool {
     })
 }
 
-/// Returns the tokens of a page. The names of elements switch no state: hOCR is XHTML, where
-/// `<title/>` is a whole element, and the rest of the page would be its text.
+/// Returns the tokens of a page. No element switches the tokenizer's state, because hOCR is XHTML.
+/// In HTML, `<title/>` would turn the remaining page into a title.
 fn tokens(page: &str) -> impl Iterator<Item = Token<usize>> + '_ {
     Tokenizer::new_with_emitter(page, DefaultEmitter::<usize>::new_with_span()).flatten()
 }
 
-/// Returns whether an element has one of these classes.
+/// Returns whether an element has any of these classes.
 fn has_class<S: html5gum::SpanBound>(tag: &StartTag<S>, names: &[&str]) -> bool {
     let Some(class) = tag.attributes.get(&b"class"[..]) else { return false };
     let class = class.to_vec();
@@ -89,7 +89,7 @@ fn has_class<S: html5gum::SpanBound>(tag: &StartTag<S>, names: &[&str]) -> bool 
     class.split_ascii_whitespace().any(|found| names.contains(&found))
 }
 
-/// The separator of two words; of several, the greatest counts.
+/// The separator of two words. The greatest of several separators counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     None,
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn every_line_of_a_recognised_page_is_read() {
-        // As a web page it lost its first line.
+        // Read as a web page, the first line was lost.
         let page = "<html><body><div class='ocr_page'><p class='ocr_par'><span class='ocr_line'>\
             <span class='ocrx_word'>The</span> <span class='ocrx_word'>steamer</span> \
             <span class='ocrx_word'>Albion</span> \
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn an_empty_title_ends_where_it_is() {
-        // As a page of HTML, all after it was its text.
+        // Read as HTML, everything after the tag was the title.
         let page = "<html><head><title/><meta name='ocr-system' content='x'/></head><body>\
             <div class='ocr_page'><span class='ocr_line'>two</span></div></body></html>";
         assert!(is_hocr(page.as_bytes()));

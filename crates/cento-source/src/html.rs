@@ -1,15 +1,16 @@
 //! The text of web pages.
 //!
-//! The core of a page is the part with many words and few tags: the document slope curve of
-//! Finn, Kushmerick and Smyth (2001), as Seo and Croft (2008, section 3) use it to take pages out
-//! of their frames. They look for the longest part where the curve of tags over tokens is flat,
-//! in windows. Here a word counts +1 and a tag -2, and the core is the part of the page with the
-//! greatest sum (docs/DESIGN.md). Tags within long paragraphs and in `pre` count nothing: they
-//! are the links of an edition to its dictionary and the colours of a program, and the text would
-//! be torn apart. The [`content`] is the core with the text around it that is in no menu.
+//! The core of a page is the part with many words and few tags. The document slope curve of Finn,
+//! Kushmerick and Smyth (2001) finds the core, as in Seo and Croft (2008, section 3), who take
+//! pages out of their frames. The paper searches, in windows, for the longest part where the curve
+//! of tags over tokens is flat. cento instead adds 1 for a word and subtracts 2 for a tag, and
+//! takes the part of the page with the maximum sum (docs/DESIGN.md). Tags within long paragraphs
+//! and in `pre` cost nothing. Such tags link the words of an edition to a dictionary, or color the
+//! source code of a program, and would tear the text apart. The [`content`] is the core with the
+//! text around it that is in no menu.
 //!
-//! The tokenizer gives the bytes of the page that a text is from, and [`parts`] maps its characters
-//! to these bytes: literal characters, and those decoded from a reference.
+//! The tokenizer reports the bytes of the page that a text comes from. [`parts`] then maps each
+//! character, literal or decoded from a reference, to its bytes.
 
 mod aligned;
 #[cfg(feature = "documents")]
@@ -39,19 +40,19 @@ use place::{PlaceInPage, Places};
 use crate::charset::EncodingLabel;
 use crate::origin::Origins;
 
-/// The part of web pages that is read.
+/// The part of a web page that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Html {
-    /// Their content, without menus and other frames.
+    /// The content, without menus and other frames.
     #[default]
     Content,
-    /// All their text.
+    /// All visible text.
     All,
-    /// The whole file, unchanged, for analyzers that know markup.
+    /// The whole file, unchanged, for analyzers that read markup.
     Source,
 }
 
-/// The amount that a tag takes from the sum; of 1, 2, 3, 4 and 6 the best on annotated pages.
+/// The cost of a tag in the sum. Of 1, 2, 3, 4 and 6, this cost was best on annotated pages.
 const TAG_COST: i64 = 2;
 
 /// Elements whose contents are not shown.
@@ -64,14 +65,14 @@ const WITHIN_LINES: [&[u8]; 25] = [
     b"tt", b"u", b"wbr",
 ];
 
-/// The text of a page, its places in the decoded page (unless the text is the page itself), and the
-/// number of characters between that a reader does not see.
+/// The text of a page, the place of the text in the decoded page (`None` if the text is the page),
+/// and the number of characters that a reader does not see.
 pub(crate) type PageText = (String, Option<Origins>, usize);
 
-/// Returns the text of a page in the encoding of this label, or in the one that it declares.
+/// Returns the text of a page. Without a `label`, the declaration of the page counts.
 ///
 /// # Errors
-/// When its encoding is unknown, with the reason as a clause.
+/// When the encoding is unknown, with the reason as a clause.
 pub(crate) fn text_of(
     bytes: &[u8],
     label: EncodingLabel<'_>,
@@ -98,24 +99,22 @@ pub(crate) fn text_of_page(page: &str, html: Html) -> PageText {
 
 /// A part of a page.
 enum Piece {
-    /// Text.
+    /// Text that a reader sees.
     Text {
         /// The text, with references decoded.
         text: String,
-        /// The bytes of the page that it is from.
+        /// The bytes of the page that the text comes from.
         span: Range<usize>,
-        /// The number of its words.
         words: i64,
-        /// Its place in the page.
         place: PlaceInPage,
     },
-    /// The number of characters here that a reader does not see.
+    /// The number of characters at this point that a reader does not see.
     Hidden(usize),
-    /// A tag.
+    /// A start or end tag.
     Tag {
-        /// The place where it may be.
+        /// The kind of separation that the tag makes.
         place: Place,
-        /// The amount that it takes from the sum.
+        /// The amount that the tag subtracts from the sum.
         cost: i64,
     },
 }
@@ -133,7 +132,7 @@ enum Place {
     BlockEnd,
     /// At the end of a cell of a table.
     CellEnd,
-    /// Around an element that is not shown.
+    /// Around an element that is not displayed.
     Hidden,
 }
 
@@ -152,7 +151,7 @@ impl Piece {
     }
 }
 
-/// Returns the parts of a page; they hold all its text if a reader would see none of it.
+/// Returns the pieces of a page. If a reader would see no text at all, hidden text is included.
 fn pieces(page: &str) -> Vec<Piece> {
     let (mut pieces, is_empty) = pieces_seen(page, false);
     if is_empty {
@@ -162,8 +161,8 @@ fn pieces(page: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the parts of a page, and whether all its text is hidden; a script then probably shows
-/// it.
+/// Returns the pieces of a page, and whether all text is hidden. A script then probably reveals the
+/// text.
 fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
     let mut pieces = Vec::new();
     let (mut sight, mut marks, mut preformatted) = (Sight::default(), Marks::default(), 0);
@@ -230,7 +229,7 @@ fn words(text: &str) -> i64 {
     text.split(char::is_whitespace).filter(|piece| !piece.is_empty()).map(of_piece).sum()
 }
 
-/// Returns the text of some pieces, with its lines as they are shown, and its places in the page.
+/// Returns the text of the pieces, in lines as a browser shows them, with its places in the page.
 fn joined(page: &str, pieces: &[Piece]) -> (String, Option<Origins>) {
     let origins = Origins::of_file(page);
     let mut writer = Writer { text: String::new(), origins, gap: None };
@@ -254,18 +253,18 @@ fn joined(page: &str, pieces: &[Piece]) -> (String, Option<Origins>) {
     (writer.text, writer.origins)
 }
 
-/// Writes text with one space for each run of white space, none at the start or end of a line.
+/// Writes text and collapses white space. Lines neither begin nor end with a space.
 struct Writer {
     text: String,
     origins: Option<Origins>,
-    /// The gap that is written before the next character.
+    /// The separator that precedes the next character.
     gap: Option<Gap>,
 }
 
 /// A separator of words.
 #[derive(Clone, Copy)]
 enum Gap {
-    /// A space; its place in the page, if it is a space there.
+    /// A space, with its place in the page if it is a literal space there.
     Space(Option<usize>),
     /// The end of a line.
     Line,

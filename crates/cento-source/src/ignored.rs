@@ -1,7 +1,8 @@
-//! The `.gitignore` files that may be read.
+//! Checks that `.gitignore` files are safe to read.
 //!
-//! The library that reads them parses nested braces by recursion: a line of nothing but braces, in
-//! another user's directory, would end the process. Such a directory is refused.
+//! The library that reads these files parses nested braces by recursion. A line of nothing but
+//! braces, in another user's directory, would overflow the stack and end the process. Such a
+//! directory is refused.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -9,34 +10,34 @@ use std::path::Path;
 
 use cento::{Error, Reason, Refusal, Result};
 
-/// The files of a directory that list files to leave out.
+/// The ignore files of a directory.
 const FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// The maximum size of one of them, in bytes.
+/// The maximum size of an ignore file, in bytes.
 const BYTES_MAX: u64 = 1 << 20;
 
 /// The maximum number of opening braces in a line.
 const BRACES_MAX: usize = 64;
 
-/// Refuses a directory if it or one above it has such a file that cannot be read safely.
+/// Refuses a directory if an ignore file in it or in a parent is unsafe.
 ///
 /// # Errors
-/// Then, naming the file.
+/// For the first unsafe file, with its path.
 pub fn check_with_parents(dir: &Path) -> Result<()> {
     let Ok(real) = dir.canonicalize() else { return Ok(()) };
     real.ancestors().try_for_each(check)
 }
 
-/// Refuses a directory if it has such a file that cannot be read safely.
+/// Refuses a directory if one of its ignore files is unsafe.
 ///
 /// # Errors
-/// Then, naming the file.
+/// For the first unsafe file, with its path.
 pub fn check(dir: &Path) -> Result<()> {
     for name in FILES {
         let path = dir.join(name);
-        // A file that is missing or cannot be opened is not read either.
+        // The library skips a missing or inaccessible file, too.
         let Ok(found) = path.metadata() else { continue };
-        // Opening a pipe waits for its writer.
+        // Not opened, because opening a pipe waits for a writer.
         let why = match found.is_file() || found.is_dir() {
             true => File::open(&path).ok().and_then(fault),
             false => Some("it is not a regular file".into()),

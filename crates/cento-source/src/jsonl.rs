@@ -23,12 +23,12 @@ use cento_api::json;
 use cento_api::part::{exchanged_parts, parts_problem};
 pub(crate) use repair::repaired;
 
-/// The approximate size of the chunks of lines that are passed on, in bytes.
+/// The approximate size of a chunk of lines, in bytes.
 pub const CHUNK_BYTES: u64 = 256 << 10;
 
-/// Returns the document in a line, or its defect as a clause. Invalid JSON that other programs
-/// write is read as they mean it ([`repaired`]). An id that is made is marked as made for a stream.
-/// The values of a `row` are the cells of a table, which are texts.
+/// Returns the document in a line, or the defect as a clause. Common kinds of invalid JSON are
+/// repaired ([`repaired`]). A generated id is marked as made for a stream. `is_row` says that the
+/// values are the cells of a table, which are strings.
 pub fn parse(
     line: &[u8],
     is_row: bool,
@@ -39,7 +39,7 @@ pub fn parse(
     let reading = RecordReading { options, is_row, is_repaired: false };
     let parsed = strictly_parsed(line, reading, &place);
     let document = parsed.or_else(|Fault { what, is_json }| {
-        // Valid JSON that is not a document stays refused, and a copy of it may be large.
+        // Valid JSON stays refused without a repair, which would copy a possibly large line.
         let repaired = if is_json { None } else { repaired(line) };
         let reading = RecordReading { is_repaired: true, ..reading };
         let again = repaired.map(|line| strictly_parsed(line.as_bytes(), reading, &place));
@@ -48,7 +48,7 @@ pub fn parse(
             again => again.and_then(Result::ok).ok_or(what),
         }
     })?;
-    // A comma after a record belongs to the list that it was taken from.
+    // A comma after the record comes from a surrounding JSON array.
     let line = line.trim_ascii();
     let line = line.strip_suffix(b",").unwrap_or(line);
     let record = || charset::record_text(line).into_owned().into();
@@ -76,9 +76,9 @@ impl<R: Into<Refusal>> From<R> for Fault {
 #[derive(Clone, Copy)]
 struct RecordReading<'a> {
     options: &'a SourceOptions,
-    /// It is a row of a table.
+    /// The line is a row of a table.
     is_row: bool,
-    /// It was invalid JSON.
+    /// The line was invalid JSON before a repair.
     is_repaired: bool,
 }
 
@@ -95,7 +95,7 @@ fn strictly_parsed(
         (None, Some(name)) => Err(name),
         (None, None) => field.text_in(&record.within),
     };
-    // Clients of a service send one string.
+    // Clients of a service send a single string.
     let is_text = |text: &FieldText| text.is_some && !(text.is_list && options.requires_id);
     let Document { text, parts, .. } = match (text, record.parts) {
         (Ok(text), _) if is_text(&text) => Document::new("", text.text),
@@ -163,8 +163,9 @@ fn fields_of<'a>(line: &'a [u8], options: &SourceOptions) -> Result<Record<'a>, 
     Ok(record)
 }
 
-/// Returns the id and the meta object of a line that has these alone, as a document without a text.
-/// A line with any other field does not count: its text may be in a field of another name.
+/// Returns the id and the meta object of a line without further fields, as a document without a
+/// text. A line with any other field does not count, because its text may be in a field with a
+/// different name.
 pub fn meta_change(line: &[u8], options: &SourceOptions) -> Option<Document> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let mut deserializer = serde_json::Deserializer::from_slice(line);
@@ -202,13 +203,13 @@ fn of_parts(json: &RawValue) -> Result<Document, Refusal> {
     problem.map_or(Ok(document), |what| Err(what.into()))
 }
 
-/// Refuses a record without the field `name`, listing the fields that it has.
+/// Refuses a record without the field `name`, and lists the fields found.
 fn without(line: &[u8], field: &'static str, name: &str) -> Refusal {
     fields::missing("", field, name, fields::names_of(line).iter().map(String::as_str))
 }
 
-/// Returns the id of a record, and its source. An id that no index can hold is refused and never
-/// changed: two ids could become one, and one document would replace the other.
+/// Returns the id of a record, with its source. An invalid id is refused, never changed, because
+/// two changed ids could become equal, and one document would replace the other.
 fn id_of(
     json: Option<&RawValue>,
     line: &[u8],
@@ -248,7 +249,7 @@ fn id_of(
     }
 }
 
-/// Returns the id in this field of a record, if it is one, as a document gets it.
+/// Returns the valid id in this field of a record, as a document would get it.
 #[must_use]
 pub fn id_in(record: &str, field: &str) -> Option<String> {
     let read = |record: &str| {
@@ -261,15 +262,15 @@ pub fn id_in(record: &str, field: &str) -> Option<String> {
     read(record).or_else(|| again().filter(is_told))
 }
 
-/// Returns a record with another string for this field, or with these parts of the text, if it has
-/// any, otherwise unchanged; `None` if the field is not a string.
+/// Returns the record with a new value for `field`, or for its parts if there are any. Everything
+/// else stays unchanged. Returns `None` if the field is not a string.
 #[must_use]
 pub fn with_text(record: &str, field: &str, text: &str, parts: &[Part]) -> Option<String> {
     let replaced = |record: &str| {
         let (Range { start, end }, json) = match parts.is_empty() {
             true => {
                 let place = value_place(record, field)?;
-                // Of the messages of a chat, say, one text is not the value.
+                // A value such as the messages of a chat cannot be replaced by a string.
                 record[place.clone()].starts_with('"').then_some(())?;
                 (place, serde_json::to_string(text))
             }
@@ -288,22 +289,22 @@ pub fn with_text(record: &str, field: &str, text: &str, parts: &[Part]) -> Optio
 #[must_use]
 pub fn has_field(record: &str, field: &str) -> bool {
     let has = |record: &str| value_place(record, field).is_some();
-    // Most records lack it even as a part of a text; a name may have escapes.
+    // A quick test first, because most records lack the name altogether. Escapes may hide a name.
     (record.contains(field) || record.contains("\\u"))
         && (has(record) || repaired(record.as_bytes()).is_some_and(|record| has(&record)))
 }
 
-/// Returns the place of this field's value in a line taken for a document, quotes included, of a
-/// repeated field that of the last.
+/// Returns the range of a field's value in a record, including quotes. A repeated field has the
+/// last value.
 fn value_place(record: &str, field: &str) -> Option<Range<usize>> {
     let mut deserializer = serde_json::Deserializer::from_str(record);
     let value = Place(field).deserialize(&mut deserializer).ok()??;
-    // Both point into the record.
+    // The value is a part of the record, so addresses give its position.
     let start = value.as_ptr().addr().checked_sub(record.as_ptr().addr())?;
     Some(start..start + value.len())
 }
 
-/// The last value of a field of this name, as it is written.
+/// Finds the last value of a field of this name, unparsed.
 struct Place<'a>(&'a str);
 
 impl<'de> DeserializeSeed<'de> for Place<'_> {
@@ -334,31 +335,31 @@ impl<'de> Visitor<'de> for Place<'_> {
     }
 }
 
-/// The values of a line that make a document. Any value may be of any size, so those that are not
-/// the text are not parsed yet.
+/// The values of a line that make a document. Only the text is parsed immediately, because other
+/// values may be of any size.
 #[derive(Default)]
 struct Record<'de> {
     id: Option<&'de RawValue>,
     text: Option<FieldText>,
-    /// The members with the text, if it is not a field of its own.
+    /// The top-level members that contain the text, if its field is nested.
     within: Vec<(String, &'de RawValue)>,
     parts: Option<&'de RawValue>,
     /// With the numbers of the fields in the options.
     meta: Vec<(usize, &'de RawValue)>,
-    /// The fields that are kept although no option names them.
+    /// Fields that become members of the meta object although no option names them.
     others: Vec<(String, &'de RawValue)>,
     id_place: Option<u64>,
-    /// The first field of another name, if that matters.
+    /// The first unknown field, if unknown fields matter.
     unknown: Option<String>,
-    /// What became of its fields.
+    /// Which fields are dropped and found.
     fields: RecordFields,
-    /// The names of the fields that the line has more than once.
+    /// The names of repeated fields.
     twice: Vec<String>,
 }
 
 impl Record<'_> {
-    /// Refuses a line with two values for one field: either could be the one that was meant. Where
-    /// only the text must be usable, the id and the meta object are then missing.
+    /// Refuses a line with a repeated field, because either value could be meant. If only the text
+    /// must be usable, a repeated id or meta object counts as missing instead.
     fn once(mut self, options: &SourceOptions) -> Result<Self, Refusal> {
         for name in mem::take(&mut self.twice) {
             match () {
@@ -380,13 +381,15 @@ impl Record<'_> {
 /// The field with the parts of a text, in the place of the text.
 pub const PARTS: &str = "parts";
 
-/// The field with the place that an id was made from, set by clients of a service and by exports.
+/// The field with the place behind a generated id. Clients of a service and exports write this
+/// field.
 const ID_PLACE: &str = "id_place";
 
-/// The field of exports with the time of addition, which a document that is added gets anew.
+/// The field of exports with the time of addition. Ignored, because an added document gets a new
+/// time.
 pub const ADDED: &str = "added";
 
-/// Reads the fields that the options name, and all others or none of them.
+/// Reads the fields that the options name, and all other fields if the options keep them.
 struct Fields<'a>(&'a SourceOptions);
 
 impl<'de> DeserializeSeed<'de> for Fields<'_> {
@@ -426,7 +429,8 @@ impl<'de> Visitor<'de> for Fields<'_> {
             } else if self.0.requires_id && key == ID_PLACE {
                 mem::replace(&mut record.id_place, map.next_value()?).is_some()
             } else if key == ID_PLACE {
-                // As `export` writes it; in a foreign record it may be anything.
+                // `export` writes a number. Foreign records may have anything here, which is
+                // ignored.
                 record.id_place = map.next_value::<&RawValue>()?.get().parse().ok();
                 false
             } else if keeps_all && key != ADDED {
@@ -459,7 +463,7 @@ pub enum Lines {
     Whole {
         /// The number of the first line, counted from 1.
         first_line: u64,
-        /// The lines, each but perhaps the last with its end.
+        /// The lines with line ends, except perhaps at the end of the stream.
         bytes: Vec<u8>,
     },
     /// The line of this number is longer than allowed, and has been passed over.

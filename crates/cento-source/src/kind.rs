@@ -1,11 +1,11 @@
-//! Telling text from other files by their bytes.
+//! Distinguishes text from binary files by their bytes.
 
 use cento::text::kind::{SAMPLE_BYTES, by_beginning, has_controls, has_nuls};
 
 use crate::charset::{is_utf16, looks_binary};
 
-/// Returns why these bytes are not text, as a clause, or `None` if they are text. In an encoding
-/// that was declared for them, NULs may be characters.
+/// Returns why these bytes are not text, as a clause, or `None` if they are text. A declared
+/// encoding permits NULs, which may be halves of characters.
 pub fn no_text(bytes: &[u8], is_declared: bool) -> Option<&'static str> {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
     if let Some(why) = by_beginning(sample) {
@@ -23,7 +23,7 @@ pub fn no_text(bytes: &[u8], is_declared: bool) -> Option<&'static str> {
     is_binary.then_some("it is binary: it contains control characters")
 }
 
-/// Returns whether the beginning of a text is UTF-8; a character may be cut at its end.
+/// Returns whether the beginning of a text is UTF-8. The sample may end within a character.
 pub fn is_utf8(sample: &[u8]) -> bool {
     std::str::from_utf8(sample).map_or_else(|error| error.error_len().is_none(), |_| true)
 }
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn letters_of_two_bytes_are_no_control_characters() {
         let russian = "\u{412}\u{441}\u{435} \u{441}\u{447}\u{430}\u{441}\u{442}. ".repeat(20);
-        // One half of many Chinese characters is a control character of ASCII.
+        // Many Chinese characters have a byte that is an ASCII control character.
         let chinese = "\u{4e01}\u{4e02}\u{5403}\u{6211}\u{4f1a}".repeat(20);
         for text in [russian.clone(), format!("\u{feff}{russian}"), format!("\u{feff}{chinese}")] {
             let pairs = || text.encode_utf16().map(|unit| [(unit >> 8) as u8, unit as u8]);

@@ -1,12 +1,12 @@
-//! The sources of documents.
+//! The sources of documents: files, directories, archives, streams.
 //!
-//! Files, directories, archives, lists of records (JSON lines, JSON arrays, tables), pages and
-//! archives of the web, mails and mailboxes, documents of office programs, e-books and PDF,
-//! Markdown, LaTeX and notebooks, standard input, each plain or compressed. Reading is sequential
-//! and cheap ([`read`]); many threads in parallel make documents of the input
-//! ([`Chunk::documents`]), as do separate processes for formats with large parsers
-//! ([`Extraction`]). A record that is not a document is reported with its place and does not
-//! disturb its neighbours.
+//! Inputs are files, directories, archives and standard input, plain or compressed. They hold lists
+//! of records (JSON lines, JSON arrays, tables), web pages and web archives, mails and mailboxes,
+//! office documents, e-books and PDF, Markdown, LaTeX and notebooks, or plain text. One thread
+//! reads, because reading is sequential and cheap ([`read`]). Many threads then make documents of
+//! the chunks ([`Chunk::documents`]). Formats with large parsers run in separate processes
+//! ([`Extraction`]). A record that is not a document is reported with its place, and reading
+//! continues with the next record.
 
 mod add;
 #[cfg(feature = "archives")]
@@ -104,9 +104,9 @@ pub use table_form::TableForm;
 pub use text_field::TextField;
 pub use train::train;
 
-/// Serves another process of this program that reads sources and has started this one with these
-/// arguments; `None` if they are those of a user. A program does this before anything else, if it
-/// is the worker of its own [`Extraction`] or [`Tables`].
+/// Serves a process of the same program that reads sources and has started this process as its
+/// worker. Returns `None` if the arguments come from a user instead. A program that is the worker
+/// of its own [`Extraction`] or [`Tables`] calls this function before anything else.
 #[must_use]
 pub fn serve_as_worker(arguments: &[OsString]) -> Option<io::Result<()>> {
     match arguments {
@@ -124,8 +124,8 @@ pub fn serve_as_worker(arguments: &[OsString]) -> Option<io::Result<()>> {
 
 /// Options for reading sources.
 ///
-/// The default reads every format that the build has in process; documents of office programs and
-/// Parquet files need a worker ([`Extraction`], [`Tables`]).
+/// The default reads every format of the build that needs no worker. Office documents and Parquet
+/// files need one ([`Extraction`], [`Tables`]).
 ///
 /// ```
 /// use cento_source::{SourceOptions, read_bytes};
@@ -149,7 +149,7 @@ pub fn serve_as_worker(arguments: &[OsString]) -> Option<io::Result<()>> {
 pub struct SourceOptions {
     /// The field of a JSON line with the id: a string or a whole number.
     pub id_field: String,
-    /// The fields of a JSON line that make the text.
+    /// The fields of a JSON line whose values, joined, are the text.
     pub text_field: TextField,
     /// The fields of a JSON line with the meta object.
     pub meta_fields: MetaFields,
@@ -157,63 +157,63 @@ pub struct SourceOptions {
     pub field_use: Option<Arc<FieldUse>>,
     /// Learns how much of the inputs has been read.
     pub read_meter: Option<Arc<ReadMeter>>,
-    /// The encoding of files that are not JSON lines; detected for each file if `None`.
+    /// The encoding of files other than JSON lines. `None` detects the encoding of each file.
     pub encoding: Option<String>,
     /// Longer lines and files are refused.
     pub record_bytes_max: usize,
-    /// The memory that a compressed stream may take for its window: the window of Zstandard, the
-    /// dictionary of xz. A stream that needs more is refused.
+    /// The maximum memory for the window of a compressed stream (Zstandard) or its dictionary (xz),
+    /// in bytes. A stream that needs more is refused.
     pub window_bytes_max: usize,
     /// In directories and archives, also read hidden files.
     pub read_hidden: bool,
-    /// In directories, leave out the files that `.gitignore` and `.ignore` exclude.
+    /// In directories, skip the files that `.gitignore` and `.ignore` exclude.
     pub obeys_ignore_files: bool,
     /// In directories, follow links.
     pub follow_links: bool,
-    /// The files that are left out by their names.
+    /// Skips files by their names.
     pub filter: PathFilter,
-    /// The documents that have several files each: of the inputs that are read, with the same
-    /// options. Lists of records are then no documents.
+    /// The documents of the inputs that have several files each, found with the same options. A
+    /// list of records then makes no documents.
     pub grouping: Option<Arc<Grouping>>,
-    /// Members that the meta object of every document has, instead of its own of these names.
+    /// Members that are put into the meta object of every document. A member replaces the
+    /// document's own member of the same name.
     pub meta: Map<String, Value>,
-    /// Report the text of each document that a reader does not see. This examines each of its
-    /// characters.
+    /// Report text that a reader does not see. Off by default, because every character has to be
+    /// examined.
     pub tells_unseen: bool,
     /// Documents keep the line that they were read from.
     pub keeps_records: bool,
-    /// Documents keep the place of the line or row that they were read from, `path:number`, instead
-    /// of the line itself.
+    /// Documents keep the place of the source line or row, `path:number`, instead of the line.
     pub keeps_places: bool,
-    /// A JSON line is a document of the form that clients send: a line without an id, or with a
-    /// field of another name, is refused. If not set, its place becomes its id.
+    /// Require the form of documents that clients send: a line without an id, or with an unknown
+    /// field, is refused. Otherwise a line without an id gets its place as id.
     pub requires_id: bool,
-    /// A record with an id and a meta object, and no other field, is not refused for its lack of a
-    /// text: it changes the meta object of the stored document ([`InFile::is_meta_only`]).
+    /// Accept a record that has only an id and a meta object. Instead of being refused for the
+    /// missing text, the record changes the meta object of the stored document
+    /// ([`InFile::is_meta_only`]).
     pub takes_meta_changes: bool,
-    /// A record is a document whatever its id and its meta object are: if an index could not hold
-    /// them, it gets its place as id, and an empty meta object.
+    /// Only the text of a record matters. If an index could not hold the id or the meta object, the
+    /// document gets its place as id, and an empty meta object.
     pub needs_text_only: bool,
-    /// The id of a document is only its name for people and may be any text, like that of a query,
-    /// which is not stored.
+    /// Accept any text as id, because the id is only a label for people and is not stored. Queries
+    /// are read so.
     pub takes_any_id: bool,
-    /// The part of web pages that is read; with [`Html::Source`] other texts with markup are read
-    /// as they are, too.
+    /// The part of a web page that is read. With [`Html::Source`], other markup is read unchanged,
+    /// too.
     pub html: Html,
-    /// The extraction of text from documents of office programs, e-books and PDF; without it, they
-    /// are left out.
+    /// The extraction of text from office documents, e-books and PDF. If `None`, such files are
+    /// skipped.
     pub extraction: Option<Extraction>,
-    /// User-defined commands that read files instead.
+    /// User-defined commands, which take precedence over the built-in readers.
     pub readers: Readers,
-    /// The reader of Parquet and Arrow files; without it, they are refused.
+    /// The reader of Parquet and Arrow files. If `None`, such files are refused.
     pub tables: Option<Tables>,
-    /// Set when no consumer waits for the documents any more: the processes that extract texts are
-    /// then ended.
+    /// Set when the documents are no longer needed. Processes that extract text are then killed.
     pub stop: Stop,
 }
 
 impl SourceOptions {
-    /// Returns the encoding that the user named.
+    /// Returns the encoding that the user chose.
     pub(crate) fn label(&self) -> charset::EncodingLabel<'_> {
         charset::EncodingLabel::of(self.encoding.as_deref(), None)
     }
@@ -252,11 +252,12 @@ impl Default for SourceOptions {
     }
 }
 
-/// Returns the text of one file, or of standard input if it is named `-`, as a document of it would
-/// have it; records are not looked for. Parts of it that cannot be read are reported to `missing`.
+/// Returns the text of one file, or of standard input if the path is `-`, as the text of a
+/// document. A list of records is read as one text. Unreadable parts are reported to `missing`.
 ///
 /// # Errors
-/// When it cannot be read, is not text, is an archive, or is longer than a record may be.
+/// When the file cannot be read, is not text, is an archive, or exceeds the maximum size of a
+/// record.
 pub fn read_text(
     path: &Path,
     options: &SourceOptions,
@@ -265,8 +266,10 @@ pub fn read_text(
     Ok(read_text_in_file(path, options, missing)?.0)
 }
 
-/// Returns the text of one file like [`read_text`], with the content of the file beside its text.
-/// As [`read_text`].
+/// Like [`read_text`], but also returns the data of the file beside its text.
+///
+/// # Errors
+/// The errors of [`read_text`].
 pub fn read_text_in_file(
     path: &Path,
     options: &SourceOptions,
@@ -306,17 +309,18 @@ fn read_extracted(
 /// Returns the document in a JSON object.
 ///
 /// # Errors
-/// When it is not a document, with `document` for its place.
+/// When the object is not a document. The error has `document` as its place.
 pub fn parse_record(json: &[u8], options: &SourceOptions) -> Result<Document> {
     let document = jsonl::parse(json, false, options, || "document".into())
         .and_then(|document| checked(document, options));
     document.map_err(|what| Error::input("document", what))
 }
 
-/// Returns the documents of JSON lines with the numbers of their lines, starting at `first_line`.
+/// Returns the documents of JSON lines with their line numbers, starting at `first_line`.
 ///
 /// # Errors
-/// An error, with its place, is a record that is not a document; the iterator goes on after it.
+/// A record that is not a document gives an error with its place. The iterator continues with the
+/// next record.
 pub fn records<'a>(
     lines: &'a [u8],
     first_line: u64,
@@ -327,8 +331,8 @@ pub fn records<'a>(
     all.map(|(number, read)| (number, read.map(|(document, _)| document)))
 }
 
-/// As [`records`], with the content of the file beside each document; the lines may be the rows of
-/// a table.
+/// Like [`records`], but also returns the data beside each text. `are_rows` says that the
+/// lines are rows of a table.
 pub(crate) fn records_in_file<'a>(
     lines: &'a [u8],
     first_line: u64,
@@ -370,10 +374,10 @@ fn read_record(
     Ok((checked(parsed?, options)?, in_file))
 }
 
-/// Refuses paths that do not exist, before any is read; `-` is standard input.
+/// Refuses paths that do not exist, before any input is read. `-` is standard input.
 ///
 /// # Errors
-/// With the first of them.
+/// For the first missing path.
 pub fn check_there<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
     for path in paths.into_iter().filter(|path| path.as_os_str() != "-") {
         path.symlink_metadata().map_err(|e| {
@@ -384,7 +388,7 @@ pub fn check_there<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(
     Ok(())
 }
 
-/// Returns the refusal for a file that was left out for this reason.
+/// Returns the refusal of a file that was skipped for this reason.
 #[must_use]
 pub fn left_out(why: &str, feature: Option<&'static str>) -> Refusal {
     match feature {
@@ -393,12 +397,12 @@ pub fn left_out(why: &str, feature: Option<&'static str>) -> Refusal {
     }
 }
 
-/// The reason why an empty file is left out.
+/// The reason for skipping an empty file.
 pub const EMPTY: &str = "it is empty";
 
 /// Returns the names of the documents of `inputs`: the path of a file, the id of a JSON line, `-`
-/// for standard input, which is not read. Input that is not a document or cannot be read is left
-/// out: the reader of the documents reports it.
+/// for standard input, which is not read. Unreadable input has no name here, because reading the
+/// documents reports the problem.
 pub fn document_names<'a>(
     inputs: &'a [PathBuf],
     options: &'a SourceOptions,
@@ -418,8 +422,8 @@ pub fn document_names<'a>(
     inputs.iter().flat_map(of_input)
 }
 
-/// Returns a document if an index can hold it, whatever its id if any id is accepted; else returns
-/// why not, as a clause.
+/// Returns a document if an index can hold it. The id is not checked if the options accept any id.
+/// The error is a clause.
 fn checked(
     mut document: Document,
     options: &SourceOptions,
@@ -432,36 +436,36 @@ fn checked(
     Ok(document)
 }
 
-/// The package, named in messages about its features.
+/// The name of this package in messages about its features.
 const PACKAGE: &str = "cento-source";
 
-/// The number of first bytes that show the kind of a stream.
+/// The kind of a stream is recognized from this many bytes.
 const PEEK_BYTES: usize = 8 << 10;
 
-/// Returns the error for a whole file that is not read: unlike for a record, the missing content is
-/// unknown.
+/// Returns the error for a whole file that is not read. Unlike a refused record, such a file may
+/// hide any number of documents.
 fn unread(place: &str, why: impl Into<Refusal>) -> Error {
     Error::io("read", place, io::Error::from(why.into()))
 }
 
-/// The action that fails where a file or an archive lacks a part and the rest of it is read.
+/// The action of errors about an incomplete file or archive, whose remaining parts are read.
 const READ_ALL_OF: &str = "read all of";
 
-/// Returns the error for a file that is not read to its end: the rest is a document, or several.
+/// Returns the error for a file that is not read to its end, although its beginning is.
 fn partly_read(place: &str, why: impl Into<Refusal>) -> Error {
     Error::io(READ_ALL_OF, place, io::Error::from(why.into()))
 }
 
-/// Tells whether an error is about a part of a file or an archive, while the rest of it is read.
+/// Returns whether an error reports an incomplete file or archive, whose remaining parts are read.
 #[must_use]
 pub fn lacks_part(error: &Error) -> bool {
     matches!(error, Error::Io { action: READ_ALL_OF, .. })
 }
 
-/// The reason why a file that makes a library panic is not read.
+/// The reason why a file is not read that made a library panic.
 const DEFECT: &str = "reading it triggers a defect in cento; please report it";
 
-/// Returns the refusal of a record or file that is longer than `bytes_max`.
+/// Returns the refusal of a record or file longer than `bytes_max`.
 #[must_use]
 pub fn too_long(bytes_max: usize) -> Refusal {
     let what = format!("longer than {bytes_max} bytes, the limit for a record");

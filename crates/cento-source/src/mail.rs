@@ -1,7 +1,7 @@
-//! The text of mails and their attachments.
+//! Text and attachments of mails.
 //!
-//! mail-parser reads the parts of a mail; input that would make it slow or nest without bound is
-//! kept from it.
+//! mail-parser reads the parts of a mail. This module keeps input away from the parser that would
+//! be slow or nest without bound.
 
 mod mailbox;
 
@@ -20,53 +20,52 @@ pub use mailbox::{InMailbox, read_mailbox};
 use crate::charset::{self, EncodingLabel};
 use crate::html::{self, Html};
 
-/// The maximum size of a header: the parser compares its parameters with each other.
+/// The maximum size of a header, in bytes, because the parser compares every pair of parameters.
 const HEADER_BYTES_MAX: usize = 16 << 10;
 
-/// The maximum product of the number of boundaries and the mail's size: each boundary is searched
-/// for in the rest of the mail.
+/// The maximum product of the number of boundaries and the size of the mail, because the parser
+/// searches the remaining mail for each boundary.
 const BOUNDARY_STEPS_MAX: usize = 4 << 30;
 
-/// The parameter that names a boundary.
+/// The parameter that defines a boundary.
 const BOUNDARY: &[u8] = b"boundary";
 
-/// The reason why a part that the parser could not decode is not read: the parser then takes the
-/// encoded bytes for a text.
+/// Why an undecodable part is not read. The parser would return the encoded bytes as text.
 const UNDECODED: &str = "its base64 is cut short or invalid";
 
-/// Types of parts that hold mails, as they are written in headers.
+/// Subtypes of parts that contain mails.
 const MAILS: [&[u8]; 3] = [b"rfc822", b"global", b"digest"];
 
-/// Replaces the first letter of these types, so that the parser takes such a part as it is: it is
-/// read as a file in the mail, where nesting is bounded.
+/// Replaces the first letter of these subtypes, so that the parser does not descend into the part.
+/// The part is then read as a file in the mail, where nesting is bounded.
 const TAKEN_AS_IT_IS: u8 = b'x';
 
-/// A mail.
+/// A mail, split into text and files.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Mail {
-    /// Its subject and its text; that of the page if there is no other.
+    /// The subject and the text. Without a plain text, the text of the HTML part.
     pub text: String,
-    /// The page, if it is no mail but a page that a browser has saved (MHTML). Its pictures and
-    /// styles are no attachments.
+    /// The page, if a browser saved it as MHTML. Pictures and styles of the page are no
+    /// attachments.
     pub page: Option<Vec<u8>>,
-    /// The files attached to it, in order; those of one name are numbered.
+    /// The attached files, in order. Repeated names are numbered.
     pub attachments: Vec<Attachment>,
 }
 
 /// A file attached to a mail.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// The name that the mail gives it, without directories.
+    /// The name in the mail, without directories.
     pub name: String,
-    /// Its bytes; or why they are missing, as a clause.
+    /// The contents, or the reason why they are missing, as a clause.
     pub bytes: Result<Vec<u8>, &'static str>,
 }
 
-/// Parses a mail, whose parts are in this `encoding` if they name none.
+/// Parses a mail. `encoding` applies to parts without a declared encoding.
 ///
 /// # Errors
-/// When it is not a mail, is made to be read slowly, or its text cannot be decoded, with the reason
-/// as a clause.
+/// When the bytes are not a mail, would be slow to read, or the text cannot be decoded, with the
+/// reason as a clause.
 pub fn parse(mut bytes: Vec<u8>, encoding: Option<&str>) -> Result<Mail, String> {
     prepare(&mut bytes)?;
     let parser = MessageParser::new().with_mime_headers().header_text(HeaderName::Subject);
@@ -81,7 +80,7 @@ pub fn parse(mut bytes: Vec<u8>, encoding: Option<&str>) -> Result<Mail, String>
     }
     let (mut names, mut numbers) = (HashSet::new(), HashMap::new());
     let attachments = message.attachments().enumerate().filter_map(|(at, part)| {
-        // Pictures shown within the text are part of it.
+        // Pictures within the text are not attachments.
         let bytes = match &part.body {
             PartType::Text(text) | PartType::Html(text) => file_of(&message, part, text),
             PartType::Binary(bytes) => bytes.clone(),
@@ -90,7 +89,8 @@ pub fn parse(mut bytes: Vec<u8>, encoding: Option<&str>) -> Result<Mail, String>
             }
         };
         let wanted = name_of(part, at + 1);
-        // If all have one name, searching for a free number from the first on would take long.
+        // The last number is remembered, because searching from 1 for many equal names would be
+        // quadratic.
         let number = numbers.entry(wanted.clone()).or_insert(1);
         let mut name = wanted.clone();
         while !names.insert(name.clone()) {
@@ -104,8 +104,8 @@ pub fn parse(mut bytes: Vec<u8>, encoding: Option<&str>) -> Result<Mail, String>
     Ok(Mail { text: text_of(&message, encoding)?, page: None, attachments })
 }
 
-/// Returns the page that a browser has saved: the first of related parts that is a page with an
-/// address. The pages of mails are written by mail programs, and lack one.
+/// Returns the page that a browser saved: the first HTML part of related parts, if the part has a
+/// `Content-Location`. HTML parts of mails lack this header.
 fn saved_page(message: &Message<'_>) -> Option<Vec<u8>> {
     let root = message.parts.first()?;
     let kind = root.content_type()?;
@@ -118,15 +118,15 @@ fn saved_page(message: &Message<'_>) -> Option<Vec<u8>> {
         .then(|| file_of(message, page, text).into_owned())
 }
 
-/// Returns whether a part is in base64 that could not be decoded. Other encodings leave most
-/// letters unchanged.
+/// Returns whether base64 of a part could not be decoded. Other encodings leave most letters
+/// readable.
 fn is_undecoded(part: &MessagePart<'_>) -> bool {
     let encoding = part.content_transfer_encoding();
     part.is_encoding_problem
         && encoding.is_some_and(|encoding| encoding.trim().eq_ignore_ascii_case("base64"))
 }
 
-/// Refuses mails that the parser would take long for, and hides from it the types that it would
+/// Refuses mails that would be slow to parse, and changes the types of parts that the parser would
 /// nest without bound.
 fn prepare(bytes: &mut [u8]) -> Result<(), String> {
     let mut at = 0;
@@ -170,7 +170,7 @@ fn find_header(bytes: &[u8]) -> Option<usize> {
     memchr::memchr2_iter(b'c', b'C', bytes).find(is_one)
 }
 
-/// Returns the length of a header in bytes, with the lines that continue it.
+/// Returns the length of a header with its continuation lines, in bytes.
 fn header_len(bytes: &[u8]) -> usize {
     let is_end = |&at: &usize| !matches!(bytes.get(at + 1), Some(b' ' | b'\t'));
     memchr::memchr_iter(b'\n', bytes).find(is_end).unwrap_or(bytes.len())
@@ -211,9 +211,8 @@ fn text_of(message: &Message<'_>, encoding: Option<&str>) -> Result<String, Stri
     Ok(pieces.join("\n\n"))
 }
 
-/// Joins the lines of a text that its program has broken anywhere (RFC 3676 with `delsp=yes`, as
-/// for Japanese): the space before such a break is no part of the text. Without `delsp`, lines are
-/// broken between words.
+/// Joins lines that the mail program has broken within words (RFC 3676 with `delsp=yes`, as for
+/// Japanese). The space before such a break is deleted. Without `delsp`, breaks are between words.
 fn joined_flow(part: &MessagePart<'_>, text: String) -> String {
     let has = |name: &str, value: &str| {
         let found = part.content_type().and_then(|kind| kind.attribute(name));
@@ -223,11 +222,11 @@ fn joined_flow(part: &MessagePart<'_>, text: String) -> String {
         return text;
     }
     let mut joined = String::new();
-    // The marks of quotation of the line that goes on.
+    // The quotation marks of the line that continues.
     let mut open: Option<&str> = None;
     for line in text.lines() {
         let (marks, rest) = line.split_at(line.len() - line.trim_start_matches('>').len());
-        // A line that begins with a space or a mark is written with one more space.
+        // Space-stuffing: a line that begins with a space or a mark gets an additional space.
         let rest = rest.strip_prefix(' ').unwrap_or(rest);
         if open != Some(marks) {
             if !joined.is_empty() {
@@ -243,8 +242,8 @@ fn joined_flow(part: &MessagePart<'_>, text: String) -> String {
     joined
 }
 
-/// Returns the subject of a mail. Old mails have letters in it that are not ASCII, in the encoding
-/// of the text or in one that is named nowhere.
+/// Returns the subject of a mail. Old mails have raw non-ASCII letters in the subject, in the
+/// encoding of the text or in an undeclared encoding.
 fn subject_of(message: &Message<'_>, encoding: Option<&str>) -> String {
     let decoded = message.subject().unwrap_or_default().trim().to_owned();
     let mut headers = message.headers().iter().rev();
@@ -260,10 +259,10 @@ fn subject_of(message: &Message<'_>, encoding: Option<&str>) -> String {
         _ => None,
     };
     let name = of_text.or(encoding);
-    // Few letters tell no encoding.
+    // The subject is too short for a detection, so the whole mail decides.
     let name = name.unwrap_or_else(|| charset::decode(message.raw_message(), None).charset);
     let text = charset::decode(raw, Some(name)).text;
-    // There may be encoded words beside these letters.
+    // Raw letters and encoded words may be mixed.
     let header = format!("Subject:{}\n\n", text.trim_end());
     let parser = MessageParser::new().header_text(HeaderName::Subject);
     let parsed = parser.parse(header.as_bytes());
@@ -271,18 +270,18 @@ fn subject_of(message: &Message<'_>, encoding: Option<&str>) -> String {
     subject.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The encoding that a part of a mail names.
+/// The declared encoding of a part.
 enum Charset<'a> {
-    /// One of this name.
+    /// An encoding with this name, which cento decodes.
     Known(&'a str),
-    /// One that only the parser knows, such as UTF-7: it has decoded the part.
+    /// An encoding that only the parser supports, such as UTF-7, and has decoded already.
     OfParser,
 }
 
-/// Returns the encoding that a part names, if it is one that is known, unlike `unknown-8bit`.
+/// Returns the declared encoding of a part, or `None` for unknown names such as `unknown-8bit`.
 fn named_charset<'a>(part: &'a MessagePart<'_>) -> Option<Charset<'a>> {
     let name = part.content_type()?.attribute("charset")?;
-    // Letters that are not ASCII are in another encoding, which is not named.
+    // If such a part has other letters, the declaration is wrong.
     if ["us-ascii", "ascii"].iter().any(|ascii| name.eq_ignore_ascii_case(ascii)) {
         return None;
     }
@@ -292,8 +291,7 @@ fn named_charset<'a>(part: &'a MessagePart<'_>) -> Option<Charset<'a>> {
     }
 }
 
-/// Returns the bytes of a part as its writer had them, or `None` if their transfer encoding is
-/// damaged.
+/// Returns the bytes of a part without its transfer encoding, or `None` if that is damaged.
 fn bytes_of<'a>(message: &'a Message<'_>, part: &MessagePart<'_>) -> Option<Cow<'a, [u8]>> {
     let at = part.offset_body as usize..part.offset_end as usize;
     let raw = message.raw_message().get(at)?;
@@ -304,8 +302,9 @@ fn bytes_of<'a>(message: &'a Message<'_>, part: &MessagePart<'_>) -> Option<Cow<
     }
 }
 
-/// Returns the file that an attached text is: as it is, for its encoding to be found as that of any
-/// file, or in UTF-8 with a mark if the mail names its encoding.
+/// Returns an attached text as a file. Without a declared encoding, the bytes stay unchanged, and
+/// the encoding is detected as for other files. Otherwise, the text becomes UTF-8 with a byte order
+/// mark.
 fn file_of<'a>(message: &'a Message<'_>, part: &MessagePart<'_>, text: &'a str) -> Cow<'a, [u8]> {
     let decoded: Cow<'_, str> = match (named_charset(part), bytes_of(message, part)) {
         (None, Some(bytes)) => return bytes,
@@ -321,8 +320,8 @@ fn file_of<'a>(message: &'a Message<'_>, part: &MessagePart<'_>, text: &'a str) 
     }
 }
 
-/// Returns the name of a part without directories, or one made of its number and type if it has no
-/// name.
+/// Returns the file name of a part, without directories. A part without a name gets one from its
+/// number and type.
 fn name_of(part: &MessagePart<'_>, number: usize) -> String {
     let kind = part.content_type();
     let subtype = kind.and_then(|kind| kind.subtype()).unwrap_or_default();
@@ -400,7 +399,7 @@ mod tests {
 
     #[test]
     fn letters_are_read_in_the_encoding_that_is_named_or_found() {
-        // They became U+FFFD.
+        // Non-ASCII letters became U+FFFD.
         let text = "Die Gr\u{f6}\u{df}e der St\u{e4}dte f\u{fc}hrt zu H\u{e4}ndlern.";
         let latin: Vec<u8> = text.chars().map(|c| c as u32 as u8).collect();
         let read = |head: &str, bytes: &[u8], encoding: Option<&str>| {
@@ -466,7 +465,7 @@ mod tests {
         check(encoded, None, "Gr\u{fc}\u{df}e an J\u{fc}rgen\n\nF\u{fc}r die St\u{e4}dte.");
         let utf8 = format!("Subject: f\u{fc}r\n{head}utf-8\n\nf\u{fc}r\n");
         check(utf8.as_bytes(), Some("latin1"), "f\u{fc}r\n\nf\u{fc}r");
-        // Letters that are not ASCII were those of windows-1252.
+        // Non-ASCII letters were read as windows-1252.
         let ascii = format!("Subject: s\n{head}us-ascii\n\nDie Gr\u{f6}\u{df}e\n");
         check(ascii.as_bytes(), None, "s\n\nDie Gr\u{f6}\u{df}e");
         check(
@@ -478,7 +477,7 @@ mod tests {
 
     #[test]
     fn a_page_that_a_browser_saved_is_a_page() {
-        // Its text came with all menus, and each of its styles was a document.
+        // The text had all menus of the page, and each style sheet was a document.
         let mhtml = |address: &str| {
             format!(
                 "From: <Saved by Blink>\nSubject: A page\nMIME-Version: 1.0\n\
@@ -551,7 +550,7 @@ mod tests {
 
     #[test]
     fn hostile_mails_are_refused_or_taken_as_they_are() {
-        // A parser that nests these overflows the stack when it frees them.
+        // Freeing nested messages would overflow the stack.
         let deep = "Content-Type: message/rfc822\n\n".repeat(300_000);
         let Mail { attachments, .. } = mail(&deep);
         assert_eq!(attachments.len(), 1);

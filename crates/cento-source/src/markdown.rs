@@ -1,7 +1,7 @@
-//! The text of Markdown.
+//! Text of Markdown.
 //!
-//! Markup, addresses and HTML tags are removed, and each line stays where it was: the lines of
-//! passages are those of the file.
+//! Markup, addresses and HTML tags are removed. Every line stays at its place, so that line numbers
+//! of passages are line numbers of the file.
 
 #[cfg(feature = "markdown")]
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -10,7 +10,7 @@ use crate::SourceOptions;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html::Html;
 
-/// Markdown.
+/// Markdown: CommonMark with tables and footnotes.
 pub static FORMAT: FileFormat = FileFormat {
     name: "markdown",
     endings: &[".md", ".markdown"],
@@ -28,8 +28,8 @@ pub static FORMAT: FileFormat = FileFormat {
     }),
 };
 
-/// Returns the text of Markdown within another file; the Markdown itself if it is to be read as it
-/// is, or this build does not read it.
+/// Returns the text of Markdown within a different file. Returns the Markdown unchanged if the
+/// options ask for sources, or this build cannot read Markdown.
 pub fn text_within(markdown: String, options: &SourceOptions) -> String {
     match FORMAT.is_built && options.html != Html::Source {
         true => text_of(&markdown),
@@ -37,7 +37,7 @@ pub fn text_within(markdown: String, options: &SourceOptions) -> String {
     }
 }
 
-/// Returns the Markdown itself.
+/// Returns the Markdown unchanged, because this build has no parser.
 #[cfg(not(feature = "markdown"))]
 fn text_of(markdown: &str) -> String {
     markdown.to_owned()
@@ -51,7 +51,7 @@ fn text_of(markdown: &str) -> String {
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS;
     let mut out = Out { source: markdown, at: 0, text: String::new() };
-    // A tag may span lines, which come one by one.
+    // Collected over events, because a tag may span lines, which arrive one by one.
     let mut html: Option<String> = None;
     for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
         match (event, &mut html) {
@@ -82,7 +82,7 @@ struct Out<'a> {
 
 #[cfg(feature = "markdown")]
 impl Out<'_> {
-    /// Skips markup up to `to`: line breaks stay, and words that it separated stay separate.
+    /// Skips markup up to `to`. Keeps line breaks, and a space where markup separated words.
     fn go_to(&mut self, to: usize) {
         let passed = self.source.get(self.at..to).unwrap_or_default();
         let lines = memchr::memchr_iter(b'\n', passed.as_bytes()).count();
@@ -99,7 +99,7 @@ impl Out<'_> {
         self.go_to(start);
         self.text.push_str(words);
         let passed = self.source.get(self.at..end).unwrap_or_default();
-        // A break in code is a space, and the lines that a tag spans are not shown.
+        // A line end in code became a space, and lines within a tag disappeared.
         let lines = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).count();
         let lost = lines(passed).saturating_sub(lines(words));
         self.text.extend(std::iter::repeat_n('\n', lost));
@@ -107,7 +107,7 @@ impl Out<'_> {
     }
 }
 
-/// Returns HTML without its tags and comments; line breaks stay.
+/// Removes tags and comments from HTML, and keeps line breaks.
 #[cfg(feature = "markdown")]
 fn without_tags(html: &str) -> String {
     let mut text = String::new();

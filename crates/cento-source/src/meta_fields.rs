@@ -1,9 +1,9 @@
-//! The fields of a record that become its meta object.
+//! Selects the fields of a record that become its meta object.
 //!
-//! A record has fields beside its id and its text: its source, its date, its language. They are
-//! kept, because filters, groups and preferences ask for them, and because an export without them
-//! would have lost what its owner knew. A field that a meta object cannot hold does not cost the
-//! record: it is left out, and named ([`FieldUse`](crate::FieldUse)).
+//! Beside id and text, a record has fields such as source, date and language. These fields are
+//! kept, because filters, groups and preferences need them, and because an export should lose
+//! nothing that the owner knew. If a meta object cannot hold a field, only this field is dropped
+//! and reported ([`FieldUse`](crate::FieldUse)), not the record.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,29 +16,29 @@ use serde_json::{Map, Number, Value};
 /// The field with a meta object.
 const META: &str = "meta";
 
-/// The longest meta object that other fields make, in bytes. The rest of the maximum is for members
-/// that come later: values of directories such as `year=2024`, and the novelty of a document.
+/// The maximum size of a meta object made of unnamed fields, in bytes. The remaining space is for
+/// members that come later: values of directories such as `year=2024`, and the novelty.
 const KEPT_BYTES_MAX: usize = META_BYTES_MAX - (4 << 10);
 
-/// The fields of records that become members of their meta objects.
+/// The fields of records that become members of meta objects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MetaFields {
-    /// The members of `meta`, and all fields that have no other purpose, under their names. A field
-    /// that does not fit is left out.
+    /// The members of `meta`, and every field without another purpose under its own name. A field
+    /// that does not fit is dropped.
     All,
-    /// These fields: the members of objects, and other values under the names of their fields. A
-    /// record whose fields do not fit is refused.
+    /// These fields: the members of an object, or another value under the name of its field. If
+    /// they do not fit, the record is refused.
     Named(Vec<String>),
 }
 
 impl MetaFields {
-    /// Returns the member `meta` alone, for readers that need no other field.
+    /// Returns the field `meta` alone, for readers that need no other field.
     #[must_use]
     pub fn object() -> MetaFields {
         MetaFields::Named(vec![META.into()])
     }
 
-    /// Returns the fields that were named, or [the object](MetaFields::object) alone.
+    /// Returns the chosen fields, or [the object](MetaFields::object) if all fields are kept.
     #[must_use]
     pub fn or_object(self) -> MetaFields {
         match self {
@@ -47,13 +47,13 @@ impl MetaFields {
         }
     }
 
-    /// Returns whether fields are kept without being named.
+    /// Returns whether unnamed fields are kept, too.
     #[must_use]
     pub fn are_all(&self) -> bool {
         *self == MetaFields::All
     }
 
-    /// Returns the names that the user gave.
+    /// Returns the names given by the user, empty if all fields are kept.
     pub(crate) fn named(&self) -> &[String] {
         match self {
             MetaFields::All => &[],
@@ -66,7 +66,7 @@ impl MetaFields {
         self.named().get(number).map_or(META, String::as_str)
     }
 
-    /// Returns the number of the field with this name, if it is among those that have one.
+    /// Returns the index of a named field, or 0 for `meta` if all fields are kept.
     pub(crate) fn number_of(&self, name: &str) -> Option<usize> {
         match self {
             MetaFields::All => (name == META).then_some(0),
@@ -80,12 +80,12 @@ impl MetaFields {
 pub(crate) struct OtherFields<'a> {
     /// In the order of the record.
     pub fields: &'a [(String, &'a RawValue)],
-    /// The values are the cells of a table, all of them texts: numbers are made of them again.
+    /// The values are table cells, so numbers are strings and have to be parsed.
     pub is_row: bool,
 }
 
-/// Returns the meta object of a record: of the `numbered` fields, which the options number, and of
-/// the `others`. `leave_out` learns the names of the others that are not kept.
+/// Returns the meta object of a record, made of `numbered` fields, which the options name, and of
+/// `others`. `leave_out` gets the names of dropped fields.
 ///
 /// # Errors
 /// When the numbered fields make no meta object, as a clause.
@@ -113,8 +113,8 @@ pub(crate) fn meta_of(
     meta_problem(&meta).map_or(Ok(meta), Err)
 }
 
-/// Adds the other fields, as far as they fit. Which of them are left out depends on the record
-/// alone, not on the order of its fields.
+/// Adds unnamed fields as far as they fit. Which fields are dropped does not depend on the order of
+/// the fields.
 fn add_others(
     meta: &mut Map<String, Value>,
     others: OtherFields<'_>,
@@ -131,7 +131,7 @@ fn add_others(
         let is_left_out = repeated.contains(name.as_str()) || too_long.contains(name.as_str());
         match (!is_left_out).then(|| value_of(json, is_row)).flatten() {
             Some(Value::Null) => {}
-            // The object `meta` has it too, with the same value or with its own.
+            // The object `meta` has the same member, perhaps with a different value.
             Some(value) if meta.contains_key(name) => {
                 if meta[name] != value {
                     leave_out(name);
@@ -146,7 +146,7 @@ fn add_others(
     }
     let bytes =
         |value: &Map<String, Value>| serde_json::to_string(value).map_or(0, |own| own.len());
-    // Mostly all fit: only their written length is looked at.
+    // Usually everything fits, so the lengths in the record suffice, without serialization.
     let written: usize = others.iter().map(|(name, json)| name.len() + json.get().len()).sum();
     let all = if written < KEPT_BYTES_MAX / 8 { 0 } else { bytes(meta) };
     if all > KEPT_BYTES_MAX {
@@ -161,7 +161,7 @@ fn add_others(
     }
 }
 
-/// Returns the names that a record has more than once: which of their values counts is not known.
+/// Returns the repeated names of a record. Which value counts is unknown.
 fn repeated_names<'a>(fields: &'a [(String, &RawValue)]) -> HashSet<&'a str> {
     let mut repeated = HashSet::new();
     if fields.len() > 1 {
@@ -177,8 +177,8 @@ fn repeated_names<'a>(fields: &'a [(String, &RawValue)]) -> HashSet<&'a str> {
     repeated
 }
 
-/// Returns the longest of these names with lengths, as many as must go so that the others have at
-/// most `max` bytes together.
+/// Returns the longest fields, as many as must be dropped so that the remaining fields have at most
+/// `max` bytes in total.
 fn longest<'a>(
     lens: impl Iterator<Item = (&'a str, usize)> + Clone,
     max: usize,
@@ -200,11 +200,11 @@ fn longest<'a>(
     longest
 }
 
-/// Returns the value of a field, as a member of a meta object; `None` if it cannot be one.
+/// Returns the value of a field, or `None` if a meta object cannot hold it.
 fn value_of(json: &RawValue, is_row: bool) -> Option<Value> {
     let json = json.get();
     let parsed = serde_json::from_str(json);
-    // A half of a surrogate pair is read as it is in a text.
+    // A half of a surrogate pair is repaired, as in texts.
     let value = parsed.or_else(|error| {
         let repaired = crate::jsonl::repaired(json.as_bytes());
         repaired.map_or(Err(error), |json| serde_json::from_str(&json))
@@ -220,7 +220,7 @@ fn value_of(json: &RawValue, is_row: bool) -> Option<Value> {
     }
 }
 
-/// Returns the number in a cell. Digits that no number of 64 bits has, as in ids, stay a text.
+/// Returns the number in a cell. Digits beyond 64 bits, as in ids, stay a string.
 fn number_in(cell: &str) -> Option<Value> {
     let number: Number = cell.parse().ok()?;
     let is_digits = cell.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Returns the meta object of a record without id and text, and the names that are left out.
+    /// Returns the meta object of a record without id and text, and the names of dropped fields.
     fn kept(record: &str, is_row: bool) -> (Value, Vec<String>) {
         let fields: Vec<(String, Box<RawValue>)> = pairs(record);
         let is_meta = |field: &&(String, Box<RawValue>)| field.0 == META;
@@ -249,7 +249,7 @@ mod tests {
         (Value::Object(meta.unwrap()), left_out)
     }
 
-    /// Returns the members of an object, the repeated ones too.
+    /// Returns the members of an object, including repeated members.
     fn pairs(record: &str) -> Vec<(String, Box<RawValue>)> {
         struct Pairs;
         impl<'de> serde::de::Visitor<'de> for Pairs {
@@ -280,7 +280,7 @@ mod tests {
             "source": "herald", "n": 7, "tags": ["a"], "of": {"b": 1}, "s": "{\"a\":1}",
         });
         assert_eq!(kept(record, false), (expected, vec![]));
-        // Of the object `meta` the members are kept.
+        // The members of the object `meta` are kept.
         let record = r#"{"year":2024,"meta":{"lang":"de"}}"#;
         assert_eq!(kept(record, false), (json!({"year": 2024, "lang": "de"}), vec![]));
         let half = r#"{"a":"b\ud83d"}"#;
@@ -306,7 +306,7 @@ mod tests {
         };
         check(r#"{"a":1,"a":2,"a":1,"b":3}"#, json!({"b": 3}), &["a"]);
         check(r#"{"a":{"x":1,"x":2},"b":3}"#, json!({"b": 3}), &["a"]);
-        // The object `meta` counts more than a field beside it.
+        // The members of `meta` take precedence.
         check(r#"{"a":1,"b":3,"meta":{"a":2,"b":3}}"#, json!({"a": 2, "b": 3}), &["a"]);
         let deep = format!(r#"{{"a":{}{},"b":3}}"#, "[".repeat(1000), "]".repeat(1000));
         check(&deep, json!({"b": 3}), &["a"]);
@@ -324,12 +324,13 @@ mod tests {
         let expected = json!({"title": "t", "notes": long(30 << 10)});
         let left_out = ["abstract", "html"].map(String::from).to_vec();
         assert_eq!(kept(&record, false), (expected, left_out));
-        // Each fits by itself, and of equally long ones the first by name goes.
+        // Each field fits by itself. Among equally long fields, the first name in alphabetical
+        // order goes.
         let many: Vec<String> = (10..90).map(|i| format!(r#""f{i}":"{}""#, long(1000))).collect();
         let (found, left) = kept(&format!("{{{}}}", many.join(",")), false);
         assert!(found.to_string().len() <= KEPT_BYTES_MAX && left[0] == "f10", "{left:?}");
         assert_eq!(found.as_object().unwrap().len() + left.len(), 80);
-        // So it is whatever the order of the fields is.
+        // The order of the fields must not matter.
         let turned: Vec<String> = many.into_iter().rev().collect();
         assert_eq!(kept(&format!("{{{}}}", turned.join(",")), false), (found, left));
     }

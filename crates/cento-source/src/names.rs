@@ -1,9 +1,9 @@
 //! Names of files as ids.
 //!
-//! An id is text without control characters; the name of a file is bytes. A byte that an id cannot
-//! have is written as a percent sign and two hexadecimal digits, as is a percent sign that would
-//! look like the beginning of such an escape: different names are different ids, and nearly all
-//! names stay unchanged.
+//! An id is text without control characters, but a file name is bytes. A byte that no id can have
+//! is written as a percent sign and two hexadecimal digits. A percent sign that would look like an
+//! escape is escaped, too. Different names therefore stay different, and nearly all names stay
+//! unchanged.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -35,7 +35,7 @@ pub fn escaped(name: &[u8]) -> Cow<'_, str> {
     id.into()
 }
 
-/// Returns the byte of two digits as [`escaped`] writes them, if they follow a percent sign.
+/// Returns the byte of an escape by [`escaped`], given the bytes after the percent sign.
 fn escape(rest: &[u8]) -> Option<u8> {
     let digit = |at: usize| {
         let digit = rest.get(at).filter(|byte| !byte.is_ascii_lowercase())?;
@@ -45,7 +45,7 @@ fn escape(rest: &[u8]) -> Option<u8> {
     matches!(byte, 0..0x20 | 0x7f.. | 0x25).then_some(byte)
 }
 
-/// Returns the name that was written as this id.
+/// Returns the file name that [`escaped`] turns into this id.
 pub fn unescaped(id: &str) -> Vec<u8> {
     let mut name = Vec::new();
     let mut rest = id.as_bytes();

@@ -1,7 +1,6 @@
-//! The text of notebooks.
+//! Text of Jupyter notebooks.
 //!
-//! The cells of a Jupyter notebook, one after the other: text and program as they were written,
-//! without the program's output.
+//! The text has all cells in sequence, prose and code as written, without the output of the code.
 
 use serde::Deserialize;
 
@@ -10,7 +9,7 @@ use crate::extracted::Extracted;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::markdown;
 
-/// Jupyter notebooks.
+/// A Jupyter notebook.
 pub static FORMAT: FileFormat = FileFormat {
     name: "notebook",
     endings: &[".ipynb"],
@@ -31,7 +30,7 @@ pub static FORMAT: FileFormat = FileFormat {
     }),
 };
 
-/// A notebook, of format 4, or 3 with its cells in worksheets.
+/// A notebook of format 4, or of format 3, which has cells in worksheets.
 #[derive(Deserialize)]
 struct Notebook {
     #[serde(default)]
@@ -54,7 +53,7 @@ struct Cell {
     source: Source,
 }
 
-/// A string, or its lines with their ends.
+/// A string, or a list of lines with line ends.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Source {

@@ -1,18 +1,18 @@
-//! The places of an extracted text in its file.
+//! Maps places of an extracted text to places in its file.
 //!
-//! Runs of bytes map the text to the file: most are the same bytes in both, some are a character
-//! reference and its character. Text outside the runs, such as the ends of lines, was made in
-//! extracting.
+//! A run maps a range of bytes. The bytes of most runs are equal in text and file, and other runs
+//! map a character to its reference. Text outside of runs, such as line ends, was added during
+//! extraction.
 
 use std::num::NonZeroU32;
 
 use cento::{Origin, Passage, Unit};
 
-/// The maximum size of a file whose places fit their numbers, in bytes: no byte becomes more than
-/// three.
+/// The maximum size of a file whose offsets fit into 32 bits, in bytes. Decoding makes at most
+/// three bytes of one.
 const FILE_BYTES_MAX: usize = u32::MAX as usize / 3;
 
-/// Maps places in a text to places in the file that it was extracted from.
+/// Maps places of an extracted text to places in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origins {
     /// The runs, in the order of the text, and of the file.
@@ -28,7 +28,7 @@ struct Run {
     file: u32,
     /// The number of bytes in the text.
     len: u32,
-    /// The number of bytes in the file, if it has others in their place.
+    /// The number of bytes in the file, if the bytes differ.
     replaced: Option<NonZeroU32>,
 }
 
@@ -41,13 +41,14 @@ impl Run {
         self.file + self.replaced.map_or(self.len, NonZeroU32::get)
     }
 
-    /// Returns where in the file a passage begins that begins at `at` of the text, or before the
-    /// run.
+    /// Returns the place in the file of a passage that begins at `at` of the text, within or before
+    /// the run.
     fn start_of(&self, at: u32) -> u32 {
         self.file + if self.replaced.is_none() { at.saturating_sub(self.text) } else { 0 }
     }
 
-    /// Returns where in the file a passage ends that ends at `at` of the text, or after the run.
+    /// Returns the end in the file of a passage that ends at `at` of the text, within or after the
+    /// run.
     fn end_of(&self, at: u32) -> u32 {
         match self.replaced {
             None => self.file + (at - self.text).min(self.len),
@@ -57,7 +58,7 @@ impl Run {
 }
 
 impl Origins {
-    /// Returns the empty map of a text of this file, or `None` if the file is too large.
+    /// Returns an empty map for a text from `file`, or `None` if the file is too large.
     pub(crate) fn of_file(file: &str) -> Option<Origins> {
         if file.len() > FILE_BYTES_MAX {
             return None;
@@ -66,7 +67,7 @@ impl Origins {
         Some(Origins { runs: Vec::new(), lines: ends.map(|end| end as u32 + 1).collect() })
     }
 
-    /// Records that the `len` bytes at `text` are those at `file`.
+    /// Records that text and file have the same `len` bytes at these places.
     pub(crate) fn push_same(&mut self, text: usize, file: usize, len: usize) {
         let (text, file, len) = (text as u32, file as u32, len as u32);
         match self.runs.last_mut() {
@@ -80,7 +81,7 @@ impl Origins {
         }
     }
 
-    /// Records that the bytes at `text` replace those at `file`.
+    /// Records that the bytes at `text` replace the bytes at `file`.
     pub(crate) fn push_replaced(
         &mut self,
         text: std::ops::Range<usize>,
@@ -95,8 +96,8 @@ impl Origins {
         self.runs.push(run);
     }
 
-    /// Returns the place in the file of a range of bytes of the text; `None` if it was made in
-    /// extracting.
+    /// Returns the place in the file for a range of the text, or `None` if the range was added
+    /// during extraction.
     #[must_use]
     pub fn of(&self, (start, end): (u32, u32)) -> Option<Origin> {
         let first = self.runs.partition_point(|run| run.text_end() <= start);
@@ -121,14 +122,13 @@ impl Origins {
         }
     }
 
-    /// Returns the memory that it takes, in bytes.
+    /// Returns the memory of the map, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of_val(&self.runs[..]) + size_of_val(&self.lines[..])
     }
 
-    /// Returns the runs: their ranges in the text and in the file, and whether both have the same
-    /// bytes.
+    /// Returns the runs: range in the text, range in the file, and whether the bytes are equal.
     #[cfg(test)]
     pub(crate) fn runs(&self) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>, bool)> {
         let range = |start: u32, end: u32| start as usize..end as usize;

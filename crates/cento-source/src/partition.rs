@@ -1,7 +1,7 @@
-//! The values that the directories of a data set give for its rows.
+//! Reads column values from the directories of a data set.
 //!
-//! Hive, Spark and others put the values of some columns into the names of directories, as in
-//! `year=2024/lang=de/part-0.parquet`, and leave them out of the files.
+//! Hive, Spark and other programs write the values of some columns into directory names, as in
+//! `year=2024/lang=de/part-0.parquet`, and omit these columns from the files.
 
 use serde_json::{Map, Value};
 
@@ -9,11 +9,11 @@ use crate::compressed::Compression;
 use crate::format::{COLUMNS, has_ending};
 use crate::names;
 
-/// The name that represents a missing value.
+/// The directory name that Hive uses for a missing value.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// Returns the values in the names of the directories of a Parquet or Arrow file, outermost first;
-/// empty for other files.
+/// Returns the values in the directory names of a Parquet or Arrow file, outermost first. Other
+/// files have no values.
 pub fn values(path: &str) -> Vec<(String, Value)> {
     let path = &names::unescaped(path);
     let path = &*String::from_utf8_lossy(path);
@@ -26,7 +26,7 @@ pub fn values(path: &str) -> Vec<(String, Value)> {
     parts.into_iter().filter_map(value).collect()
 }
 
-/// Adds the values to a meta object; values that it has already take precedence.
+/// Adds the values to a meta object. Existing members take precedence.
 pub fn add(values: &[(String, Value)], meta: &mut Map<String, Value>) {
     for (name, value) in values {
         if !meta.contains_key(name) {
@@ -42,12 +42,12 @@ fn value(part: &str) -> Option<(String, Value)> {
         return None;
     }
     let value = unescaped(value);
-    // A number in another form, such as 07, is a text.
+    // A number in a different form, such as 07, stays a string.
     let number = value.parse::<i64>().ok().filter(|number| number.to_string() == value);
     Some((name.to_owned(), number.map_or(Value::String(value), Value::from)))
 }
 
-/// Returns a name without the escapes of Hive, such as `%3A`.
+/// Decodes Hive's escapes, such as `%3A`.
 fn unescaped(name: &str) -> String {
     let (mut bytes, mut rest) = (Vec::new(), name.as_bytes());
     while let [first, tail @ ..] = rest {

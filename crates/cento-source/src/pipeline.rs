@@ -1,9 +1,10 @@
 //! The pipeline from files to signatures: many threads, input order, bounded memory.
 //!
-//! One thread reads, several parse, analyze and sign, and the caller's thread takes the results in
-//! the order of the input, whatever the number of threads. The bytes in the pipeline are bounded,
-//! not the items: the memory for reading, parsing and signing a chunk is reserved before it is
-//! passed on, and a chunk larger than the bound passes alone.
+//! One thread reads, several threads parse, analyze and sign, and the caller's thread takes the
+//! results in input order, so the output does not depend on the number of threads. The bound is on
+//! bytes, not on items, because documents differ in size. The memory for reading, parsing
+//! and signing a chunk is reserved before the chunk is passed on. A chunk larger than the bound
+//! passes alone.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -21,11 +22,11 @@ use crate::{Chunk, ChunkKind, ReadChunk, ReadError, SourceOptions, grouped};
 /// An output of the pipeline, in the order of the input.
 #[derive(Debug)]
 pub enum Output {
-    /// A document, signed unless it is known.
+    /// A document, signed unless the index has it already.
     Document(SignOutcome),
-    /// A file that was left out, and why.
+    /// A file that was skipped.
     Skipped {
-        /// The path.
+        /// The path of the file.
         place: String,
         /// The reason, as a clause.
         why: &'static str,
@@ -34,16 +35,16 @@ pub enum Output {
     Failed(Error),
     /// The meta object of the stored document of this id is to be changed. Only if requested.
     Patch {
-        /// The id.
+        /// The id of the stored document.
         id: String,
-        /// The merge patch.
+        /// The JSON merge patch of the meta object.
         patch: Map<String, Value>,
     },
     /// The next document has text that a reader does not see. Reported only if requested.
     Unseen {
-        /// Its id.
+        /// The id of the document.
         id: String,
-        /// The unseen content.
+        /// The unseen text, by kind.
         unseen: Unseen,
     },
 }
@@ -61,19 +62,19 @@ impl Output {
 /// Options for the pipeline.
 #[derive(Debug, Clone)]
 pub struct PipelineOptions {
-    /// The number of threads that parse, analyze and sign; at least one.
+    /// The number of threads that parse, analyze and sign, at least 1.
     pub threads: usize,
-    /// The maximum memory for input that has been read and not yet taken, except for a document
-    /// that takes more.
+    /// The maximum memory for input between reading and the caller, in bytes. A single document may
+    /// exceed it.
     pub bytes_max: usize,
-    /// The memory for one document that takes more than others of its size; one that would take
-    /// still more is refused.
+    /// The memory for a document that needs more than usual for its size, in bytes. A document that
+    /// needs still more is refused.
     pub document_bytes_max: usize,
-    /// Whether documents are passed on with their texts once they are signed.
+    /// Whether signed documents keep their texts.
     pub keeps_texts: bool,
     /// How sources are read.
     pub source: SourceOptions,
-    /// The faults that a test injects into signing.
+    /// Faults that a test injects into signing.
     #[doc(hidden)]
     pub faults: Faults,
 }
@@ -82,17 +83,16 @@ pub struct PipelineOptions {
 /// a JSON string is read.
 const READ_BYTES_A_BYTE: usize = 3;
 
-/// The outputs of the pipeline: an iterator, which ends its threads when it is dropped.
+/// The outputs of the pipeline. Dropping the iterator ends the threads.
 ///
-/// Documents that are in the index already, according to `is_known`, are not signed.
+/// Documents that `is_known` finds in the index are not signed.
 ///
 /// # Errors
-/// The iterator gives an error, and ends: [`Error::Cancelled`] after it was stopped,
-/// [`Error::Internal`] when a thread panics outside of a document, because the item that it held is
-/// then unknown.
+/// The iterator gives an error and ends: [`Error::Cancelled`] after `stop`, [`Error::Internal`]
+/// when a thread panics outside of a document, because the lost item is then unknown.
 pub struct Outputs {
     batches: Results<Result<Vec<Part>>>,
-    /// The rest of the batch whose turn it is.
+    /// The unread part of the current batch.
     current: vec::IntoIter<Part>,
     signer: DocumentSigner,
     stop: Stop,
@@ -106,7 +106,7 @@ enum Part {
 }
 
 impl Outputs {
-    /// Starts the pipeline.
+    /// Starts the threads of the pipeline.
     pub fn new(
         inputs: &[PathBuf],
         config: &Config,
@@ -127,13 +127,13 @@ impl Outputs {
         let (feed, batches) = pipeline(options.threads, options.bytes_max, stop, work);
         let share = READ_BYTES_A_BYTE + signer.bytes_a_byte();
         let (inputs, source) = (inputs.to_vec(), options.source.clone());
-        // Not joined when the pipeline stops early: it may be waiting for standard input.
+        // Not joined, because the thread may be waiting for standard input.
         std::thread::spawn(move || Hand::new(feed, share).read(inputs, &source));
         let (current, stop) = (Vec::new().into_iter(), stop.clone());
         Outputs { batches, current, signer, stop, is_over: false }
     }
 
-    /// Signs a document that was reported as known, in this thread.
+    /// Signs, in this thread, a document that was reported as known.
     ///
     /// # Errors
     /// [`Error::Cancelled`] after the pipeline was stopped.
@@ -177,21 +177,21 @@ impl Iterator for Outputs {
     }
 }
 
-/// The unit of work of a thread: a chunk, or several small files; an error if the rest of the input
-/// is missing.
+/// The unit of work of a thread: a chunk, or several small files. An error says that the remaining
+/// input is missing.
 type Batch = Result<Vec<ReadChunk>>;
 
-/// The maximum number of files, and of their bytes, that are passed on together: passing one on
-/// costs more than reading and signing a small one.
+/// The maximum number of files, and of bytes, in a batch. Small files are batched because passing
+/// on a chunk costs more than reading and signing a small file.
 const BATCH_MAX: (usize, usize) = (32, 64 << 10);
 
-/// Passes on the chunks that are read.
+/// Batches the chunks that are read.
 struct Hand {
     batch: Vec<ReadChunk>,
-    /// The number of bytes of its chunks.
+    /// The size of the batch, in bytes.
     bytes: usize,
     feed: Feed<Batch>,
-    /// The memory that is reserved for each byte of input.
+    /// The memory to reserve for each byte of input.
     share: usize,
 }
 
@@ -200,7 +200,6 @@ impl Hand {
         Hand { batch: Vec::new(), bytes: 0, feed, share }
     }
 
-    /// Reads all `inputs`.
     fn read(mut self, inputs: Vec<PathBuf>, source: &SourceOptions) {
         let read = Error::catch("the thread that reads the input", || {
             let together = if source.grouping.is_some() { inputs.len().max(1) } else { 1 };
@@ -213,17 +212,18 @@ impl Hand {
             }
             Ok(())
         });
-        // Without an error the rest of the input would silently be missing.
+        // Without this error, the remaining input would silently be missing.
         if let Err(error) = read {
             let _ = self.send();
             self.feed.send(Err(error), 0);
         }
     }
 
-    /// Passes a chunk on, immediately or with the next ones.
+    /// Passes a chunk on, immediately or in a batch.
     fn push(&mut self, chunk: ReadChunk) -> ControlFlow<()> {
         let (bytes, waits) = match &chunk {
-            // Each thread extracts documents in a process of its own, which takes long.
+            // Not batched: each thread extracts such files in a separate process, which is slow, so
+            // they should spread over threads.
             Ok(chunk) => (chunk.len(), chunk.kind.is_whole_file() && !chunk.needs_process()),
             Err(_) => (0, true),
         };
@@ -239,7 +239,7 @@ impl Hand {
         self.send()
     }
 
-    /// Passes on the batch that has been read, unless it is empty.
+    /// Passes on the current batch, unless it is empty.
     fn send(&mut self) -> ControlFlow<()> {
         let batch = std::mem::take(&mut self.batch);
         let bytes = self.share.saturating_mul(std::mem::take(&mut self.bytes));
@@ -255,7 +255,7 @@ impl Hand {
 struct Worker {
     signer: DocumentSigner,
     source: SourceOptions,
-    /// Memory that one text leaves to the next.
+    /// A buffer that is reused from text to text.
     part: Vec<u64>,
 }
 

@@ -1,7 +1,7 @@
-//! The questions of benchmarks in files.
+//! Reads the questions of benchmarks from files.
 //!
-//! A list of records (JSON lines, a table, Parquet) has a question in each record; any other text
-//! has one on each line. A benchmark is called after its file, or by a field of the records.
+//! A list of records (JSON lines, a table, Parquet) has a question per record, and any other text a
+//! question per line. The name of a benchmark is the name of its file, or comes from a field.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -19,14 +19,14 @@ use crate::{FileBelow, MetaFields, ReadError, SourceOptions, files_below, place_
 /// The fields of a record with the parts of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionFields {
-    /// The question: the values of these fields, one after the other. The first is a string, or a
-    /// path to one: each object at its end then has a question, and the other fields are its own.
+    /// The fields whose values, in sequence, are the question. The first field may be a path. Every
+    /// object at the end of the path then is a question with these fields.
     pub question: Vec<String>,
-    /// The answer.
+    /// The field with the answer.
     pub answer: Option<String>,
-    /// The id; the number of the line or row without one.
+    /// The field with the id. Without an id, the line or row number is the id.
     pub id: String,
-    /// The name of the benchmark; that of the file without one.
+    /// The field with the name of the benchmark. `None` uses the name of the file.
     pub benchmark: Option<String>,
 }
 
@@ -41,13 +41,13 @@ impl Default for QuestionFields {
     }
 }
 
-/// A part of the files that is no question.
+/// A part of the files that is not a question.
 pub type QuestionError = ReadError;
 
-/// The name of a field that no record has, so that each document has its place for an id.
+/// A field name that no record has, so that documents get their places as ids.
 const NO_FIELD: &str = "\0";
 
-/// A question with its place.
+/// A question with its place in a file.
 struct Placed {
     question: Question,
     place: String,
@@ -55,11 +55,11 @@ struct Placed {
     is_numbered: bool,
 }
 
-/// Returns the questions of `inputs`, in order; a file that is named twice is read once.
+/// Returns the questions of `inputs`, in order. Repeated files are read once.
 ///
 /// # Errors
-/// An error is a record without a question, one with the id of another question of its benchmark,
-/// or a file that is left out or cannot be read; the others are read nevertheless.
+/// A record without a question, a repeated id within a benchmark, or a file that is skipped or
+/// cannot be read gives an error. Everything else is read nevertheless.
 pub fn questions(
     inputs: &[PathBuf],
     fields: &QuestionFields,
@@ -97,8 +97,8 @@ pub fn questions(
     with_ids(read)
 }
 
-/// Makes sure that each id names one question of a benchmark. Of two numbers of lines one becomes
-/// the place of its question; a given id that is taken is an error.
+/// Makes the ids of a benchmark unique. A repeated line number is replaced by the question's place.
+/// A repeated id that was given is an error.
 fn with_ids(read: Vec<Result<Placed, QuestionError>>) -> Vec<Result<Question, QuestionError>> {
     let mut places: HashMap<(String, String), String> = HashMap::new();
     let mut named = |placed: Placed| {
@@ -121,8 +121,8 @@ fn with_ids(read: Vec<Result<Placed, QuestionError>>) -> Vec<Result<Question, Qu
     read.into_iter().map(|placed| placed.and_then(&mut named)).collect()
 }
 
-/// Returns the names of the benchmarks in these files: those of the files without endings, or with
-/// their directories where two would be the same.
+/// Returns the names of the benchmarks: file names without extensions, preceded by directories
+/// where two names would be equal.
 fn names_of(files: &[(PathBuf, PathBuf)]) -> Vec<String> {
     let bare = |path: &Path| {
         let mut path = path.to_owned();
@@ -196,16 +196,16 @@ fn of_lines(text: &str, place: &str, name: &str) -> impl Iterator<Item = Placed>
     })
 }
 
-/// The objects within a record that have a question each.
+/// Objects within a record, each with a question.
 struct Nested {
-    /// The fields of these objects.
+    /// The names of fields within these objects.
     fields: QuestionFields,
     /// The objects with their places.
     records: Vec<(String, String)>,
 }
 
-/// Returns the objects at the end of the path to the question, if it is a path, such as
-/// `data.paragraphs.qas.question`. Lists are passed through.
+/// Returns the objects at the end of a path such as `data.paragraphs.qas.question`, or `None` if
+/// the question is a plain field. Lists on the way are passed through.
 fn nested(record: &str, place: &str, fields: &QuestionFields) -> Result<Option<Nested>, Refusal> {
     let Some(question) = fields.question.first() else { return Ok(None) };
     let Some((path, _)) = question.rsplit_once('.') else { return Ok(None) };
@@ -232,7 +232,7 @@ fn nested(record: &str, place: &str, fields: &QuestionFields) -> Result<Option<N
     Ok(Some(Nested { fields, records: records.collect() }))
 }
 
-/// Returns the elements of a list, and of lists in it, or the value itself.
+/// Returns the elements of a list, including nested lists, or the value itself.
 fn elements(value: &Value) -> Vec<&Value> {
     match value {
         Value::Array(list) => list.iter().flat_map(elements).collect(),
@@ -285,11 +285,10 @@ fn of_record(
     Ok(Placed { question, place: place.to_owned(), is_numbered })
 }
 
-/// The maximum depth of the texts of a value that are read.
+/// The maximum depth of the search for texts in a value.
 const DEPTH_MAX: usize = 8;
 
-/// Appends the texts and numbers of a value, such as a list of choices. Labels of choices are no
-/// part of a text.
+/// Appends the texts and numbers of a value, such as a list of choices, without labels of choices.
 fn push_texts(value: &Value, depth: usize, text: &mut String) {
     let mut push = |part: &str| {
         if !text.is_empty() {
@@ -313,8 +312,8 @@ fn push_texts(value: &Value, depth: usize, text: &mut String) {
     }
 }
 
-/// Tells whether a member of this name labels the other members of its object: it has letters or
-/// numbers only, such as `"label": ["A", "B"]` beside `"text"`.
+/// Returns whether a member labels other members and is not a text: its values are single letters
+/// or numbers, such as `"label": ["A", "B"]` beside `"text"`.
 fn is_label(name: &str, value: &Value) -> bool {
     let is_mark = |value: &Value| match value {
         Value::String(mark) => mark.chars().count() <= 2,
@@ -425,14 +424,14 @@ mod tests {
         check(r#"{"text":["whale","trout"],"label":["A","B"]}"#, r#"a 1 "Which?\nwhale\ntrout""#);
         check(r#"[{"label":"A","text":"7"},{"label":"B","text":"8"}]"#, r#"a 1 "Which?\n7\n8""#);
         check(r#"{"choices":["yes","no"],"labels":[1,0]}"#, r#"a 1 "Which?\nyes\nno""#);
-        // These are no labels of other texts.
+        // Without other texts, and with words as values, these members are texts.
         check(r#"{"label":["A","B"]}"#, r#"a 1 "Which?\nA\nB""#);
         check(r#"[{"label":"whale","right":true}]"#, r#"a 1 "Which?\nwhale\ntrue""#);
     }
 
     #[test]
     fn an_id_names_one_question_of_a_benchmark() {
-        // Two questions of an id were both listed by it, without a word.
+        // Two questions with the same id were both listed under this id, without a warning.
         let lines = r#"{"id":"a","question":"x","of":"m"}
 {"id":"a","question":"y","of":"n"}
 "#;
@@ -448,7 +447,7 @@ mod tests {
             read(&[("a.jsonl", lines)], &["a.jsonl"], &fields),
             [r#"m a "x""#, r#"n a "y""#]
         );
-        // Numbers of lines are no ids of the questions, so the second has its place.
+        // Line numbers are not real ids, so the second question gets its place as id.
         let (one, two) =
             ("{\"question\":\"x\",\"of\":\"m\"}\n", "{\"question\":\"y\",\"of\":\"m\"}\n");
         let found = read(&[("a.jsonl", one), ("b.jsonl", two)], &["a.jsonl", "b.jsonl"], &fields);

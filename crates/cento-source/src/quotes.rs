@@ -1,13 +1,13 @@
-//! The quotations of a table.
+//! Finds misplaced quotation marks in a table.
 //!
-//! The parser of tables takes everything after a quotation mark that is not closed for the rest of
-//! the row, without reporting it: one stray mark takes all rows after it, or those up to the next
-//! mark.
+//! After a quotation mark that is never closed, the parser of tables silently reads the whole
+//! remaining table as one field, or everything up to the next mark. A single stray mark could hide
+//! any number of rows.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-/// The quotations of a table, as far as it has been read.
+/// Follows the quotations of a table while it is read.
 pub struct Quotes {
     delimiter: u8,
     state: RefCell<State>,
@@ -19,18 +19,18 @@ type Start = (u64, u64);
 struct State {
     /// The number of bytes seen.
     bytes: u64,
-    /// The number of the line that holds the last of these bytes.
+    /// The number of the current line, from 1.
     line: u64,
-    /// The last byte.
+    /// The last byte seen.
     last: u8,
-    /// The quotation that is open.
+    /// The quotation that is open at the current byte.
     open: Option<Start>,
-    /// The quotation that has been closed with the last byte, unless another mark follows it.
+    /// The quotation that ended with the last byte, unless a second mark follows.
     closed: Option<Start>,
-    /// Quotations over several lines that text follows directly: marks that do not belong together.
+    /// Quotations over several lines that end within a text. Their marks do not belong together.
     stray: VecDeque<Start>,
     is_over: bool,
-    /// Lines end in two bytes, as the first one does.
+    /// Whether lines end in CR LF, judged by the first line.
     is_crlf: Option<bool>,
 }
 
@@ -43,7 +43,7 @@ impl Quotes {
         Quotes { delimiter, state: RefCell::new(state) }
     }
 
-    /// Takes the bytes read next; empty at the end.
+    /// Takes the bytes read next. Empty bytes mean the end.
     pub fn see(&self, read: &[u8]) {
         let state = &mut *self.state.borrow_mut();
         state.is_over = read.is_empty();
@@ -71,7 +71,7 @@ impl Quotes {
                         self.after_quotation(state, next);
                     }
                 }
-                // Two marks are one quoted mark.
+                // Two marks in a row are one quoted mark.
                 None if state.closed.is_some() => state.open = state.closed.take(),
                 None if is_start || is_after_mark => {
                     state.open = Some((state.bytes + at as u64, state.line));
@@ -84,25 +84,27 @@ impl Quotes {
         state.last = last;
     }
 
-    /// Takes the byte after the mark that closes a quotation.
+    /// Judges a closed quotation by the next byte.
     fn after_quotation(&self, state: &mut State, next: u8) {
         let is_end = next == self.delimiter || matches!(next, b'\n' | b'\r' | b' ' | b'\t');
         state.stray.extend(state.closed.take().filter(|(_, line)| !is_end && *line < state.line));
     }
 
-    /// Returns whether lines end in two bytes: to the parser a row begins with the second one.
+    /// Returns whether lines end in CR LF. The parser counts the LF as the beginning of the next
+    /// row.
     pub fn is_crlf(&self) -> bool {
         self.state.borrow().is_crlf == Some(true)
     }
 
-    /// Returns the line of a mark before this byte that is still open where the table ends.
+    /// Returns the line of the mark that is still open at the end of the table, if it is before
+    /// `byte`.
     pub fn unclosed_before(&self, byte: u64) -> Option<u64> {
         let state = self.state.borrow();
         state.open.filter(|(place, _)| state.is_over && *place < byte).map(|(_, line)| line)
     }
 
-    /// Returns the line of a mark before this byte that is closed several lines later, within a
-    /// text.
+    /// Returns the line of the first stray mark before `byte`, and forgets the stray marks before
+    /// `byte`.
     pub fn stray_before(&self, byte: u64) -> Option<u64> {
         let stray = &mut self.state.borrow_mut().stray;
         let mut found = None;
@@ -119,8 +121,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the line of the mark that is not closed, and that of the first that is closed in a
-    /// text.
+    /// Returns the line of the unclosed mark, and the line of the first stray mark.
     fn found(table: &str, cut: usize) -> (Option<u64>, Option<u64>) {
         let quotes = Quotes::new(b',');
         table.as_bytes().chunks(cut.max(1)).for_each(|part| quotes.see(part));

@@ -1,4 +1,4 @@
-//! What reading a source gives: chunks, and the parts of it that are not documents.
+//! What reading a source yields: chunks, and reports about parts that are not documents.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -10,22 +10,23 @@ use crate::Chunk;
 /// A part of a source that is not a document.
 #[derive(Debug)]
 pub enum ReadError {
-    /// A file that is left out for a good reason: it is binary, empty, or not a file at all.
+    /// A file that is skipped on purpose: binary, empty, or not a regular file.
     LeftOut {
-        /// Its place.
+        /// The path of the file.
         place: String,
-        /// Why, as a clause.
+        /// The reason, as a clause.
         why: &'static str,
-        /// The feature of a build that reads it, if this one lacks it.
+        /// The feature that would read the file, if this build lacks it.
         feature: Option<&'static str>,
     },
-    /// A record or file that is refused.
+    /// A refused record or file.
     Refused(Error),
     /// A source that cannot be read, or not to its end.
     Unread(Error),
 }
 
-/// [`Error::Input`] is a record that is not a document; any other is a file, or the rest of one.
+/// [`Error::Input`] is about a record. Every other error is about a file, or the remainder of a
+/// file.
 impl From<Error> for ReadError {
     fn from(error: Error) -> ReadError {
         match error {
@@ -53,8 +54,8 @@ impl std::error::Error for ReadError {
     }
 }
 
-/// A chunk of a source, or a part of it that is not a document.
+/// A chunk, or a report about a part that is not a document.
 pub type ReadChunk = Result<Chunk, ReadError>;
 
-/// Takes the chunks that are read, until it breaks off.
+/// A consumer of chunks. `Break` ends the reading.
 pub type Emit<'a> = &'a mut dyn FnMut(ReadChunk) -> ControlFlow<()>;

@@ -7,29 +7,29 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::{SourceOptions, files_below};
 
-/// Measures how much of the inputs of a run has been read, in bytes on disk: a compressed file
-/// counts as it is stored. The reader tells it each file that it opens.
+/// Measures the progress of a run in bytes on disk, so a compressed file counts with its compressed
+/// size. The reader announces each file that it opens.
 #[derive(Debug, Default)]
 pub struct ReadMeter {
     place: Mutex<Place>,
-    /// The size of all inputs, once it is known.
+    /// The size of all inputs, once known.
     total: OnceLock<u64>,
 }
 
 /// The place in the inputs.
 #[derive(Debug, Default)]
 struct Place {
-    /// The bytes of the files before the current one.
+    /// The bytes in files before the current file.
     before: u64,
-    /// The current file and its length. The handle is a copy of the reader's, so it has the same
-    /// position.
+    /// The current file and its length. The handle is cloned from the reader's handle, so the two
+    /// share one position.
     current: Option<(File, u64)>,
 }
 
 impl ReadMeter {
-    /// Returns a meter for these inputs, or `None` if one of them is not a file or directory, such
-    /// as standard input, whose size is unknown. The sizes of the files in directories are
-    /// added up in another thread.
+    /// Returns a meter for these inputs, or `None` if an input such as standard input has no known
+    /// size. A thread adds up the sizes of files in directories, so that reading can begin
+    /// immediately.
     #[must_use]
     pub fn of(inputs: &[PathBuf], options: &SourceOptions) -> Option<Arc<ReadMeter>> {
         let is_known =
@@ -39,14 +39,14 @@ impl ReadMeter {
         }
         let meter = Arc::new(ReadMeter::default());
         let (inputs, options, of) = (inputs.to_vec(), options.clone(), meter.clone());
-        // Not joined: the run may end first.
+        // Not joined, because the run may end first.
         std::thread::spawn(move || {
             let _ = of.total.set(inputs.iter().map(|input| bytes_in(input, &options)).sum());
         });
         Some(meter)
     }
 
-    /// Notes that the reader goes on with this file, which it has just opened.
+    /// Records that the reader has opened `file`.
     pub(crate) fn begin(&self, file: &File) {
         let len = file.metadata().map_or(0, |found| found.len());
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,8 +54,7 @@ impl ReadMeter {
         place.current = file.try_clone().ok().map(|file| (file, len));
     }
 
-    /// Returns the number of bytes that have been read, and that of all; `None` while that is
-    /// unknown.
+    /// Returns the number of bytes read and the total, or `None` while the total is unknown.
     #[must_use]
     pub fn read(&self) -> Option<(u64, u64)> {
         let total = *self.total.get().filter(|&&total| total > 0)?;
@@ -68,7 +67,7 @@ impl ReadMeter {
     }
 }
 
-/// Returns the size of a file, or of the files below a directory that are read.
+/// Returns the size of a file, or the total size of the files that are read below a directory.
 fn bytes_in(input: &Path, options: &SourceOptions) -> u64 {
     let len = |path: &Path| path.metadata().map_or(0, |found| found.len());
     match input.is_dir() {
@@ -117,7 +116,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let inputs = [file.path().to_owned(), PathBuf::from("-")];
         assert!(ReadMeter::of(&inputs, &SourceOptions::default()).is_none());
-        // Of nothing there is no share.
+        // A total of zero gives no share.
         let meter = ReadMeter::of(&inputs[..1], &SourceOptions::default()).unwrap();
         assert_eq!((total_of(&meter), meter.read()), (0, None));
     }

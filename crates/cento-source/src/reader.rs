@@ -1,9 +1,9 @@
 //! User-defined commands that read files.
 //!
-//! Each ending of a name may have a command: it gets a file on its standard input and writes the
-//! text, in UTF-8, to its standard output. No shell is started. A command that takes too long,
-//! writes too much or fails is ended, and that one file fails with the reason. Its environment is
-//! that of this process without the variables of cento, such as tokens.
+//! A file-name extension may have a command, which gets the file on its standard input and writes
+//! the text, in UTF-8, to its standard output. No shell is started, so file contents cannot become
+//! commands. A command that takes too long, writes too much or fails is killed, and only this file
+//! fails. The command inherits the environment without cento's variables, because they hold tokens.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -21,17 +21,17 @@ use crate::format::has_ending;
 /// The maximum duration of a command for one file, in seconds.
 const SECONDS_MAX: u64 = 120;
 
-/// The time between checks whether a command has ended and whether it was stopped.
+/// The interval between checks of the command and of `stop`.
 const INTERVAL: Duration = Duration::from_millis(5);
 
-/// The maximum number of bytes of a command's error output that are kept.
+/// The part of a command's error output that is kept, in bytes.
 const ERRORS_BYTES_MAX: u64 = 4 << 10;
 
-/// The commands, by the endings of the names of the files they read.
+/// User-defined commands by file-name extension.
 #[derive(Debug, Clone, Default)]
 pub struct Readers {
     all: Arc<[Reader]>,
-    /// Environment variables that they do not get.
+    /// Environment variables that are hidden from commands.
     hidden: Arc<[OsString]>,
 }
 
@@ -42,10 +42,10 @@ struct Reader {
 }
 
 impl Readers {
-    /// Parses readers given as `EXT=COMMAND`; of two for one ending, the last counts.
+    /// Parses readers given as `EXT=COMMAND`. If an extension occurs twice, the last command wins.
     ///
     /// # Errors
-    /// With the first that is invalid.
+    /// For the first invalid reader.
     pub fn parse<'a>(all: impl IntoIterator<Item = &'a str>) -> Result<Readers, String> {
         let mut readers: Vec<Reader> =
             all.into_iter().map(Reader::parse).collect::<Result<_, _>>()?;
@@ -53,7 +53,7 @@ impl Readers {
         Ok(Readers { all: readers.into(), hidden: Arc::default() })
     }
 
-    /// Hides environment variables from them, such as those with tokens.
+    /// Hides environment variables, such as tokens, from the commands.
     #[must_use]
     pub fn hiding(self, variables: impl IntoIterator<Item = OsString>) -> Readers {
         Readers { hidden: variables.into_iter().collect(), ..self }
@@ -108,7 +108,7 @@ impl Reader {
     }
 }
 
-/// Gives a command these bytes; returns the text that it writes, or why there is no text, as a
+/// Writes `bytes` to a command and returns the command's output, or the reason for a failure, as a
 /// clause.
 fn run(
     mut command: Command,
@@ -124,7 +124,7 @@ fn run(
     let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
     let ((mut input, output), errors) = pipes.expect("all three are pipes");
     let (output, errors, ended) = thread::scope(|scope| {
-        // A command need not read all its input.
+        // A failed write is no error, because a command may ignore the end of its input.
         scope.spawn(move || _ = input.write_all(bytes));
         let output = scope.spawn(move || read_up_to(output, TEXT_BYTES_MAX + 1, false));
         let errors = scope.spawn(move || read_up_to(errors, ERRORS_BYTES_MAX, true));
@@ -146,8 +146,8 @@ fn run(
     }
 }
 
-/// Waits until a command has ended and its output is complete; ends it, with the processes that it
-/// has started, if it takes too long.
+/// Waits until a command has ended and its output is complete. After `time_max`, kills the command
+/// and the processes that it has started.
 fn wait(
     child: &mut Child,
     time_max: Duration,
@@ -173,7 +173,7 @@ fn wait(
     }
 }
 
-/// Reads up to `len_max` bytes; drops the rest if the stream is to be emptied.
+/// Reads up to `len_max` bytes. `empties` also reads and drops all further bytes.
 fn read_up_to(mut stream: impl Read, len_max: u64, empties: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     let _ = stream.by_ref().take(len_max).read_to_end(&mut bytes);
@@ -191,7 +191,7 @@ fn said(errors: &[u8]) -> String {
     if line.is_empty() { line } else { format!(": {line}") }
 }
 
-/// The memory that each process of a command may use, in bytes; on Linux.
+/// The maximum memory of each process of a command, in bytes. Enforced on Linux only.
 #[cfg(target_os = "linux")]
 const MEMORY_BYTES_MAX: u64 = 4 << 30;
 
@@ -199,7 +199,7 @@ const MEMORY_BYTES_MAX: u64 = 4 << 30;
 fn limit(child: &Child) {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
     let max = Some(MEMORY_BYTES_MAX);
-    // A command that has ended needs no limit.
+    // Fails if the command has ended already, which is harmless.
     let _ =
         prlimit(Some(Pid::from_child(child)), Resource::As, Rlimit { current: max, maximum: max });
 }

@@ -1,4 +1,4 @@
-//! The records of JSON that does not have one on each line.
+//! Cuts JSON into records, if the JSON is not a list of lines.
 
 use std::io::{self, Read};
 use std::mem;
@@ -7,12 +7,13 @@ use std::ops::ControlFlow;
 use crate::jsonl::{CHUNK_BYTES, Lines};
 use crate::shape::{Nesting, is_members};
 
-/// Cuts JSON into its records, each on a line of its own, looking only at quotation marks and
-/// brackets; lines are numbered by records. Records are passed on and skipped as in
-/// [`read_lines`](crate::jsonl::read_lines). Elements of an array are records whatever they are; in
-/// lists that are members of an object, objects are records.
+/// Cuts JSON into records, one per line, without parsing: only quotation marks and brackets count.
+/// Records are numbered instead of lines. Long records are skipped as in
+/// [`read_lines`](crate::jsonl::read_lines). Any element of a top-level array is a record, but only
+/// objects are records in lists within an object.
+///
 /// # Errors
-/// When the stream cannot be read further, is not such JSON, or ends before the JSON does.
+/// When the stream cannot be read further, does not have this form, or ends too early.
 pub fn read_records(
     mut inner: impl Read,
     nesting: Nesting,
@@ -48,13 +49,13 @@ pub fn read_records(
 struct Cut {
     nesting: Nesting,
     max: usize,
-    /// The open brackets around the records, as far as they matter.
+    /// The open brackets around the records.
     around: Vec<u8>,
-    /// The number of brackets that are open.
+    /// The number of open brackets.
     depth: usize,
     is_string: bool,
     is_escaped: bool,
-    /// The JSON is over.
+    /// The top-level array has ended.
     is_over: bool,
     /// A record has begun with this byte, within this number of brackets.
     begun: Option<(u8, usize)>,
@@ -130,7 +131,7 @@ impl Cut {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Takes a byte within the record that begins with another one.
+    /// Takes a byte within a record, whose first byte and surrounding depth are given.
     fn within(
         &mut self,
         (first, around): (u8, usize),
@@ -156,7 +157,7 @@ impl Cut {
 
     /// Appends a byte to the record.
     fn push(&mut self, byte: u8) {
-        // A line break in a string is invalid JSON, as is the tab that keeps it on its line.
+        // The record is invalid either way, and a tab keeps the record on one line.
         let kept = match byte {
             b'\n' | b'\r' if self.is_string => b'\t',
             b'\n' | b'\r' => b' ',
@@ -185,7 +186,7 @@ impl Cut {
         }
     }
 
-    /// Tracks the open brackets, as far as records are between them.
+    /// Tracks the open brackets outside of records.
     fn track_around(&mut self, byte: u8, depth_max: usize) {
         match byte {
             _ if self.is_string => {}
@@ -196,8 +197,8 @@ impl Cut {
     }
 
     fn end_record(&mut self, emit: &mut impl FnMut(Lines) -> ControlFlow<()>) -> ControlFlow<()> {
-        // Invalid JSON may have quotation marks and brackets that are open; the next record is not
-        // within them.
+        // Invalid JSON may leave quotation marks and brackets open, which must not affect the next
+        // record.
         if let Some((_, around)) = self.begun.take() {
             (self.is_string, self.is_escaped, self.depth) = (false, false, around);
         }
@@ -224,7 +225,7 @@ impl Cut {
         }
     }
 
-    /// Returns whether the record that has begun is not JSON: nothing marks its end.
+    /// Returns whether the current record is not JSON, so that no byte marks its end.
     fn is_no_json(&self) -> bool {
         let begun = self.begun.is_some_and(|(first, _)| !matches!(first, b'{' | b'[' | b'"'));
         begun && self.nesting == Nesting::Sequence
@@ -254,8 +255,8 @@ mod tests {
 
     type Found = (Vec<(u64, String)>, Vec<u64>, String);
 
-    /// Returns the records with their numbers, the numbers of those too long, and the error at the
-    /// end.
+    /// Returns the records with their numbers, the numbers of records that are too long, and the
+    /// error at the end.
     fn records(array: &[u8], nesting: Nesting, max: usize) -> Found {
         let (mut found, mut too_long) = (Vec::new(), Vec::new());
         let end = read_records(array, nesting, max, |lines| {
@@ -301,7 +302,7 @@ mod tests {
         let expected =
             ["{ \"a\": \"}\" }", "{\"b\":[1]}", "{\"c\":2}", "no, JSON", "{\"d\":3}", "7"];
         assert_eq!((texts, error.as_str()), (expected.to_vec(), ""));
-        // A line that is not JSON does not affect others.
+        // An invalid line does not affect other lines.
         let (found, _, error) = records(b"{\"a\":1}\nno \"[\n{\"b\":2}", Nesting::Sequence, 100);
         assert_eq!((found.len(), found[2].1.as_str(), error.as_str()), (3, "{\"b\":2}", ""));
         assert!(records(b"{\"a\":\"", Nesting::Sequence, 9).2.contains("does not end"));

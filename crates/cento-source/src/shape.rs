@@ -1,4 +1,4 @@
-//! The places of records in JSON, found by its beginning.
+//! Finds the place of records in JSON by its beginning.
 
 use super::TextField;
 use super::jsonl::PARTS;
@@ -6,35 +6,34 @@ use super::jsonl::PARTS;
 /// The places of the records of a JSON text, which are objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nesting {
-    /// One after the other.
+    /// Objects in sequence, not within an array.
     Sequence,
-    /// They are the elements of the array that the text is.
+    /// Elements of the top-level array.
     Array,
-    /// They are the elements of arrays that are members of objects, at this depth of brackets: two
-    /// in `{"data": [{}]}`.
+    /// Elements of arrays within objects, at this depth of brackets: two in `{"data": [{}]}`.
     Members(usize),
 }
 
-/// The shape of a text that begins like JSON.
+/// What the beginning of a text shows about records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// Not JSON.
+    /// The text is not JSON.
     Other,
-    /// JSON without a record.
+    /// JSON without any record.
     NoRecords,
-    /// A record a line.
+    /// A JSON object per line.
     Lines,
-    /// Records that may go on for several lines.
+    /// Records that may span lines.
     Records(Nesting),
-    /// An object that has not ended yet and has no text so far.
+    /// An object that continues after the beginning, without a text so far.
     Unclear,
 }
 
-/// The maximum number of brackets that are open at a time; deeper JSON is not examined.
+/// The maximum number of open brackets. Deeper JSON is not examined.
 const DEPTH_MAX: usize = 128;
 
-/// Returns the shape of the text that begins with `start`; `is_whole` means that nothing follows.
-/// `text_field` names the field that makes an object a record.
+/// Returns the shape of a text with this beginning. `is_whole` says that nothing follows. An object
+/// is a record if it has the `text_field`.
 pub fn shape(start: &[u8], is_whole: bool, text_field: &TextField) -> Shape {
     let text = start.trim_ascii_start();
     match text.first() {
@@ -44,7 +43,7 @@ pub fn shape(start: &[u8], is_whole: bool, text_field: &TextField) -> Shape {
     }
 }
 
-/// Returns the shape of a text that begins with a bracket, as texts other than JSON often do.
+/// Returns the shape of a text that begins with `[`, which need not be JSON.
 fn array(text: &[u8], is_whole: bool) -> Shape {
     let first = text[1..].trim_ascii_start();
     match (first.first(), first.get(1..).unwrap_or_default().trim_ascii_start().first()) {
@@ -67,7 +66,7 @@ fn object(text: &[u8], is_whole: bool, text_field: &TextField) -> Shape {
     let first = &text[..end.unwrap_or(text.len())];
     let rest = &text[first.len()..];
     let is_line = !first.contains(&b'\n') && !first.contains(&b'\r');
-    // More text after the first object on its line would make the line invalid JSON.
+    // Text after the object on the same line would make the line invalid as JSON lines.
     let blank = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t'));
     let is_line = is_line && blank.is_none_or(|at| matches!(rest[at], b'\n' | b'\r'));
     let is_alone = end.is_some() && is_whole && rest.trim_ascii().is_empty();
@@ -80,22 +79,21 @@ fn object(text: &[u8], is_whole: bool, text_field: &TextField) -> Shape {
     }
 }
 
-/// The properties of a text that begins with an object, from its beginning.
+/// What the beginning of a text shows about the first object.
 struct ObjectPrefix {
-    /// The end of the object, if it ends.
+    /// The end of the object, if the beginning contains it.
     end: Option<usize>,
-    /// It has the field with the text.
+    /// Whether the object has the field of the text.
     has_text: bool,
-    /// The depth in brackets of a list of records that is a member of it, or of an object in it;
-    /// records are known by the first one.
+    /// The depth of a list of records within the object, in brackets. The first element decides.
     members: Option<usize>,
     /// Likewise for a list whose first object has not ended.
     unfinished: Option<usize>,
-    /// The examined part is JSON, except for the contents of its strings and numbers.
+    /// Whether the beginning is valid JSON, apart from the contents of strings and numbers.
     is_json: bool,
 }
 
-/// The tokens that may come next in JSON.
+/// The token that JSON allows next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Key,
@@ -106,7 +104,7 @@ enum Next {
     CommaOrEnd,
 }
 
-/// Examines the first object as far as it goes.
+/// Examines the first object, up to the end of the beginning.
 fn look(text: &[u8], text_field: &TextField) -> ObjectPrefix {
     let (end, members, unfinished) = (None, None, None);
     let mut found = ObjectPrefix { end, has_text: false, members, unfinished, is_json: true };
@@ -175,15 +173,14 @@ fn closed(open: &mut Vec<u8>, found: &mut ObjectPrefix) -> Next {
     Next::CommaOrEnd
 }
 
-/// Returns whether the innermost of these open brackets is of an array, and the others are of
-/// objects.
+/// Returns whether the open brackets are an array within nothing but objects.
 pub fn is_members(open: &[u8]) -> bool {
     open.split_last().is_some_and(|(last, others)| {
         *last == b'[' && !others.is_empty() && others.iter().all(|&bracket| bracket == b'{')
     })
 }
 
-/// Returns the end of the string whose content begins at `at`, after its quotation mark.
+/// Returns the end of a string, including its quotation mark. The content begins at `at`.
 fn string_end(text: &[u8], mut at: usize) -> usize {
     while let Some(found) = memchr::memchr2(b'"', b'\\', &text[at.min(text.len())..]) {
         at += found;

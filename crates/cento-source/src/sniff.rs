@@ -1,9 +1,9 @@
-//! The kind of a file.
+//! Recognizes the kind of a file.
 //!
-//! Its first bytes decide, and if they could be those of any text, its name: an RTF document called
-//! `.doc` is one, and records in JSON are records whatever the file is called. A file that is not
-//! text by its name but text by its bytes is refused: it is not the file that its owner meant to
-//! keep.
+//! The first bytes decide. If they could begin any text, the name decides: an RTF document called
+//! `.doc` is read as RTF, and JSON records are records whatever the file is called. A file whose
+//! name promises a binary format, but whose bytes are text, is refused, because its owner surely
+//! meant to keep a different file.
 
 use std::borrow::Cow;
 
@@ -21,29 +21,29 @@ use crate::html::Html;
 use crate::kind::{is_utf8, no_text};
 use crate::shape::{Nesting, Shape, shape};
 
-/// The contents of a file, and how it is read.
+/// What a file contains, and therefore how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A file that is not read, with its kind as a clause.
+    /// A file that is not read. The kind is a clause.
     Unread(&'static str),
-    /// A text.
+    /// Plain text, which becomes a single document.
     Text,
-    /// A file that should have been of another kind, and why it is not read, as a clause.
+    /// A file that replaces the expected contents. The reason is a clause.
     Refused(&'static str),
-    /// The ending of its name promises something else than its contents are.
+    /// Extension and contents disagree.
     Misnamed {
         /// The end of the name.
         ending: &'static str,
-        /// The kind of its contents, as a clause.
+        /// The kind of the contents, as a clause.
         is: &'static str,
     },
-    /// A kind that shows only when more of it is examined, [`LOOKED_AT_MAX`] bytes.
+    /// Not recognizable without more bytes, [`LOOKED_AT_MAX`] at most.
     Unclear,
     /// A JSON object a line.
     Lines,
-    /// JSON with objects that are records.
+    /// JSON that has records inside.
     Records(Nesting),
-    /// JSON without a record.
+    /// JSON without any record.
     NoRecords,
     /// Rows of fields separated by this byte, the first with their names.
     Table(u8),
@@ -51,17 +51,17 @@ pub enum Form {
     Document,
     /// A zip file: an archive, or a document.
     Zip,
-    /// A tar archive.
+    /// A tar archive, compressed or not.
     Tar,
-    /// A web archive.
+    /// A web archive in the format WARC.
     Warc,
     /// A web archive in the older format ARC.
     Arc,
-    /// A mail.
+    /// A single mail.
     Mail,
-    /// A mailbox.
+    /// A mailbox with many mails.
     Mailbox,
-    /// A text with markup.
+    /// A text format with markup.
     Markup(&'static Markup),
     /// A Parquet or Arrow file.
     Columns(Columnar),
@@ -79,12 +79,12 @@ const CDX: &[u8] = b" CDX ";
 /// The maximum number of bytes that are examined to determine the kind of a file.
 pub const LOOKED_AT_MAX: usize = 1 << 20;
 
-/// The endings of the names of zip files, and of documents that are zip files.
+/// Extensions of zip files, and of documents that are zip files.
 const ZIPPED: &[&str] = &[
     ".zip", ".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".odt", ".odp", ".ott", ".epub",
 ];
 
-/// The beginning of a file that Git LFS has put in the place of a large one.
+/// The beginning of a Git LFS pointer, which replaces a large file.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
 /// The place of the mark of a tar archive.
@@ -93,18 +93,18 @@ const TAR_MARK: std::ops::Range<usize> = 257..262;
 /// The size of a header of a tar archive.
 const TAR_BLOCK: usize = 512;
 
-/// The number of first bytes of a file of another name that are searched for the header of a PDF.
+/// How far a PDF header is searched for in a file without the extension.
 const PDF_HEADER_BYTES_MAX: usize = 1024;
 
-/// Returns the form of a file with this beginning and name, the name without the ending for
-/// compression; `is_whole` means that nothing follows.
+/// Returns the form of a file with this beginning and name. `name` lacks the extension of a
+/// compression. `is_whole` says that nothing follows.
 pub fn form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) -> Form {
     if start.starts_with(LFS_POINTER) {
         let why = "it is a Git LFS pointer, not the file itself; run `git lfs pull`";
         return Form::Refused(why);
     }
     if is_whole && start.iter().all(u8::is_ascii_whitespace) {
-        // Whatever its name promises, it is left out because it is empty.
+        // Skipped as empty, whatever the name promises.
         return Form::Text;
     }
     let form = match container(start, name) {
@@ -155,8 +155,8 @@ fn container(start: &[u8], name: &str) -> Option<Form> {
     (is_document || is_late_pdf).then_some(Form::Document)
 }
 
-/// Returns whether a tar archive of the seventh edition of Unix, which has no mark, begins with
-/// these bytes: a name, NULs, and numbers.
+/// Returns whether these bytes begin a tar archive of Version 7 Unix: a name, NULs, and octal
+/// numbers. Such archives have no magic number.
 fn is_old_tar(start: &[u8]) -> bool {
     let is_number = |range| {
         let digits: Option<&[u8]> = start.get::<std::ops::Range<usize>>(range);
@@ -171,7 +171,7 @@ fn is_old_tar(start: &[u8]) -> bool {
 fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) -> Form {
     let ends = |endings: &[&str]| has_ending(name, endings);
     let is_list = ends(LINES);
-    // The records of a list are judged one by one.
+    // A list is not refused as a whole, because its records are judged individually.
     let is_of_records = (is_list || ends(TABLES)) && is_utf8(start);
     let no_text = match is_of_records {
         true => by_beginning(start),
@@ -198,12 +198,12 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
         Shape::Lines => return Form::Lines,
         Shape::Records(nesting) => return Form::Records(nesting),
         Shape::Unclear if start.len() < LOOKED_AT_MAX && !is_whole => return Form::Unclear,
-        // It is one record, which is refused if it turns out to have no text.
+        // A single large record, which is refused if it turns out to have no text.
         Shape::Unclear if is_list => return Form::Lines,
         Shape::Unclear => return Form::Records(Nesting::Sequence),
         Shape::NoRecords if !is_list && options.html == Html::Source => return Form::Text,
         Shape::NoRecords if !is_list => return Form::NoRecords,
-        // Its lines are refused one by one.
+        // Each line is refused individually.
         Shape::NoRecords | Shape::Other if is_list => return Form::Lines,
         Shape::NoRecords | Shape::Other => {}
     }
@@ -230,8 +230,8 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
     named.map_or(Form::Text, |(_, markup)| Form::Markup(markup))
 }
 
-/// Returns the beginning of a text in UTF-8, without a mark, as far as it matters: the marks of
-/// forms are ASCII.
+/// Returns the beginning of a text as UTF-8, without a byte order mark. Quick and approximate,
+/// because formats are recognized by ASCII.
 fn beginning<'a>(start: &'a [u8], options: &SourceOptions) -> Cow<'a, [u8]> {
     let declared = options.encoding.as_deref();
     if declared.is_none() && !is_utf16(start) {
@@ -243,8 +243,7 @@ fn beginning<'a>(start: &'a [u8], options: &SourceOptions) -> Cow<'a, [u8]> {
 /// Checks whether a form keeps the promise of a file's name.
 type Promise = fn(Form) -> bool;
 
-/// The endings of names that promise something other than text, and the forms that keep the
-/// promise.
+/// The extensions that promise something other than text, with the forms that keep the promise.
 const PROMISES: [(&[&str], Promise); 4] = [
     (COLUMNS, |form| matches!(form, Form::Columns(_))),
     (&[".pdf"], |form| form == Form::Document),
@@ -261,7 +260,7 @@ fn promised(name: &str) -> Option<(&'static str, Promise)> {
     })
 }
 
-/// Returns the kind of a file that is not what its name promises, as the end of a clause.
+/// Returns the kind of a misnamed file, as the end of a clause.
 fn what_it_is(form: Form) -> &'static str {
     match form {
         Form::Unread(is) | Form::Refused(is) | Form::Misnamed { is, .. } => is,
@@ -278,8 +277,8 @@ fn what_it_is(form: Form) -> &'static str {
     }
 }
 
-/// Returns the kind of a Parquet or Arrow file, if it is one. A text that begins with their letters
-/// goes on with others.
+/// Returns the kind of a Parquet or Arrow file. The letters `PAR1` alone prove nothing, because a
+/// text may begin with them. A NUL or the extension has to follow.
 fn columns(start: &[u8], name: &str) -> Option<Columnar> {
     let goes_on = |mark: &[u8]| {
         start.strip_prefix(mark).is_some_and(|rest| has_ending(name, COLUMNS) || rest.contains(&0))
@@ -296,8 +295,8 @@ fn columns(start: &[u8], name: &str) -> Option<Columnar> {
     is_stream.then_some(Columnar::ArrowStream)
 }
 
-/// Returns whether a message of Arrow begins with these bytes: its length, a multiple of 8, and the
-/// place of its table, near the beginning. The four bytes before begin many a binary file.
+/// Returns whether an Arrow message begins here: its length, a multiple of 8, and the offset of its
+/// table, which is small. The four bytes before the message occur in many binary files.
 fn begins_as_message(rest: &[u8]) -> bool {
     let number = |at: usize| {
         let bytes = rest.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
@@ -307,12 +306,12 @@ fn begins_as_message(rest: &[u8]) -> bool {
     (8..1 << 24).contains(&length) && length % 8 == 0 && (4..64).contains(&table)
 }
 
-/// Returns the kind of a document that no worker reads, as a clause.
+/// Returns why a document that no worker can read is skipped, as a clause.
 pub fn unread(start: &[u8]) -> &'static str {
     by_beginning(start).unwrap_or("it is a document in another form; convert it to text first")
 }
 
-/// Returns whether a zip file was a document, if only its beginning can be read.
+/// Returns whether a damaged zip file begins like a document.
 #[cfg(feature = "archives")]
 pub fn begins_as_document(start: &[u8]) -> bool {
     cento::text::kind::document(start).is_some()
@@ -322,7 +321,7 @@ pub fn begins_as_document(start: &[u8]) -> bool {
 fn delimiter(text: &[u8]) -> u8 {
     let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let count = |byte: &u8| memchr::memchr_iter(*byte, header).count();
-    // The last of equals counts.
+    // `max_by_key` returns the last of equal values.
     [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
 }
 

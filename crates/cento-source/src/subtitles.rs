@@ -1,12 +1,12 @@
-//! The text of subtitles.
+//! Text of subtitles.
 //!
-//! Numbers and names of cues, times, settings, notes, styles and tags go; all other words stay on
-//! their lines, also those outside of cues: an empty line within a cue does not end its words. A
-//! file without a cue is text as it is. Each line stays a line, so the lines of passages are those
-//! of the file.
+//! Numbers and names of cues, times, settings, notes, styles and tags are removed. All other words
+//! keep their lines. Words outside of cues stay, too, because an empty line may occur within a cue.
+//! A file without a cue stays unchanged. Every line remains a line, so that line numbers of
+//! passages are line numbers of the file.
 //!
-//! Captions that roll, as live captions do, repeat the lines of the cue before: such lines become
-//! empty. In other subtitles a line that is repeated was spoken again.
+//! Rolling captions, as of live programs, repeat lines of the previous cue, and such lines become
+//! empty. In other subtitles, a repeated line was spoken again.
 
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
@@ -39,7 +39,7 @@ pub static FORMAT: FileFormat = FileFormat {
 /// The first line of WebVTT.
 const HEADER: &str = "WEBVTT";
 
-/// Longer tags are left as they are.
+/// The maximum length of a tag, in bytes. Longer tags stay.
 const TAG_BYTES_MAX: usize = 1024;
 
 /// The mark between the two times of a cue.
@@ -57,10 +57,10 @@ fn is_time(line: &[u8]) -> bool {
     !from.is_empty() && from.iter().all(|byte| byte.is_ascii_digit() || b":.,".contains(byte))
 }
 
-/// The first words of blocks that are not cues, in WebVTT.
+/// The first words of WebVTT blocks that are not cues.
 const BLOCKS: [&str; 3] = ["NOTE", "STYLE", "REGION"];
 
-/// Returns whether a line begins a block that is not a cue.
+/// Returns whether a line begins a block other than a cue.
 fn is_block(line: &str) -> bool {
     line.split_whitespace().next().is_some_and(|word| BLOCKS.contains(&word))
 }
@@ -76,7 +76,7 @@ fn text_of(subtitles: &str) -> String {
     let first = (0..lines.len()).find(|&at| !is_empty(at)).unwrap_or_default();
     let is_web = is_header(lines[first].trim().as_bytes());
     let (mut is_left_out, mut cue) = (false, 0);
-    // The cue of each line, from 1 on.
+    // The number of the cue for each line, from 1, or 0 before the first cue.
     let mut cues = Vec::new();
     let words = lines.iter().enumerate().map(|(at, line)| {
         cue += usize::from(is_time(at));
@@ -100,8 +100,8 @@ fn text_of(subtitles: &str) -> String {
     words.join("\n")
 }
 
-/// Returns the lines that repeat the end of the cue before, if the captions roll: half of the cues
-/// do so.
+/// Returns the lines that repeat the end of the previous cue, if the captions roll, which means
+/// that at least half of the cues repeat lines.
 fn repeated(words: &[String], cues: &[usize]) -> Vec<usize> {
     let has_words = |at: &usize| cues[*at] > 0 && !words[*at].trim().is_empty();
     let lines: Vec<usize> = (0..words.len()).filter(has_words).collect();
@@ -123,7 +123,7 @@ fn repeated(words: &[String], cues: &[usize]) -> Vec<usize> {
     if all.len() > 2 && rolls * 2 >= all.len() { found } else { Vec::new() }
 }
 
-/// Returns a line without its tags, `<i>`, `<00:01.500>` and `{\an8}`.
+/// Removes tags such as `<i>`, `<00:01.500>` and `{\an8}`.
 fn without_tags(line: &str) -> String {
     let mut words = String::new();
     let mut rest = line;
@@ -147,11 +147,11 @@ fn without_tags(line: &str) -> String {
     words + rest
 }
 
-/// The longest name of a character: that of HTML with most letters.
+/// The maximum length of a reference, which is the length of HTML's longest name.
 const REFERENCE_BYTES_MAX: usize = 33;
 
-/// Returns a line with the characters that references in it are of, such as `&amp;`. One without a
-/// semicolon is text. The end of a line is a space.
+/// Decodes references such as `&amp;`. A reference without a semicolon is text. A decoded line end
+/// becomes a space.
 fn with_characters(line: String) -> String {
     if !line.contains('&') {
         return line;
@@ -226,7 +226,7 @@ mod tests {
             "two b\n ",
         ];
         assert_eq!(said(&timed), ["one a", "two b"]);
-        // Repeated by intent.
+        // Such lines are repeated on purpose.
         let song = ["la la", "la la", "the sea", "the tide", "rises", "no", "no"];
         assert_eq!(said(&song), song);
         assert_eq!(said(&["no", "no"]), ["no", "no"]);
@@ -240,7 +240,7 @@ mod tests {
              2\n00:00:04,000 --> 00:00:05,000\nIt falls.\n00:00:06,000 --> 00:00:07,000\nSo.",
             "\n\nTwice a day\n\nthe sea rises.\n\n\n\nIt falls.\n\nSo.",
         );
-        // A text that begins as subtitles do, with an example in it and without.
+        // A text with the same beginning as subtitles, with and without an example.
         check(
             "WEBVTT\n\nThis is\na cue:\n\n00:01.000 --> 00:03.000\nTwice.\n\nNOTED.\n",
             "\n\nThis is\na cue:\n\n\nTwice.\n\nNOTED.\n",

@@ -1,7 +1,7 @@
-//! The rows of a table as documents.
+//! Reads the rows of a table as documents.
 //!
-//! A row becomes a line of JSON with a string for each column, so that it is read, named and
-//! written again like other records.
+//! A row becomes a line of JSON with a string for each column. Rows are then read, named and
+//! written like other records.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -26,7 +26,7 @@ use crate::transcode::utf8;
 
 /// The reason why a table cannot be read.
 pub enum Fault {
-    /// It does not contain documents, with the reason as a clause.
+    /// The table does not contain documents. The reason is a clause.
     Input(Refusal),
     /// The stream cannot be read further, or not as a table.
     Read(io::Error),
@@ -38,8 +38,9 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// Reads the rows after the first, which names the columns; a row has the number of the line in
-/// which it begins. A row that ends in an open quotation has no end: its fields are unknown.
+/// Reads the rows of a table, whose first row names the columns. The number of a row is the number
+/// of the line where the row begins. A row with an unclosed quotation is refused, because its
+/// fields are unknown.
 ///
 /// # Errors
 /// When there is no column for the text, when a quotation mark is not closed, and when the stream
@@ -92,7 +93,7 @@ pub fn read_table(
         if lines.is_empty() {
             (first_line, line) = (own, own);
         }
-        // Rows may have several lines; the number of the first counts.
+        // A row may span lines, and the first line counts.
         lines.resize(lines.len() + own.saturating_sub(line) as usize, b'\n');
         let record = record(&columns, row.iter().map(record_text), options);
         let written = serde_json::to_writer(&mut lines, &record);
@@ -104,9 +105,9 @@ pub fn read_table(
 
 /// The place of a row.
 struct Row {
-    /// The line of its beginning.
+    /// The line where the row begins.
     line: u64,
-    /// The line of a quotation mark in it that is closed within a text.
+    /// The line of a quotation mark in the row that is closed within a text.
     stray: Option<u64>,
 }
 
@@ -114,7 +115,7 @@ struct Row {
 struct Rows<'a> {
     reader: csv::Reader<Watched<'a>>,
     quotes: Rc<Quotes>,
-    /// The number of bytes that the reader may still read for a row.
+    /// The number of bytes that may still be read for the current row.
     left: Rc<Cell<usize>>,
     max: usize,
 }
@@ -129,7 +130,7 @@ impl<'a> Rows<'a> {
         Rows { reader: reader.from_reader(watched), quotes, left, max }
     }
 
-    /// Reads the next row and returns its place, or `None` at the end.
+    /// Reads the next row, and returns its place, or `None` at the end.
     fn next(&mut self, row: &mut ByteRecord) -> Result<Option<Row>, Fault> {
         self.left.set(self.max);
         let read = self.reader.read_byte_record(row);
@@ -155,16 +156,17 @@ impl<'a> Rows<'a> {
 /// A column of a table.
 struct TableColumn {
     name: String,
-    /// Its values become members of the record: no other column that is not used has its name.
+    /// Whether the column becomes a member of records. False for unused columns with a repeated
+    /// name.
     is_read: bool,
 }
 
-/// Returns the columns. Refuses a table without a text, or with two columns of one name that are
-/// both used: a record that is kept has each column once.
+/// Returns the columns. Refuses a table without a text, or with a repeated name among the used
+/// columns, because a record can have each name only once.
 fn columns(names: Vec<String>, options: &SourceOptions) -> Result<Vec<TableColumn>, Refusal> {
     let SourceOptions { text_field, id_field, meta_fields, keeps_records, .. } = options;
     let each = || names.iter().map(String::as_str);
-    // A cell is one string, so a path has nowhere to go.
+    // Paths are not supported, because a cell is a single string.
     if let Some(absent) = text_field.names().find(|text| !each().any(|name| name == *text)) {
         return Err(missing("column ", "text", absent, each()));
     }
@@ -198,13 +200,13 @@ fn record<'a>(
         if !is_read {
             continue;
         }
-        // Without an id the record gets its place as id; without meta it has no meta.
+        // An empty id gets replaced by the place of the row, and an empty meta object is omitted.
         let is_meta = options.meta_fields.number_of(name).is_some();
         if field.is_empty() && (*name == options.id_field || is_meta) {
             continue;
         }
         let meta = is_meta.then(|| serde_json::from_str(&field).ok());
-        // An object with two fields of one name stays a text, and is refused as that of a record.
+        // Kept as a string, so that the object is refused like the object of a record.
         let meta = meta.map(|meta: Option<Value>| {
             meta.filter(|meta| json::repeated_field(&field, json::fields_in(meta)).is_none())
         });
@@ -216,7 +218,7 @@ fn record<'a>(
     record
 }
 
-/// The input of a table. It ends with an error where a row is too long.
+/// The input of a table. Reading fails when a row is too long.
 struct Watched<'a> {
     inner: Source<'a>,
     left: Rc<Cell<usize>>,
@@ -331,7 +333,7 @@ mod tests {
         assert!(faults.starts_with("the quotation mark in line 302 is not closed"), "{faults}");
         let (rows, faults) = read(many("a \"quoted\" word").as_bytes(), b',', &options);
         assert_eq!((rows.len(), faults.as_str()), (601, ""));
-        // The next mark closes it.
+        // The next quotation mark closes the stray quotation.
         let table = many("\"open") + "b,\"closed\"\nc,last\n";
         let (rows, faults) = read(table.as_bytes(), b',', &options);
         assert_eq!(rows.len(), 301);

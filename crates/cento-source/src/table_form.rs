@@ -16,27 +16,29 @@ use crate::fields::{repeated, twice};
 use crate::sniff::{self, Form};
 use crate::{SourceOptions, unread};
 
-/// The size of the beginning of a table that is searched for its columns, in bytes.
+/// The size of the beginning of a table that must contain the column names, in bytes.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// The columns of a table, and the delimiter between them.
+/// The columns and the format of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableForm {
     columns: Vec<String>,
     delimiter: u8,
     /// The column of annotations.
     added: Option<&'static str>,
-    /// It begins with a byte order mark: spreadsheets then read it as UTF-8.
+    /// Whether the table begins with a byte order mark, without which spreadsheets do not expect
+    /// UTF-8.
     is_marked: bool,
-    /// Its lines end as those of Windows.
+    /// Whether lines end in CR LF.
     is_crlf: bool,
 }
 
 impl TableForm {
-    /// Returns the common form of tables with the same columns: the form of the first.
+    /// Returns the common form of tables with the same columns, which is the form of the first
+    /// table.
     ///
     /// # Errors
-    /// When a file is not a table, has other columns than the first, or has two of one name.
+    /// When a file is not a table, has different columns, or repeats a column name.
     pub fn of_files(paths: &[PathBuf], options: &SourceOptions) -> Result<TableForm> {
         let mut found: Option<(&Path, TableForm)> = None;
         for path in paths {
@@ -98,23 +100,23 @@ impl TableForm {
         TableForm { delimiter, ..self }
     }
 
-    /// Adds a column of this name; rows may have a value for it. `None` if there is one already.
+    /// Adds an empty column. Returns `None` if the table has a column of this name already.
     #[must_use]
     pub fn with_column(self, name: &'static str) -> Option<TableForm> {
         let is_there = self.columns.iter().any(|column| column == name);
         (!is_there).then_some(TableForm { added: Some(name), ..self })
     }
 
-    /// Returns the row with the names of the columns, with its end, and before it the byte order
-    /// mark that the table had.
+    /// Returns the header row with its line end, preceded by a byte order mark if the table had
+    /// one.
     #[must_use]
     pub fn head(&self) -> String {
         let mark = if self.is_marked { "\u{feff}" } else { "" };
         format!("{mark}{}", self.line(self.names().map(Cow::Borrowed)))
     }
 
-    /// Returns the row of a record, a JSON object, with its end. Values other than strings are
-    /// written as JSON.
+    /// Returns the row of a record, a JSON object, with its line end. Values other than strings
+    /// become JSON.
     #[must_use]
     pub fn row(&self, record: &str) -> String {
         let values: HashMap<String, Value> = serde_json::from_str(record).unwrap_or_default();

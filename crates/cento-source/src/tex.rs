@@ -1,11 +1,11 @@
 //! The text of LaTeX.
 //!
-//! Only TeX itself can expand every macro, so this keeps the source text that a person reads:
-//! comments, names of commands, options and arguments that are not text (labels, references, files,
-//! lengths) go, accents become letters, and formulas stay as they are written, without commands.
-//! Macros without arguments are their texts. Notes come after their paragraph, on the empty line.
-//! Brackets that are not known to be options are text (`option`).
-//! Each line stays a line, so the lines of passages are those of the file.
+//! Only TeX itself can expand every macro, so this reader keeps what a person reads in the source.
+//! Comments, names of commands, options and arguments without text (labels, references, files,
+//! lengths) are removed. Accents become letters, and formulas lose only their commands. Macros
+//! without arguments are expanded. Notes come after their paragraph, on the empty line. Brackets
+//! that are not known to be options are text (`option`). Every line remains a line, so that line
+//! numbers of passages are line numbers of the file.
 
 mod command;
 mod definition;
@@ -16,7 +16,7 @@ use self::definition::{Definitions, definitions};
 use self::option::{Owner, bracketed, options};
 use crate::format::{FileFormat, Markup, TextOf};
 
-/// LaTeX.
+/// A LaTeX source.
 pub static FORMAT: FileFormat = FileFormat {
     name: "latex",
     endings: &[".tex", ".ltx", ".latex"],
@@ -28,7 +28,7 @@ pub static FORMAT: FileFormat = FileFormat {
         Twice a day\nthe \\emph{sea} rises.\n\\end{document}\n",
     markup: Some(Markup {
         is: "it is text",
-        // Unless it is a part of a document.
+        // A part of a document is recognized by its name.
         begins: |start| DOCUMENT.iter().any(|mark| start.text.starts_with(mark)),
         named_begins: Some(b""),
         text_of: TextOf::Decoded(text_of),
@@ -36,16 +36,16 @@ pub static FORMAT: FileFormat = FileFormat {
     }),
 };
 
-/// The beginnings of documents.
+/// Commands at the beginning of a document.
 const DOCUMENT: [&[u8]; 2] = [b"\\documentclass", b"\\documentstyle"];
 
-/// The marks where the text begins and ends, in a document that has them.
+/// The marks around the text, which a part of a document lacks.
 const BODY: [&str; 2] = ["\\begin{document}", "\\end{document}"];
 
-/// Environments whose contents are as they are written.
+/// Environments whose contents stay unchanged.
 const VERBATIM: [&str; 5] = ["verbatim", "verbatim*", "lstlisting", "Verbatim", "minted"];
 
-/// Environments that are formulas, without the star at the end of some of their names.
+/// Environments of formulas, without the star that some names have.
 const FORMULAS: [&str; 9] = [
     "align",
     "alignat",
@@ -58,8 +58,8 @@ const FORMULAS: [&str; 9] = [
     "multline",
 ];
 
-/// The maximum size of a command's arguments, in bytes, that is searched for their end: an argument
-/// without an end would be searched again for each command in it.
+/// The maximum size of arguments, in bytes. The bound keeps reading linear, because an argument
+/// without an end would be searched again for every command inside.
 const ARGUMENT_BYTES_MAX: usize = 1000;
 
 /// The text of LaTeX.
@@ -74,7 +74,7 @@ pub fn text_of(source: &str) -> String {
     reader.text
 }
 
-/// Returns the text of a part of a source, in one line.
+/// Returns the text of a part of a source, in a single line.
 fn plain(source: &str, macros: &Definitions) -> String {
     let mut reader = Reader::of(source, macros);
     reader.read();
@@ -95,28 +95,28 @@ struct Reader<'a> {
     macros: &'a Definitions,
     /// The number of open braces.
     depth: usize,
-    /// The open notes.
+    /// Notes that have begun, innermost last.
     open_notes: Vec<OpenNote>,
-    /// The notes that come after the paragraph.
+    /// Finished notes of the current paragraph.
     notes: Vec<String>,
 }
 
 /// A note whose end has not been read.
 struct OpenNote {
-    /// The number of braces open before it.
+    /// The number of braces open before the note.
     depth: usize,
-    /// The place of its text.
+    /// The offset in `text` where the note begins.
     start: usize,
 }
 
-/// The formula that is being read. The end of a paragraph ends each: one without an end has no
-/// effect on the rest of the text.
+/// The current formula. The end of a paragraph ends any formula, so that a stray dollar sign cannot
+/// affect the remaining text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Formula {
     None,
     /// Between single dollar signs.
     Inline,
-    /// Between two dollar signs each.
+    /// Between pairs of dollar signs.
     Display,
     /// In an environment, or after `\(` or `\[`.
     Other,
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads all of the source.
+    /// Reads the whole source.
     fn read(&mut self) {
         while let Some(c) = self.rest.chars().next() {
             self.take(c);
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         self.write_notes();
     }
 
-    /// Writes the notes of a paragraph that has ended.
+    /// Writes the notes of the finished paragraph, unless a note is still open.
     fn write_notes(&mut self) {
         if self.open_notes.is_empty() {
             self.text.push_str(&std::mem::take(&mut self.notes).join(" "));
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
         self.notes.push(text.split_whitespace().collect::<Vec<_>>().join(" "));
     }
 
-    /// Reads the element that begins with this character.
+    /// Reads the element that begins with `c`.
     fn take(&mut self, c: char) {
         self.skip(c.len_utf8());
         match c {
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
             '}' => self.close(),
             '$' => self.dollar(),
             '~' | '&' | '^' | '_' => self.text.push(' '),
-            // In a formula these are primes.
+            // In a formula, apostrophes are primes.
             '`' | '\'' if self.formula == Formula::None && self.rest.starts_with(c) => {
                 self.skip(1);
                 self.text.push('"');
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
         passed
     }
 
-    /// Returns as much of the rest as an argument may have.
+    /// Returns the source within which an argument must end.
     fn near(&self) -> &'a str {
         let mut len = self.rest.len().min(ARGUMENT_BYTES_MAX);
         while !self.rest.is_char_boundary(len) {
@@ -287,7 +287,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the source after a backslash that begins no word.
+    /// Reads a command whose name is a single symbol.
     fn symbol(&mut self) {
         let Some(c) = self.rest.chars().next() else { return };
         if c == '\n' {
@@ -329,7 +329,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Skips the space after a command that is a letter: it ends the command, not the word.
+    /// Skips the space after a command for a letter. The space ends the command, not the word.
     fn end_word(&mut self) {
         if self.rest.starts_with(' ') {
             self.skip(1);
@@ -368,7 +368,7 @@ impl<'a> Reader<'a> {
             return;
         }
         self.options(Owner::Environment(name));
-        // The columns of a table, and other arguments that are not text.
+        // Column specifications and other arguments without text.
         let arguments = match name {
             "tabular" | "array" | "longtable" | "minipage" | "thebibliography" | "multicols" => 1,
             "tabular*" | "tabularx" => 2,
@@ -384,7 +384,7 @@ impl<'a> Reader<'a> {
         self.pass(passed);
     }
 
-    /// Skips an argument in braces; one that is not closed within its paragraph is text.
+    /// Skips an argument in braces. Without a closing brace in the paragraph, the argument is text.
     fn argument(&mut self) {
         let spaces = self.rest.len() - self.rest.trim_start_matches(' ').len();
         if self.rest[spaces..].starts_with('{') {
@@ -397,7 +397,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns whether this environment is a formula; its name may be followed by a brace.
+/// Returns whether an environment is a formula. `name` may continue after a closing brace.
 fn is_formula(name: &str) -> bool {
     let name = name.split('}').next().unwrap_or_default();
     FORMULAS.contains(&name.trim_end_matches('*'))
@@ -434,7 +434,7 @@ mod tests {
 
     #[test]
     fn brackets_that_are_no_options_are_text() {
-        // Half-open intervals are no options, nor is the text between them.
+        // Half-open intervals are not options, and the text between intervals is not, either.
         check(
             "for $x\\in[0,1)$. The tide turned at four. For $x\\in(1,2]$ too",
             "for x[0,1). The tide turned at four. For x(1,2] too",
@@ -447,7 +447,7 @@ mod tests {
         check("\\cite{x}[a remark] \\end{itemize}[b]", "[a remark] [b]");
         check("\\emph{a [b} c] \\textbf[d{e}] f", "a [b c] [de] f");
         check("a \\\\ [b] \\\\[c, d] e", "a   [b]  [c, d] e");
-        // Neither does a long option hide prose, nor one that is not closed.
+        // Long or unclosed brackets must not hide prose.
         let prose = "the tide in the harbour turned at four, and by five the boats came in ";
         check(&format!("\\section[{prose}{prose}]{{A}}"), &format!("[{prose}{prose}]A"));
         check("\\section[a\n\nb]{c}", "[a\n\nb]c");
@@ -472,7 +472,7 @@ mod tests {
         check("$f''(x)$ ``and'' $$g''$$ \\(h''\\) a''", "f''(x) \"and\" g''  h''  a\"");
         check("\\begin{align*}f''&=1\\end{align*}''", "f'' =1\"");
         check("$a$$b$''", "ab\"");
-        // A dollar sign without a partner ends with its paragraph.
+        // A stray dollar sign has no effect beyond its paragraph.
         check("5$ ''\n \n``a''", "5 ''\n \n\"a\"");
     }
 

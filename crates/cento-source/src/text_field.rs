@@ -7,17 +7,17 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// The members of an object in a list that hold its text: a message of a chat, or a paragraph.
+/// Members of a list element that hold its text: a message of a chat, or a paragraph.
 const CONTENTS: [&str; 3] = ["content", "value", "text"];
 
-/// The members of a message that say who wrote it.
+/// Members of a message with the role of its author.
 const ROLES: [&str; 2] = ["role", "from"];
 
-/// The fields of a record that make its text, joined with line breaks.
+/// The fields of a record whose values, joined with line breaks, are the text.
 ///
-/// A field is a name, or a path such as `doc.body` or `pages[].text`. Lists are passed through, so
-/// `[]` may be left out. Of a list, the text is its strings and the contents of its messages
-/// (`content`, `value` or `text`); `messages.user` takes the messages of one role.
+/// A field is a name, or a path such as `doc.body` or `pages[].text`. Paths pass through lists, so
+/// `[]` is optional. The text of a list is its strings and the contents of its messages (`content`,
+/// `value` or `text`). `messages.user` selects the messages of one role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<String>", into = "Vec<String>")]
 pub struct TextField {
@@ -32,7 +32,7 @@ struct FieldPath {
 }
 
 impl TextField {
-    /// Returns the name, if the text is that of one field of the record itself.
+    /// Returns the name, if the text is a single top-level field.
     #[must_use]
     pub fn plain(&self) -> Option<&str> {
         match &self.fields[..] {
@@ -41,19 +41,18 @@ impl TextField {
         }
     }
 
-    /// Returns the fields as they were named.
+    /// Returns the fields as the user named them.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|field| field.name.as_str())
     }
 
-    /// Tells whether the text is in this member of a record, or within it.
+    /// Returns whether this top-level member is, or contains, a part of the text.
     #[must_use]
     pub fn is_in(&self, key: &str) -> bool {
         self.fields.iter().any(|field| field.name == key || field.steps[0] == key)
     }
 
-    /// Returns the text in these members of a record, or the name of the first field that none of
-    /// them has.
+    /// Returns the text in these members of a record, or the name of the first missing field.
     pub(crate) fn text_in(&self, values: &[(String, &RawValue)]) -> Result<FieldText, &str> {
         let mut all = FieldText { is_met: true, ..FieldText::default() };
         for field in &self.fields {
@@ -120,7 +119,7 @@ pub(crate) struct FieldText {
     pub text: String,
     /// There is a string, which may be empty.
     pub is_some: bool,
-    /// The value is a list, or in one.
+    /// Whether the value is a list, or within a list.
     pub is_list: bool,
     /// There is a value, of any type.
     pub is_met: bool,
@@ -135,7 +134,7 @@ impl FieldText {
         self.is_some = true;
     }
 
-    /// Takes the strings at the end of these steps. The JSON has been parsed before.
+    /// Collects the strings at the end of the path. The JSON has been validated before.
     fn gather(&mut self, json: &RawValue, steps: &[String]) {
         let mut deserializer = serde_json::Deserializer::from_str(json.get());
         let gather = Gather { steps, in_list: false, found: self };
@@ -152,9 +151,9 @@ impl<'de> Deserialize<'de> for FieldText {
     }
 }
 
-/// Takes strings from a value as it is parsed, without holding the rest of it.
+/// Collects strings while a value is parsed, so that the value itself is never held.
 struct Gather<'a> {
-    /// The names on the rest of the way.
+    /// The remaining names of the path.
     steps: &'a [String],
     /// The value is an element of a list.
     in_list: bool,
@@ -240,7 +239,7 @@ impl<'de> Visitor<'de> for Gather<'_> {
             }
             return Ok(());
         };
-        // The last step may be the role of a message, which can come after its content.
+        // The last step may be the role of a message, which may follow the content.
         let may_be_role = in_list && rest.is_empty();
         let (mut message, mut is_role, mut is_member) = (FieldText::default(), false, false);
         while let Some(key) = values.next_key::<String>()? {
@@ -271,7 +270,7 @@ impl<'de> Visitor<'de> for Gather<'_> {
     }
 }
 
-/// Refuses a value that has no string.
+/// Refuses a value without strings.
 pub(crate) fn no_string(field: &TextField) -> Refusal {
     match field.names().count() {
         1 => format!("`{field}` is not a string").into(),

@@ -8,13 +8,12 @@ use cento::{Error, Result};
 
 use crate::{ReadError, SourceOptions, documents};
 
-/// Writes the frequency table of a collection to `out`: of the texts of an index if `inputs` is
-/// one, else of files and directories. Records and files that are not documents are reported to
-/// `skipped`.
+/// Writes the frequency table of a collection to `out`. `inputs` is an index with texts, or files
+/// and directories. Records and files that are not documents are reported to `skipped`.
 ///
 /// # Errors
-/// When a source or an index cannot be read, or not as often as needed; when the index keeps no
-/// texts; when `out` cannot be written. `out` is then unchanged.
+/// When a source or an index cannot be read, or not as often as needed, when the index keeps no
+/// texts, or when `out` cannot be written. `out` is then unchanged.
 pub fn train(
     inputs: &[PathBuf],
     source: &SourceOptions,
@@ -54,7 +53,7 @@ pub fn train(
                 true => for_each_text(inputs, source, add, skipped)?,
                 false => for_each_text(inputs, source, add, &mut |_| {})?,
             }
-            // A table of nothing would make every fingerprint a rare one.
+            // With an empty table, every fingerprint would count as rare.
             if is_any { Ok(()) } else { Err(no_text(inputs)) }
         },
         out,
@@ -66,7 +65,7 @@ fn no_text(inputs: &[PathBuf]) -> Error {
     Error::input(names.join(", "), "there is no text to count, so no table was written")
 }
 
-/// Calls `add` with the text of every document of `inputs`; parts that are not documents are
+/// Calls `add` with the text of every document of `inputs`. Parts that are not documents are
 /// reported to `skipped`.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Reading long files in other encodings as UTF-8.
+//! Converts long files to UTF-8 while they are read.
 
 use std::io;
 
@@ -8,18 +8,18 @@ use encoding_rs_io::DecodeReaderBytesBuilder;
 use crate::bytes::Source;
 use crate::charset::{DecodingReader, DosPage, Width, decode, doubt};
 
-/// The size of the beginning of a file that its encoding is detected from, in bytes.
+/// The size of the sample that shows the encoding, in bytes.
 const SAMPLE_BYTES: usize = 64 << 10;
 
-/// The number of controls that put the encoding of a list in doubt: fewer may be damage of a
-/// record.
+/// The minimum number of controls that make the encoding of a list doubtful. Fewer controls may be
+/// a damaged record.
 const CONTROLS_MIN: usize = 3;
 
-/// Converts a file to UTF-8, from the encoding `declared` or from the one that its beginning seems
-/// to be in. UTF-8 input stays as it is, even where its bytes are invalid.
+/// Converts a file to UTF-8 from the encoding `declared`, or from the encoding detected at its
+/// beginning. UTF-8 stays unchanged, including invalid bytes.
 ///
 /// # Errors
-/// When it cannot be read, or its encoding is in [doubt].
+/// When the file cannot be read, or its encoding is in [doubt].
 pub fn utf8<'a>(source: Source<'a>, declared: Option<&str>) -> io::Result<Source<'a>> {
     let (sample, source) = source.peek(SAMPLE_BYTES)?;
     let decoded = decode(&sample, declared);

@@ -1,4 +1,4 @@
-//! The files that inputs name, and their contents.
+//! Opens the files that inputs name, and passes on their contents.
 
 mod archives;
 mod includes;
@@ -40,13 +40,13 @@ use cento::index::IdSource;
 use cento::{Error, Refusal};
 use includes::{INCLUDED, Includes};
 
-/// The maximum number of bytes allocated for a file before it is read.
+/// The maximum number of bytes allocated for a file in advance.
 const ROOM_BYTES_MAX: usize = 64 << 20;
 
 /// The name of standard input, as a path and in places.
 const STDIN: &str = "-";
 
-/// Reads all `inputs` as [`crate::read`] does, until `emit` breaks off.
+/// Reads all `inputs` like [`crate::read`], until `emit` breaks off.
 pub fn read(inputs: &[PathBuf], options: &SourceOptions, emit: Emit<'_>) {
     read_with(Reader::new(options, emit, false), inputs);
 }
@@ -79,36 +79,36 @@ pub fn names(input: &Path, options: &SourceOptions, emit: Emit<'_>) {
     read_with(reader, std::slice::from_ref(&input));
 }
 
-/// Reads a file of this name that is in memory, as [`read`] does.
+/// Reads a file with this name from memory, like [`read`].
 pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &SourceOptions, emit: Emit<'_>) {
     let mut reader = Reader::new(options, emit, false);
     reader.set_len(bytes.len() as u64);
-    // The emitted items already report how it ended.
+    // Needs no check, because the emitted items already report the end.
     let _ = reader.stream(&name.into(), Source::Bytes(io::Cursor::new(bytes)));
 }
 
-/// Reads one file as one document: neither directories nor archives, nor records.
+/// Reads a single file as a document. Directories and archives are refused, records are one text.
 pub fn read_one(path: &Path, options: &SourceOptions, emit: Emit<'_>) {
     let mut reader = Reader::new(options, emit, true);
-    // The emitted items already report how it ended.
+    // Needs no check, because the emitted items already report the end.
     let _ = match path == Path::new(STDIN) {
         true => reader.stdin(),
         false => reader.file(path),
     };
 }
 
-/// A file whose first bytes have been read, unpacked if it is compressed.
+/// An open file, decompressed, with its first bytes.
 struct Opened<'a> {
     start: Vec<u8>,
     source: Source<'a>,
     /// The compression that was removed last.
     compression: Compression,
-    /// Makes the stream go on after damage of one of its members.
+    /// Resumes the stream after a damaged member.
     resumption: Option<Resumption>,
 }
 
 impl<'a> Opened<'a> {
-    /// Removes a compression.
+    /// Decompresses one of several nested compressions.
     fn unpacked(self, next: Compression, window_bytes_max: usize) -> io::Result<Opened<'a>> {
         let (stream, resumption) = next.open_resumable(self.source, window_bytes_max);
         let (start, stream) = peek(stream, PEEK_BYTES)?;
@@ -117,19 +117,19 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// The maximum number of compressions of a file that are removed.
+/// The maximum number of nested compressions.
 const COMPRESSIONS_MAX: usize = 2;
 
 struct Reader<'a> {
     options: &'a SourceOptions,
     emit: Emit<'a>,
-    /// The archives that are open. One may be in another.
+    /// The open archives, outermost first.
     #[cfg(feature = "archives")]
     within: Vec<Within>,
-    /// The number of bytes of the file that is being read.
+    /// The size of the current input, in bytes.
     #[cfg(feature = "archives")]
     len: u64,
-    /// A file is one document, even if it holds records.
+    /// A file is a single document, even if it has records.
     is_one: bool,
     /// Files are not read, but for their beginnings.
     names_alone: bool,
@@ -137,17 +137,17 @@ struct Reader<'a> {
     id_source: IdSource,
     /// The number of chunks and errors emitted.
     emitted: u64,
-    /// The number of chunks among them.
+    /// The number of chunks emitted.
     chunks: u64,
     includes: Includes,
 }
 
-/// An archive that is open.
+/// The state of an open archive.
 #[cfg(feature = "archives")]
 struct Within {
-    /// The limit of the bytes unpacked from it.
+    /// The limit of the bytes unpacked from the archive.
     unpacking: Unpacking,
-    /// The number of times each name has occurred in it.
+    /// How often each name has occurred in the archive.
     names: HashMap<u64, u32>,
 }
 
@@ -158,7 +158,7 @@ impl Within {
     }
 }
 
-/// The maximum depth of nested archives that are read.
+/// The maximum nesting of archives.
 #[cfg(feature = "archives")]
 const ARCHIVES_MAX: usize = 2;
 
@@ -180,14 +180,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes on a chunk, or a part that is not a document.
+    /// Passes on a chunk, or a report about a part that is not a document.
     fn emit(&mut self, found: ReadChunk) -> ControlFlow<()> {
         self.emitted += 1;
         self.chunks += u64::from(found.is_ok());
         (self.emit)(found)
     }
 
-    /// Records the size of the next file; 0 if unknown.
+    /// Records the size of the next file, or 0 if the size is unknown.
     fn set_len(&mut self, len: u64) {
         #[cfg(feature = "archives")]
         {
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
         self.emit(Err(ReadError::LeftOut { place: place.to_owned(), why, feature: None }))
     }
 
-    /// Leaves out a file that only a build with the `feature` reads.
+    /// Skips a file that this build cannot read.
     fn skip_without(
         &mut self,
         feature: &'static str,
@@ -255,14 +255,14 @@ impl<'a> Reader<'a> {
         self.stream(&STDIN.into(), Source::Stream(Box::new(io::stdin().lock())))
     }
 
-    /// Reads a file of this name: its contents, compressed or not, decide how.
+    /// Reads a file, whose contents, compressed or not, decide the reader.
     fn stream(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
         self.named(place, place, source)
     }
 
-    /// Reads a file as [`Self::stream`] does, as if it had another name. A defect in a library that
-    /// reads such files fails only this file. A file that gives nothing, such as a table without
-    /// rows, is named.
+    /// Reads a file like [`Self::stream`], under a different name. A defect in a library that reads
+    /// such files fails only this file. A file without documents, such as a table without rows, is
+    /// reported.
     fn named(&mut self, place: &Arc<str>, name: &str, source: Source<'_>) -> ControlFlow<()> {
         #[cfg(feature = "archives")]
         let open = self.within.len();
@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// See [`Self::named`].
+    /// Opens a file for [`Self::named`].
     fn opened(&mut self, place: &Arc<str>, name: &str, source: Source<'_>) -> ControlFlow<()> {
         if let Some(at) = self.options.readers.position(name) {
             return self.whole(place, source, ChunkKind::Reader(at));
@@ -324,7 +324,7 @@ impl<'a> Reader<'a> {
                 self.whole(place, source, ChunkKind::File)
             }
             Form::NoRecords => self.skip(place, NO_TEXT_FIELD),
-            // A form that is still unclear has been examined as far as possible.
+            // No more bytes are examined, so unclear JSON is read as lines.
             Form::Lines | Form::Unclear => {
                 let declared = self.options.encoding.as_deref();
                 self.records(place, false, |max, each| {
@@ -360,7 +360,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the form of a file with this name and beginning; examines more of it if needed.
+    /// Returns the form of a file with this name and beginning. Examines further bytes if needed.
     fn form<'s>(
         &self,
         start: &[u8],
@@ -420,7 +420,7 @@ impl<'a> Reader<'a> {
         if self.within.len() == ARCHIVES_MAX {
             return self.skip(place, "it is an archive within an archive within an archive");
         }
-        // The contents of archives in this one are bounded by its own size.
+        // An inner archive is bounded through the size of the outermost archive.
         let len = if self.within.is_empty() { self.len } else { 0 };
         self.within.push(Within::of(len));
         let before = self.chunks;
@@ -447,7 +447,7 @@ impl<'a> Reader<'a> {
             *count += 1;
             *count
         });
-        // Two entries of one name are both documents.
+        // Entries with equal names are separate documents.
         let place: Arc<str> = match seen {
             1 => format!("{archive}/{name}").into(),
             _ => format!("{archive}/{name}#{seen}").into(),
@@ -511,12 +511,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the action that has failed at the end of a file, whose documents before may be read.
+    /// Returns the action of an error at the end of a file, which may have given documents before.
     fn read_since(&self, before: u64) -> &'static str {
         if self.chunks > before { READ_ALL_OF } else { "read" }
     }
 
-    /// Reads a stream that is one document.
+    /// Reads a stream as a single document.
     fn whole(&mut self, place: &Arc<str>, source: Source<'_>, kind: ChunkKind) -> ControlFlow<()> {
         let bytes = if self.names_alone { Ok(Vec::new()) } else { self.bytes(place, source) };
         match bytes {
@@ -532,8 +532,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns all of a stream, if it is no longer than a record may be. A file that declares more
-    /// is not read.
+    /// Returns the bytes of a stream, unless they exceed the maximum size of a record. A file with
+    /// a larger declared size is not read at all.
     fn bytes(&self, place: &str, source: Source<'_>) -> cento::Result<Vec<u8>> {
         let max = self.options.record_bytes_max;
         let len = source.len().unwrap_or(0);

@@ -1,14 +1,14 @@
-//! The pages of a web archive.
+//! Reads the pages of a web archive.
 //!
-//! WARC 1.1 (ISO 28500:2017): records one after the other, each a head, content of the declared
-//! length, and two empty lines. ARC 1 and 2, of the Internet Archive before 2008: a head is one
-//! line, and one empty line follows the content. The pages are the answers of servers, files kept
-//! as they are, and texts that another program extracted. The crate for it brings thirty others,
-//! and holds heads of any length.
+//! A WARC 1.1 archive (ISO 28500:2017) is a sequence of records, each with a head, content of a
+//! declared length, and two empty lines. In ARC 1 and 2, the format of the Internet Archive before
+//! 2008, a head is a single line, and one empty line follows the content. Pages are answers of
+//! servers, resource records, and texts extracted by other programs. The crate for WARC was
+//! rejected, because it depends on thirty others and holds heads of any length.
 //!
-//! A record whose length is wrong, lines between records and a damaged part of a compressed archive
-//! do not affect the other records: the next head is searched for, and [`Entry::Lost`] reports the
-//! bytes that were passed over.
+//! A record with a wrong length, stray lines, or a damaged part of a compressed archive affect no
+//! other records. The reader searches for the next head, and [`Entry::Lost`] reports the skipped
+//! bytes.
 
 mod records;
 
@@ -24,8 +24,8 @@ const HEAD_BYTES_MAX: usize = 64 << 10;
 /// The maximum number of headers of an answer.
 const HEADERS_MAX: usize = 256;
 
-/// The maximum length of content that is held, so that a wrong length is seen before the page is
-/// read.
+/// The maximum length of content that is held in memory, in bytes. Held content allows a check of
+/// the length before the page is read.
 const HELD_BYTES_MAX: u64 = 16 << 20;
 
 /// The reasons why records of a web archive are left out.
@@ -35,16 +35,16 @@ const NO_SUCCESS: &str = "it is no page: the server did not answer with status 2
 /// The format of a web archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// WARC.
+    /// WARC, in any version.
     Warc,
-    /// ARC.
+    /// ARC 1 or 2.
     Arc,
 }
 
-/// Visits the pages of a web archive, in their order there; their names are their addresses.
+/// Visits the pages of a web archive in their order. The address of a page is its name.
 ///
 /// # Errors
-/// When it cannot be read further, or ends too early.
+/// When the archive cannot be read further, or ends too early.
 pub fn pages(stream: impl Read, kind: Kind, each: Each<'_>) -> io::Result<ControlFlow<()>> {
     let mut records = Records::of(stream, kind);
     let mut last = None;
@@ -96,7 +96,7 @@ impl Record {
         }
     }
 
-    /// Returns the record that a line of an ARC archive begins: an address, others, and a length.
+    /// Parses a head of ARC: an address, further fields, and a length.
     fn of_arc(head: &str) -> Option<Record> {
         let mut fields = head.split_ascii_whitespace();
         let address = fields.next()?.to_owned();
@@ -135,7 +135,7 @@ impl Record {
         has_len.then_some(record)
     }
 
-    /// Reads the content of a record, and passes on its page, if it has one.
+    /// Reads the content of a record, and passes on its page, if any.
     fn read(
         &self,
         records: &mut Records<impl Read>,
@@ -159,13 +159,13 @@ impl Record {
         }
     }
 
-    /// Returns whether the content may be a page. The others are requests, metadata, and pages seen
-    /// before.
+    /// Returns whether the content may be a page. Other records are requests, metadata, and pages
+    /// seen before.
     fn has_page(&self) -> bool {
         ["response", "resource", "conversion"].contains(&self.kind.as_str())
     }
 
-    /// Passes on the page of a record, if it has one.
+    /// Passes on the page of a record, if any.
     fn page(&self, body: &mut Body<impl BufRead>, each: Each<'_>) -> io::Result<ControlFlow<()>> {
         let address = self.address.as_str();
         if !self.has_page() {
@@ -173,7 +173,7 @@ impl Record {
         }
         let is_answer = match self.content_type.starts_with("application/http") {
             true => self.kind == "response",
-            // A record of ARC is an answer whatever the type of its page is.
+            // In ARC, the type in the head is the type of the page, not of the answer.
             false => self.kind == "response" && body.stream.fill_buf()?.starts_with(b"HTTP/"),
         };
         if is_answer {
@@ -194,12 +194,12 @@ struct ResponseHead {
     status: u16,
     content_type: String,
     is_chunked: bool,
-    /// The compression of the content, if no magic number shows it.
+    /// The content encoding, if the content does not show it by a magic number.
     encoding: Option<String>,
 }
 
 impl ResponseHead {
-    /// Reads the head of an answer, or returns why it is invalid, as a clause.
+    /// Reads the head of an answer, or returns the defect of the head as a clause.
     fn read(body: &mut Body<impl BufRead>) -> io::Result<Result<ResponseHead, &'static str>> {
         const DAMAGED: &str = "the head of the server's answer is damaged";
         let mut head = Vec::new();
@@ -261,7 +261,7 @@ impl ResponseHead {
     }
 }
 
-/// Returns a file name for this type, which decides how the content is read; `None` if it is not a
+/// Returns a file name with a suitable extension for a media type, or `None` if the type is not a
 /// page.
 fn name_by(content_type: &str) -> Option<&'static str> {
     let kind = content_type.split(';').next().unwrap_or_default().trim();
@@ -279,13 +279,13 @@ fn name_by(content_type: &str) -> Option<&'static str> {
     }
 }
 
-/// The bytes of content in chunks (RFC 9112, section 7.1). Content without chunks passes unchanged:
-/// some archives have removed the chunks and kept the header.
+/// Content in chunks (RFC 9112, section 7.1). Content without chunks passes unchanged, because some
+/// archives have removed the chunks and kept the header.
 struct Chunked<'a, R> {
     inner: &'a mut Body<R>,
     /// The bytes already read of the first line, which may be content.
     start: io::Cursor<Vec<u8>>,
-    /// The number of bytes left of the chunk; zero before the first, and when there are no chunks.
+    /// The number of bytes left in the chunk. Zero before the first chunk, and without chunks.
     left: u64,
     state: State,
 }
@@ -303,7 +303,7 @@ impl<'a, R: BufRead> Chunked<'a, R> {
         Chunked { inner, start: io::Cursor::default(), left: 0, state: State::First }
     }
 
-    /// Returns the size of the next chunk, and the bytes of its line.
+    /// Returns the size of the next chunk, with the bytes of its line.
     fn size(&mut self) -> io::Result<(Option<u64>, Vec<u8>)> {
         /// The maximum size of a line with an extension, which is unused in practice.
         const LINE_BYTES_MAX: usize = 1024;
@@ -381,8 +381,8 @@ mod tests {
         record("response", address, "application/http; msgtype=response", &body)
     }
 
-    /// Returns the addresses in an archive, each with its content after the name, and why it ends,
-    /// if it has an error.
+    /// Returns the addresses in an archive, each with name and content, and the error at the end,
+    /// if any.
     fn all(archive: &str) -> (Vec<String>, Option<String>) {
         all_of(archive.as_bytes(), Kind::Warc)
     }
@@ -465,7 +465,7 @@ mod tests {
         assert_eq!(found.last().unwrap(), "http://a page.txt: one two");
     }
 
-    /// Returns an archive of five pages with a changed second one.
+    /// Returns an archive of five pages. `change` alters the second page.
     fn five(change: impl Fn(&str) -> String) -> String {
         let page = |n: usize| {
             let text = format!("<p>the text of page {n}</p>");

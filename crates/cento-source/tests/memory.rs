@@ -1,7 +1,7 @@
-//! Memory for texts that were made to take much.
+//! Measures memory for hostile texts.
 //!
-//! Bytes are counted as they are allocated, so the numbers are the same on every machine. The tests
-//! of this file take turns, because they share the count.
+//! Allocated bytes are counted, so the numbers are equal on every machine. The tests run one at a
+//! time, because they share the counter.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,7 +19,7 @@ use cento_source::{AddOptions, AddReport, By, Event, Grouping, SourceOptions, ad
 
 use cento_source::pipeline::{Output, Outputs, PipelineOptions};
 
-/// The system's allocator, which counts.
+/// The system's allocator, with a counter.
 struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -63,7 +63,7 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The peak of the memory that `work` takes, beyond the memory before, and its result.
+/// Returns the peak memory of `work`, beyond the memory in use before, and the result.
 fn peak_of<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
@@ -80,7 +80,7 @@ fn texts(bytes: usize) -> [(&'static str, String); 4] {
     [
         ("dots", ".".repeat(bytes)),
         ("letters", "a ".repeat(bytes / 2)),
-        // Each is eighteen letters, which take their time.
+        // Each character decomposes to eighteen letters, which is slow.
         ("ligatures", "\u{fdfa}".repeat(bytes / 12)),
         ("prose", prose.repeat(bytes / prose.len())),
     ]
@@ -92,8 +92,8 @@ fn config() -> Config {
 
 #[test]
 fn a_text_is_signed_without_its_tokens_being_held() {
-    // A token took 16 bytes, and another 16 where all of them are alike. The rest is a part of the
-    // tokens and its signature, 3 MB together, whatever the size of the text.
+    // A token took 16 bytes, and another 16 if all tokens are alike. Some tokens and the signature
+    // now take 3 MB, whatever the size of the text.
     let _turn = turn();
     let config = config();
     for (name, text) in texts(MB) {
@@ -115,7 +115,7 @@ fn the_memory_of_signing_is_computed_in_little_memory() {
     }
 }
 
-/// A file of JSON lines, with each text this many times.
+/// Writes a file of JSON lines with all texts, `times` times.
 fn lines(dir: &Path, texts: &[&str], times: usize) -> PathBuf {
     let path = dir.join("texts.jsonl");
     let line = |(i, text): (usize, &&str)| format!("{{\"id\":\"{i}\",\"text\":\"{text}\"}}\n");
@@ -124,8 +124,7 @@ fn lines(dir: &Path, texts: &[&str], times: usize) -> PathBuf {
     path
 }
 
-/// Adds a file within this much memory; returns the number of reported failures, the report, and
-/// the peak.
+/// Adds a file within `memory_bytes`. Returns the peak, the report, and the reported failures.
 fn added(path: &Path, config: Config, memory_bytes: usize) -> (usize, AddReport, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path().join("x.idx"), config).unwrap();
@@ -158,7 +157,7 @@ fn adding_large_lines_keeps_within_the_memory_it_is_given() {
 fn a_document_that_takes_more_than_there_is_is_refused_and_named() {
     let _turn = turn();
     let dir = tempfile::tempdir().unwrap();
-    // All k-grams of all bytes: sixteen bytes a byte, which is not a tenth of it by other schemes.
+    // All k-grams take 16 bytes per byte of text, ten times the memory of other schemes.
     let large = ".".repeat(3 * MB / 2);
     let path = lines(dir.path(), &["small", &large, "another"], 1);
     let config = Config::new("kgram(k=5)", "words", false).unwrap();
@@ -173,7 +172,7 @@ fn a_document_that_takes_more_than_there_is_is_refused_and_named() {
 
 #[test]
 fn a_large_document_that_was_known_and_has_changed_since_is_refused_and_named() {
-    // It was signed without being asked what that takes.
+    // The document was signed without a check of the memory.
     let _turn = turn();
     let dir = tempfile::tempdir().unwrap();
     let config = Config::new("kgram(k=5)", "words", false).unwrap();
@@ -205,7 +204,7 @@ fn a_large_document_that_was_known_and_has_changed_since_is_refused_and_named() 
 
 #[test]
 fn a_wrong_meta_object_is_refused_before_it_is_parsed() {
-    // 14 MB of it took 1,374 MB, as values.
+    // 14 MB of such JSON took 1,374 MB when parsed.
     let _turn = turn();
     let many = format!("[{}{{}}]", "{\"\":0},".repeat(MB / 2));
     let options = SourceOptions::default();
@@ -220,7 +219,7 @@ fn a_wrong_meta_object_is_refused_before_it_is_parsed() {
     }
 }
 
-/// Paths of this many bytes, whose directories have names of a letter, all different.
+/// Returns paths of this many bytes, through directories with random names of one letter.
 fn deep(count: usize, bytes: usize) -> Vec<String> {
     let mut state = 7u64;
     let mut letter = || {
@@ -272,7 +271,7 @@ fn an_archive_of_deep_paths_is_read_in_a_few_times_its_bytes() {
         }
         (read, unread)
     });
-    // One for each letter.
+    // One document for each letter.
     assert_eq!((read, unread.len()), (26, 5));
     assert!(unread[0].contains("its name has 6000"));
     assert!(unread.iter().all(|what| what.len() < 400));
@@ -281,7 +280,8 @@ fn an_archive_of_deep_paths_is_read_in_a_few_times_its_bytes() {
 
 #[test]
 fn two_large_documents_are_never_signed_at_once() {
-    // All k-grams of ligatures of four words: much more than is reserved for a text of its size.
+    // All k-grams of ligatures, each of four words, exceed the memory that is usually reserved for
+    // a text.
     let _turn = turn();
     let dir = tempfile::tempdir().unwrap();
     let large = "\u{fdfa} ".repeat(MB / 16);
@@ -294,7 +294,7 @@ fn two_large_documents_are_never_signed_at_once() {
     });
     let options = PipelineOptions {
         threads: 2,
-        // For one of these chunks.
+        // The bound admits one of these chunks.
         bytes_max: 3 << 20,
         document_bytes_max: 8 << 20,
         keeps_texts: true,
@@ -310,10 +310,10 @@ fn two_large_documents_are_never_signed_at_once() {
         assert_eq!(signed, count);
         peak
     });
-    // Each by a thread, which gave up, and then alone.
+    // Each document was tried by a thread, which gave up, and then signed alone.
     assert_eq!(times.load(Ordering::Relaxed), 2 * (1 + 6));
-    // A line that waits to be let in, and what the second thread keeps for its next text; not
-    // another signature, which takes 4 MB.
+    // Six documents may additionally hold a waiting line, and the second thread's buffer for its
+    // next text, but no second signature, which takes 4 MB.
     assert!(six < one + 3 * MB, "{six} bytes for six, {one} for one");
 }
 
@@ -322,7 +322,7 @@ fn a_search_and_a_comparison_take_no_more_than_they_say() {
     let _turn = turn();
     let index = Index::in_memory(config()).unwrap();
     let searcher = Searcher::new(index.snapshot().unwrap());
-    // All different: every token has a place of its own in every table.
+    // Distinct tokens fill every table with entries.
     let numbers = ("numbers", (0..80_000).map(|i| format!("{i} ")).collect::<String>());
     // Every run of three words has ten places: as many runs as two texts can have for their length.
     let mut state = 1u64;

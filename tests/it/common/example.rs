@@ -9,7 +9,7 @@ use cento::segment::{Header, Identity, SegmentBuilder};
 pub const HEADER: Header =
     Header { key_bits: 40, documents: 5, config: 0x1122_3344_5566_7788, signatures: true };
 
-/// Its documents: tokens, and keys with positions.
+/// The documents of the example: number of tokens, and keys with positions.
 pub const DOCUMENTS: [(u32, &[(u64, u32)]); 5] = [
     (7, &[(0x10, 0), (0x20_0000_0000, 3)]),
     (5, &[(0x10, 0), (0x30, 2)]),
@@ -40,7 +40,7 @@ pub fn golden() -> Vec<u8> {
     write(header, &documents)
 }
 
-/// The id of a document and the digest of its text, derived from its tokens and its signature.
+/// Returns the id and digest of a document, derived from tokens and signature.
 pub fn identity(tokens: u32, signature: &[(u64, u32)]) -> (String, Digest) {
     let sum = signature.iter().map(|pair| pair.0).fold(u64::from(tokens), u64::wrapping_add);
     let letter = ["o", "o", "o", "\u{f6}", "\u{f8}"][sum as usize % 5];

@@ -1,4 +1,4 @@
-//! Shared parts of these tests, beside those that other packages share too.
+//! Helpers of these tests. Other packages share the helpers in `cento_testing`.
 
 pub mod example;
 

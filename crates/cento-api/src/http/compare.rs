@@ -81,7 +81,7 @@ pub struct PassagesResponse {
     pub complete: bool,
 }
 
-/// Returns the default, for services that do not send the field.
+/// The default of `complete`, for services that do not send the field.
 fn yes() -> bool {
     true
 }

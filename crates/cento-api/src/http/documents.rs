@@ -71,7 +71,7 @@ pub enum AddedDocument {
 }
 
 impl AddedDocument {
-    /// Makes it of a document with this text and these parts, if it has any.
+    /// Returns a document with this text, or with these parts if there are any.
     #[must_use]
     pub fn new(
         id: String,
@@ -86,7 +86,7 @@ impl AddedDocument {
         AddedDocument::Parts(DocumentOfParts { id, parts, meta, id_place })
     }
 
-    /// Returns its id.
+    /// Returns the id of the document.
     #[must_use]
     pub fn id(&self) -> &str {
         match self {
@@ -95,7 +95,7 @@ impl AddedDocument {
         }
     }
 
-    /// Returns its texts: its own, or those of its parts.
+    /// Returns the text, or the texts of the parts.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let (own, parts) = match self {
             AddedDocument::Text(document) => (Some(document.text.as_str()), &[][..]),
@@ -117,7 +117,7 @@ impl From<DocumentOfParts> for AddedDocument {
     }
 }
 
-/// The fields of both forms of a document.
+/// The fields of a document with a text, or with parts.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DocumentFields {
@@ -148,8 +148,8 @@ impl<'de> Deserialize<'de> for AddedDocument {
     }
 }
 
-// The type of each value is checked before it is parsed: a long list in its place would take a
-// hundred times its bytes.
+// The type of each value is checked before parsing. A long list in place of a string would
+// otherwise take a hundred times its bytes.
 
 fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let json = Box::<RawValue>::deserialize(deserializer)?;

@@ -1,4 +1,4 @@
-//! Families of passages and lineage over HTTP: lines of JSON; the first is a summary.
+//! Families of passages and lineage over HTTP, as lines of JSON. The first line is a summary.
 
 use serde::{Deserialize, Serialize};
 
@@ -102,21 +102,21 @@ pub struct ValueWithoutDate {
     pub value: String,
 }
 
-/// The families of a collection, as a client has read them.
+/// The families of a collection, as a client has received them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FamiliesResponse {
     /// Facts about the search.
     pub summary: FamiliesSummary,
-    /// The families, those of most documents first.
+    /// The families, by decreasing number of documents.
     pub families: Vec<Family>,
 }
 
-/// The lineage of a collection, as a client has read it.
+/// The lineage of a collection, as a client has received it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineageResponse {
     /// Facts about the search.
     pub summary: LineageSummary,
-    /// The documents of trees of versions, each after its ancestor.
+    /// The documents in trees of versions, each after its ancestor.
     pub documents: Vec<Descent>,
 }
 

@@ -1,4 +1,4 @@
-//! Files that a client sends as they are, over HTTP.
+//! Files that a client uploads unread.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
 //! Messages between the service and its clients.
 //!
-//! They are the bodies of requests and answers of HTTP API v1, for both sides. Answers are those of
-//! the command line with `--format json`; fields may be added, none renamed.
+//! These types are the bodies of requests and answers of HTTP API v1, used by both sides. Answers
+//! have the form of `--format json` on the command line. New versions may add fields, but rename
+//! none.
 
 mod compare;
 mod documents;

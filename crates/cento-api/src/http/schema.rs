@@ -1,4 +1,4 @@
-//! Rules for the schemas of bodies that their types do not express.
+//! Schemas of bodies, where the Rust types cannot express a rule.
 
 use utoipa::openapi::schema::{
     ArrayBuilder, KnownFormat, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat, SchemaType, Type,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::SignatureBody;
 use crate::{PartText, SearchOptions, Thresholds};
 
-/// The maximum number of hits, or of pairs, that a request may ask for.
+/// The maximum number of hits or pairs that a request may ask for.
 pub const HITS_MAX: usize = 10_000;
 
 /// A service ranks at most this many candidates by passages, and then returns no more hits.

@@ -1,9 +1,9 @@
-//! The names of the files in a zip archive.
+//! Decodes the file names in a zip archive.
 //!
-//! Programs on Windows write names in the encoding of the machine, without declaring it, and some
-//! separate directories by backslashes. The encoding is detected over all names together, as each
-//! has few letters. Names with a byte that is no letter in that encoding are read in code page 437,
-//! where each byte is a letter.
+//! Programs on Windows write names in the local encoding without declaring it, and some separate
+//! directories by backslashes. The encoding is detected from all names together, because a single
+//! name has too few letters. Names with invalid bytes are read in code page 437, where every
+//! byte is a character.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -16,8 +16,8 @@ use crate::charset;
 /// The flag of an entry whose name is in UTF-8.
 const UTF_8: u16 = 1 << 11;
 
-/// Returns the names of the files of an archive, in the order of its directory, all different
-/// unless their bytes are equal.
+/// Returns the file names of an archive, in the order of its directory. Names differ unless their
+/// bytes are equal.
 pub fn of<R: Read + Seek>(archive: &mut zip::ZipArchive<R>) -> Vec<String> {
     let raw: Vec<Vec<u8>> = archive.file_names_raw().map(<[u8]>::to_vec).collect();
     let by_page_437 = |archive: &zip::ZipArchive<R>, at: usize| match archive.name_for_index(at) {
@@ -46,7 +46,7 @@ pub fn of<R: Read + Seek>(archive: &mut zip::ZipArchive<R>) -> Vec<String> {
         taken.insert(name.clone());
         names.push(name);
     }
-    // Files in a directory need a separator; without another one, backslashes separate.
+    // Files in directories need a separator. Without slashes, backslashes must be separators.
     if names.iter().all(|name| !name.contains('/')) {
         for name in &mut names {
             *name = name.replace('\\', "/");
@@ -55,13 +55,13 @@ pub fn of<R: Read + Seek>(archive: &mut zip::ZipArchive<R>) -> Vec<String> {
     names
 }
 
-/// Returns whether an entry declares its name to be in UTF-8.
+/// Returns whether an entry declares a UTF-8 name.
 fn is_utf8<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, at: usize) -> bool {
     let entry = archive.by_index_raw(at);
     entry.is_ok_and(|entry| entry.flags().as_u16() & UTF_8 != 0)
 }
 
-/// Returns the encoding of names, or `None` for a code page of DOS for western Europe.
+/// Returns the encoding of names, or `None` for a western code page of DOS.
 fn detect<'a>(names: impl Iterator<Item = &'a [u8]>) -> Option<&'static Encoding> {
     let all = names.collect::<Vec<_>>().join(&b'\n');
     let encoding = charset::detect(&all);
@@ -79,7 +79,7 @@ mod tests {
     use std::io::Cursor;
     use std::ops::ControlFlow;
 
-    /// A zip archive with these names.
+    /// Returns a zip archive of empty files with these names.
     fn archive(names: &[Vec<u8>]) -> Vec<u8> {
         let (mut out, mut directory) = (Vec::new(), Vec::new());
         for name in names {
@@ -120,7 +120,7 @@ mod tests {
     fn names_are_read_in_the_encoding_of_the_machine_that_wrote_them() {
         let chinese = ["\u{5b66}\u{751f}\u{7532}\u{4f5c}\u{4e1a}/Main.java", "\u{5b66}/a.txt"];
         check(&encoded(GBK, &chinese), &chinese);
-        // The second byte of some letters is a backslash.
+        // In Shift JIS, the second byte of some letters is a backslash.
         let japanese = [
             "\u{8868}\u{5c71}\u{592a}\u{90ce}\u{3055}\u{3093}/\u{30ec}\u{30dd}\u{30fc}\u{30c8}.txt",
             "\u{5c71}\u{7530}/a.txt",
@@ -131,7 +131,7 @@ mod tests {
         ];
         check(&encoded(IBM866, &russian), &russian);
         check(&encoded(WINDOWS_1252, &["caf\u{e9} cr\u{e8}me.txt"]), &["caf\u{e9} cr\u{e8}me.txt"]);
-        // Code page 437.
+        // Code page 437 is the fallback.
         check(
             &[b"Stra\xe1e f\x81r M\x84nner.txt".to_vec()],
             &["Stra\u{df}e f\u{fc}r M\u{e4}nner.txt"],

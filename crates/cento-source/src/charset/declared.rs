@@ -1,4 +1,4 @@
-//! The encodings that files declare, and whether their bytes agree.
+//! Finds the encodings that files declare, and compares them with the bytes.
 
 use std::borrow::Cow;
 
@@ -8,17 +8,16 @@ use super::{
     DETECTED_BYTES_MAX, SAMPLE_BYTES, decode, detect_utf16, standard, utf8_characters, wide,
 };
 
-/// A declaration of an encoding is contradicted if one in this number of the characters above ASCII
-/// cannot be decoded by it. Text in the encoding has errors where it was cut or damaged.
+/// A declaration is contradicted if more than 1/16 of the non-ASCII characters cannot be decoded. A
+/// few errors are tolerated, because a file may be cut or damaged.
 const ERROR_SHARE: usize = 16;
 
-/// Returns whether bytes are not in the encoding that is declared for them: a byte order mark or
-/// zero bytes show another, they are UTF-8 with letters beyond ASCII, or they cannot be decoded by
-/// it.
+/// Returns whether bytes contradict the declared encoding: a byte order mark or zero bytes show a
+/// different encoding, the bytes are UTF-8 with letters beyond ASCII, or many cannot be decoded.
 #[must_use]
 pub fn contradicts(bytes: &[u8], declared: &str) -> bool {
     let encoding = standard(declared);
-    // What decides then is the same, whether UTF-8 was declared or not.
+    // UTF-8 and marks are detected anyway, so such a declaration adds nothing.
     let is_other = encoding == Some(UTF_8) || Encoding::for_bom(bytes).is_some();
     if is_other || wide::marked(bytes).is_some() || wide::detect(bytes).is_some() {
         return true;
@@ -38,8 +37,8 @@ pub fn contradicts(bytes: &[u8], declared: &str) -> bool {
     }
 }
 
-/// Returns whether bytes are mostly letters of ASCII. UTF-16 has a zero for each of those, and in
-/// Chinese text a third of the bytes look like one.
+/// Returns whether bytes are mostly ASCII letters. UTF-16 has a zero byte beside each ASCII letter,
+/// and in Chinese UTF-16, only a third of the bytes look like ASCII letters.
 fn is_single_bytes(bytes: &[u8]) -> bool {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
     let letters = sample.iter().filter(|byte| byte.is_ascii_alphabetic() || **byte == b' ').count();
@@ -59,11 +58,11 @@ fn is_garbled(sample: &[u8], declared: &str) -> bool {
     errors > 1 && errors * ERROR_SHARE > letters
 }
 
-/// The number of bytes of a text that may declare its encoding.
+/// The first bytes of a text that may declare its encoding.
 const DECLARATION_BYTES: usize = 64 << 10;
 
-/// Returns the encoding that bytes which are not UTF-8 declare within them: as Python and Emacs do
-/// in one of the first two lines, or with the commands of LaTeX and the editors for it.
+/// Returns the encoding that bytes in an unknown encoding declare: in the first two lines, as for
+/// Python and Emacs, or by commands of LaTeX and comments of TeX editors.
 pub fn within(bytes: &[u8]) -> Option<&str> {
     let start = &bytes[..bytes.len().min(DECLARATION_BYTES)];
     let cookie = || start.split(|&byte| byte == b'\n').take(2).find_map(cookie);
@@ -80,7 +79,7 @@ fn cookie(line: &[u8]) -> Option<&str> {
     })
 }
 
-/// Returns the label that a text of TeX declares.
+/// Returns the label that a TeX file declares.
 fn of_tex(start: &[u8]) -> Option<&str> {
     start.split(|&byte| byte == b'\n').find_map(|line| {
         let line = line.trim_ascii();
@@ -97,7 +96,7 @@ fn of_tex(start: &[u8]) -> Option<&str> {
         };
         let of_package = || {
             let at = memchr::memmem::find(line, b"]{inputenc}")?;
-            // Of several options, the last is the encoding at the beginning.
+            // The last option is the encoding at the beginning of the document.
             let from = line[..at].iter().rposition(|&byte| byte == b'[' || byte == b',')?;
             known(line[from + 1..at].trim_ascii_start())
         };
@@ -107,7 +106,7 @@ fn of_tex(start: &[u8]) -> Option<&str> {
     })
 }
 
-/// Returns the label of an encoding that some bytes begin with, if it is known.
+/// Returns the leading label, if it is known.
 fn known(bytes: &[u8]) -> Option<&str> {
     let is_label = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_:.".contains(byte);
     let len = bytes.iter().position(|byte| !is_label(byte)).unwrap_or(bytes.len());
@@ -115,8 +114,8 @@ fn known(bytes: &[u8]) -> Option<&str> {
     super::is_known(label).then_some(label)
 }
 
-/// Returns the name that the WHATWG Encoding Standard has for an encoding with a name of TeX or
-/// Emacs, which adds how lines end.
+/// Returns the WHATWG name of an encoding from its name in TeX or Emacs. Emacs appends the kind of
+/// line ends.
 pub fn usual(label: &str) -> Cow<'_, str> {
     let label = label.trim();
     let ends = ["-unix", "-dos", "-mac"];
@@ -198,11 +197,11 @@ mod tests {
             let bytes = encoding.encode(&text).0;
             check(&bytes, "utf-8", &text);
             check(&bytes, encoding.name(), &text);
-            // The user decides.
+            // The user's choice decides even against the bytes.
             let named = decode_undoubted(&bytes, EncodingLabel::Named("utf-8")).unwrap();
             assert!(named.contains('\u{fffd}'));
         }
-        // Bytes that cannot be decoded as declared are detected too.
+        // If the declaration fails, the encoding is detected.
         let text = GERMAN.repeat(5);
         check(&WINDOWS_1252.encode(&text).0, "utf-16", &text);
         check(&WINDOWS_1252.encode(&text).0, "euc-jp", &text);
@@ -231,7 +230,7 @@ mod tests {
             b"\\usepackage[applemac]{inputenc}\nDie Gr\x9a\xa7e der St\x8adte f\x9fhrt weiter. ";
         let read = decode_undoubted(mac, EncodingLabel::Missing).unwrap();
         assert!(read.ends_with(GERMAN), "{read}");
-        // It is not believed where the bytes tell.
+        // The bytes are valid UTF-8, so the declaration is ignored.
         let cookie = format!("# coding: latin-1\n{GERMAN}");
         assert_eq!(decode_undoubted(cookie.as_bytes(), EncodingLabel::Missing).unwrap(), cookie);
     }

@@ -1,8 +1,8 @@
-//! A stream in an encoding that is decoded piece by piece.
+//! Decodes a stream piece by piece.
 
 use std::io::{self, Read};
 
-/// The bytes that are read at once.
+/// The number of bytes that are read at a time.
 const PIECE_BYTES: usize = 8 << 10;
 
 /// Reads a stream as UTF-8, by an encoding whose characters have a fixed number of bytes.
@@ -11,15 +11,15 @@ pub struct DecodingReader<R, D> {
     decode: D,
     /// The bytes of a character.
     width: usize,
-    /// Bytes of a character that is not complete yet.
+    /// The bytes of an incomplete character.
     rest: Vec<u8>,
-    /// Text that is not read yet, from this place on.
+    /// Decoded text, which is unread from `at` on.
     text: Vec<u8>,
     at: usize,
 }
 
 impl<R: Read, D: FnMut(&[u8]) -> String> DecodingReader<R, D> {
-    /// Reads `inner`, whose characters have `width` bytes each, which `decode` decodes.
+    /// Reads `inner`, whose characters have `width` bytes each. `decode` gets whole characters.
     pub fn new(inner: R, width: usize, decode: D) -> DecodingReader<R, D> {
         DecodingReader { inner, decode, width, rest: Vec::new(), text: Vec::new(), at: 0 }
     }

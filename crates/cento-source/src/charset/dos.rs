@@ -1,25 +1,24 @@
-//! The code pages of DOS, which the WHATWG Encoding Standard lacks (it has 866 and 874).
+//! The code pages of DOS. The WHATWG Encoding Standard has only 866 and 874.
 //!
-//! A byte below 128 is ASCII; `dos.txt` has a line for each page, its number and the characters of
-//! the bytes from 128 on. They are those of Unicode's mapping tables.
+//! A byte below 128 is ASCII. Each line of `dos.txt` has the number of a page, and the characters
+//! of the bytes from 128 on, from Unicode's mapping tables.
 
-/// The pages.
 const PAGES: &str = include_str!("dos.txt");
 
-/// Names of a page, before its number.
+/// Prefixes that may precede the number of a page in a label.
 const PREFIXES: [&str; 5] = ["cp", "ibm", "ibm-", "oem", "csibm"];
 
-/// A code page.
+/// A code page of DOS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DosPage {
-    /// Its number.
+    /// The number of the page, such as 850.
     pub number: &'static str,
     /// The characters of the bytes from 128 on.
     upper: &'static str,
 }
 
 impl DosPage {
-    /// Returns the page of this name, such as `cp850`, `IBM850` or `850`.
+    /// Returns the page with this label, such as `cp850`, `IBM850` or `850`.
     pub fn named(label: &str) -> Option<DosPage> {
         let label = label.trim().to_ascii_lowercase();
         let numbers = PREFIXES.iter().filter_map(|prefix| label.strip_prefix(prefix));
@@ -31,7 +30,7 @@ impl DosPage {
         })
     }
 
-    /// Returns the text of some bytes.
+    /// Decodes bytes. Bytes without a character become U+FFFD.
     pub fn decode(self, bytes: &[u8]) -> String {
         let upper: Vec<char> = self.upper.chars().collect();
         let character = |&byte: &u8| match byte.checked_sub(128) {

@@ -5,25 +5,25 @@ use super::SAMPLE_BYTES;
 /// The order of the four bytes of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
-    /// The lowest byte first.
+    /// UTF-32LE: the lowest byte comes first.
     Little,
-    /// The highest byte first.
+    /// UTF-32BE: the highest byte comes first.
     Big,
 }
 
-/// The byte order marks. The one of UTF-16 is the beginning of the first.
+/// Byte order marks. The mark of UTF-16LE is a prefix of the little-endian mark.
 const MARKS: [([u8; 4], Width); 2] =
     [([0xff, 0xfe, 0, 0], Width::Little), ([0, 0, 0xfe, 0xff], Width::Big)];
 
-/// Returns the order that a byte order mark shows, and the length of the mark. Four bytes that
-/// follow a mark of UTF-16 as a NUL do not make a text, so they are no doubt.
+/// Returns the byte order of a byte order mark, and the length of the mark. The mark cannot be a
+/// UTF-16 mark before a NUL, because a text has no NUL.
 pub fn marked(bytes: &[u8]) -> Option<(Width, usize)> {
     let found = MARKS.iter().find(|(mark, _)| bytes.starts_with(mark));
     found.map(|(mark, width)| (*width, mark.len()))
 }
 
-/// Returns the order of bytes without a mark that evidently are UTF-32: all characters of the
-/// beginning are valid and no controls. Any other text has no zero among four bytes in a row.
+/// Returns the byte order of UTF-32 without a mark. All characters of the sample must be valid and
+/// printable, which needs a zero in every four bytes.
 pub fn detect(bytes: &[u8]) -> Option<Width> {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
     if sample.len() < 8 || !bytes.len().is_multiple_of(4) {
@@ -64,7 +64,7 @@ impl Width {
         })
     }
 
-    /// Returns the text of some bytes, and whether some of them were replaced.
+    /// Decodes bytes. Returns whether invalid bytes were replaced.
     pub fn decode(self, bytes: &[u8]) -> (String, bool) {
         let mut lossy = !bytes.len().is_multiple_of(4);
         let mut text: String = bytes

@@ -1,4 +1,5 @@
-//! Rows of a column of a Parquet file, in its encoding, and dropping some of them.
+//! Rows of a Parquet column in their stored encoding, so that rows can be dropped without
+//! conversion.
 
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::DataType as Typed;
@@ -11,25 +12,25 @@ pub fn said(error: impl std::fmt::Display) -> Reason {
     error.to_string()
 }
 
-/// Some rows of a column: its values, and the rows that have them.
+/// Some rows of a column: the values, with levels that assign values to rows.
 pub struct Batch<T: Typed> {
     /// The values, in their order.
     pub values: Vec<T::T>,
     definitions: Vec<i16>,
     repetitions: Vec<i16>,
-    /// The greatest levels; 0 if every level is 0, and levels are then not kept.
+    /// The maximum levels of the column. With 0, every level is 0, and no levels are stored.
     definition_max: i16,
     repetition_max: i16,
 }
 
 impl<T: Typed> Batch<T> {
-    /// Returns an empty batch of a column with these greatest levels, of definition and repetition.
+    /// Returns an empty batch of a column with these maximum levels.
     pub fn new((definition_max, repetition_max): (i16, i16)) -> Batch<T> {
         let (values, definitions, repetitions) = Default::default();
         Batch { values, definitions, repetitions, definition_max, repetition_max }
     }
 
-    /// Returns the levels, if the column has them.
+    /// Returns definition and repetition levels, each `None` if the column has no such levels.
     pub fn levels(&self) -> (Option<&[i16]>, Option<&[i16]>) {
         let of = |levels, max| (max > 0).then_some(levels);
         (
@@ -55,11 +56,11 @@ impl<T: Typed> Batch<T> {
         read.map(|(rows, ..)| rows).map_err(said)
     }
 
-    /// Keeps the rows marked in `is_kept`; the first row of the batch has the given number. Each
-    /// value that is kept goes through `replace`, with the number of its row.
+    /// Keeps the rows marked in `is_kept`. `first` is the number of the first row. `replace` gets
+    /// each kept value with its row number.
     ///
     /// # Errors
-    /// When the number of values differs from the one that the levels require.
+    /// When the number of values contradicts the levels.
     pub fn keep(
         &mut self,
         is_kept: &[bool],
@@ -129,8 +130,7 @@ mod tests {
         fn rows_are_kept_whole(
             rows in proptest::collection::vec((any::<bool>(), proptest::collection::vec(any::<Option<i32>>(), 0..4)), 0..20),
         ) {
-            // A list of numbers; the list and each number may be null: definition level 2 is a
-            // value.
+            // A nullable list of nullable numbers. Definition level 2 is a value.
             let levels = |kept_only: bool| {
                 let mut batch = Batch::<parquet::data_type::Int32Type>::new((2, 1));
                 for (_, list) in rows.iter().filter(|(is_kept, _)| *is_kept || !kept_only) {

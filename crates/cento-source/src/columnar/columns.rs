@@ -11,10 +11,10 @@ use super::{COLUMN_BYTES_MAX, COLUMNS_MAX, TableRequest};
 use crate::fields::{missing, repeated, twice};
 use cento::{Reason, Refusal};
 
-/// Returns the numbers of the columns that are read, ascending.
+/// Returns the indices of the columns to read, ascending.
 ///
 /// # Errors
-/// When there is no text, or a column has a type that it cannot have; as a clause.
+/// When no column has texts, or a column has an unsuitable type, as a clause.
 pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Refusal> {
     let TableRequest { id, text, all, .. } = reading;
     for text in text.names() {
@@ -46,8 +46,8 @@ fn is_used(reading: &TableRequest, name: &str) -> bool {
     text.is_in(name) || id == name || meta.number_of(name).is_some()
 }
 
-/// Returns whether the values of a column become members of meta objects without being named: not
-/// bytes, such as pictures, nor types that JSON cannot express.
+/// Returns whether a column becomes a member of meta objects by default. Bytes, such as pictures,
+/// and types that JSON cannot express do not.
 fn is_member(field: &Field) -> bool {
     let empty = new_empty_array(field.data_type());
     let options = EncoderOptions::default();
@@ -55,8 +55,8 @@ fn is_member(field: &Field) -> bool {
     !is_bytes(field.data_type()) && make_encoder(&field, &empty, &options).is_ok()
 }
 
-/// Returns the names of the columns, with whether they are among the `chosen` ones, and those that
-/// documents are made of first: of very many, or very long ones, some.
+/// Returns the names of the columns, each with whether it is chosen. Columns that the options name
+/// come first. If there are too many or too long names, some are omitted.
 pub fn names<'a>(
     schema: &'a Schema,
     reading: &TableRequest,
@@ -97,7 +97,7 @@ pub fn is_bytes(found: &DataType) -> bool {
     }
 }
 
-/// Returns whether a column has UUIDs, by its own declaration or by `marked`.
+/// Returns whether a column has UUIDs, by the extension type of Arrow or by `marked`.
 pub fn is_uuid(field: &Field, marked: bool) -> bool {
     let says =
         field.metadata().get("ARROW:extension:name").is_some_and(|name| name == "arrow.uuid");
@@ -114,7 +114,7 @@ fn short(found: &DataType) -> String {
     }
 }
 
-/// Refuses a column that cannot have the text with this name, or with this path.
+/// Refuses a text field if its column has an unsuitable type, or its path leads nowhere.
 fn check_text(schema: &Schema, text: &str) -> Result<(), Refusal> {
     if let Some(found) = type_of(schema, text) {
         let name = short(found);
@@ -145,8 +145,8 @@ fn is_list(found: &DataType) -> bool {
     matches!(found, List(_) | LargeList(_) | FixedSizeList(..) | ListView(_) | LargeListView(_))
 }
 
-/// Returns whether values of this type may have a member of this name. In a list it may be the role
-/// of a message.
+/// Returns whether values of this type may have a member called `name`. In a list, the name may
+/// also be the role of a message, so only structs can be excluded.
 fn may_have(found: &DataType, name: &str) -> bool {
     match found {
         DataType::Struct(fields) => fields.iter().any(|field| field.name() == name),
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn two_columns_of_a_used_name_are_refused() {
-        // The first of them was read.
+        // The first of the two columns was read silently.
         let check = |names: &[&str], all: bool, expected: Result<&[usize], &str>| {
             let field = |name: &&str| Field::new(*name, DataType::Utf8, true);
             let schema = Schema::new(names.iter().map(field).collect::<Vec<_>>());

@@ -1,8 +1,8 @@
-//! Copying the kept rows of a Parquet file into another.
+//! Copies selected rows of a Parquet file to a new file.
 //!
-//! Columns are copied as Parquet has them, levels and values, so that values of every type are kept
-//! unchanged; no value is converted to another form on the way. Row groups with few rows left are
-//! combined: each has as many rows as the largest of the file had.
+//! Columns are copied as Parquet stores them, as levels and values. Nothing is converted, so values
+//! of every type stay unchanged. Small row groups are combined until they have as many rows as the
+//! largest row group of the file.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
@@ -26,36 +26,36 @@ use super::batch::{Batch, Reason, said};
 use super::input::Input;
 use crate::worker::set_for_next;
 
-/// The number of rows that are read and written at a time.
+/// The number of rows that are copied at a time.
 const BATCH_ROWS: usize = 64;
 
-/// The keys of a schema of Arrow beside that of Parquet, and of one of Hugging Face.
+/// Metadata keys that repeat the schema for Arrow and for Hugging Face.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 const HUGGING_FACE: &str = "huggingface";
 
-/// The lines of a selection for all rows.
+/// The selection of a whole file, without texts and annotations.
 #[derive(Default)]
 struct Rows {
     is_kept: Vec<bool>,
-    /// The place where the line of each row begins.
+    /// The offset in the selection of each row's line.
     offsets: Vec<u64>,
     annotation: Option<Annotation>,
     has_texts: bool,
 }
 
-/// Some rows of a row group.
+/// Consecutive rows of a row group.
 struct Part {
     group: usize,
     rows: Range<usize>,
-    /// The number of the first of them in the file.
+    /// The number of the first row in the file.
     first: usize,
 }
 
-/// Writes the rows of `input` that `selection` keeps to `output`. `text` is the column whose texts
-/// it may replace; with an `annotation` it adds a column.
+/// Copies the rows of `input` that `selection` keeps to `output`. The selection may replace values
+/// of the column `text`. An `annotation` adds a column.
 ///
 /// # Errors
-/// When a file cannot be read or written, or the selection belongs to another file; as a clause.
+/// When a file cannot be read or written, or the selection does not fit the file, as a clause.
 pub fn copy(
     input: Input,
     output: File,
@@ -107,7 +107,7 @@ fn read_selection(selection: &File) -> Result<Rows, Reason> {
     Ok(rows)
 }
 
-/// Returns the row groups of the copy, as parts of those of the file.
+/// Returns the row groups of the copy, each as parts of row groups of the file.
 fn regrouped(groups: &[usize], is_kept: &[bool]) -> Vec<Vec<Part>> {
     let rows_max = groups.iter().copied().max().unwrap_or(0);
     let (mut made, mut current) = (Vec::new(), Vec::new());
@@ -164,7 +164,8 @@ fn annotated(root: &TypePtr, annotation: Annotation) -> Result<TypePtr, Reason> 
     made.map(Arc::new).map_err(said)
 }
 
-/// Returns the properties of the copy, where texts of a column may be others: those of the file.
+/// Returns the properties of the copy, which are the properties of the file as far as they stay
+/// true. `changed` is the column with replaced texts.
 fn properties(
     meta: &ParquetMetaData,
     changed: Option<&str>,
@@ -184,7 +185,7 @@ fn properties(
             .iter()
             .all(|group: &RowGroupMetaData| group.sorting_columns() == sorted)
         {
-            // Sorted rows stay sorted when some are left out, but not by a column with other texts.
+            // Dropping rows preserves an order, but replacing values does not.
             let is_changed = |column: &SortingColumn| {
                 let column = first.columns().get(column.column_idx as usize);
                 column.is_none_or(|column| {
@@ -199,7 +200,7 @@ fn properties(
     }
     let mut pairs = meta.file_metadata().key_value_metadata().cloned().unwrap_or_default();
     if let Some(annotation) = annotation {
-        // It names the columns, and would contradict the new one.
+        // The schema of Hugging Face lists the columns, and would contradict the additional column.
         pairs.retain(|pair| pair.key != HUGGING_FACE);
         if let Some(pair) = pairs.iter_mut().find(|pair| pair.key == ARROW_SCHEMA) {
             pair.value = Some(arrow_schema(meta, annotation)?);
@@ -209,7 +210,7 @@ fn properties(
     Ok(builder.set_key_value_metadata(pairs).build())
 }
 
-/// Returns the schema of Arrow with the column of annotations, as Parquet files keep it.
+/// Returns the Arrow schema with the column of annotations, encoded as in Parquet files.
 fn arrow_schema(meta: &ParquetMetaData, annotation: Annotation) -> Result<String, Reason> {
     use arrow_schema::{DataType, Field, Schema};
     let file = meta.file_metadata();
@@ -275,7 +276,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// Calls `each` with the lines of the selection for the rows that the parts keep.
+    /// Calls `each` with row number and selection line of every kept row.
     fn each_kept(
         &self,
         parts: &[Part],
@@ -293,7 +294,8 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// Returns the values of a member of the annotations; `levels` marks the rows that have one.
+    /// Returns the values of a member of the annotations. `levels` gets 1 for each row with a
+    /// value.
     fn annotations<T>(
         &self,
         parts: &[Part],
@@ -312,7 +314,7 @@ impl Copier<'_> {
         Ok(values)
     }
 
-    /// Returns the texts that replace others, by the numbers of their rows.
+    /// Returns the replacement texts, with their row numbers.
     fn texts(&self, parts: &[Part]) -> Result<Vec<(usize, ByteArray)>, Reason> {
         let mut texts = Vec::new();
         self.each_kept(parts, &mut |row, line| {
@@ -387,8 +389,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// Copies a column of some rows. Each value of a row that is kept goes through `replace`, with
-    /// the number of the row.
+    /// Copies rows of a column. `replace` gets each kept value with its row number.
     fn copy_part<T: Typed>(
         &self,
         part: &Part,

@@ -7,18 +7,19 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
-/// An open file and its length. The readers of Parquet accept a plain file too, but ask the system
-/// for its length, by a call that can query any file by its name, and so is forbidden to workers.
+/// An open file with its length. The Parquet library accepts a plain file, too, but then queries
+/// the length with a system call that could query any path, and which workers are therefore
+/// forbidden.
 pub struct Input {
     file: File,
     len: u64,
 }
 
 impl Input {
-    /// Takes a file, with the length that it has now.
+    /// Wraps a file, with the current length.
     ///
     /// # Errors
-    /// When the system does not report the length: it is not a file.
+    /// When the stream has no length, because it is not a file.
     pub fn new(mut file: File) -> io::Result<Input> {
         let start = file.stream_position()?;
         let len = file.seek(SeekFrom::End(0))?;
@@ -26,7 +27,7 @@ impl Input {
         Ok(Input { file, len })
     }
 
-    /// Returns another handle of the file, with the same position.
+    /// Returns a duplicate of the file handle, which shares the position.
     ///
     /// # Errors
     /// When the system has no handle left.

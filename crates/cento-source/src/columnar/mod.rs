@@ -1,12 +1,13 @@
-//! The rows of Parquet and Arrow files as documents.
+//! Reads the rows of Parquet and Arrow files as documents.
 //!
-//! A row becomes a line of JSON with a member for each column, so that it is read and named like
-//! other records. The readers of such files are large, and their input is untrusted. So they run in
-//! a process of their own, the worker ([`serve`]): the same program, started with a hidden verb.
-//! The file is its standard input, and the lines come from its standard output. If it ends, takes
-//! too long for a few rows or needs too much memory, this one file fails with a reason.
+//! A row becomes a line of JSON with a member for each column, so that rows are read and named like
+//! other records. The parsers of these formats are large, and their input is untrusted. They run in
+//! a separate process, the worker ([`serve`]), which is the same program with a hidden verb. The
+//! worker gets the file as standard input and writes lines to standard output. If the worker
+//! crashes, takes too long for a few rows or needs too much memory, only this file fails, with a
+//! reason.
 //!
-//! The same worker copies the kept rows of a Parquet file ([`Tables::copy`]).
+//! The worker also copies selected rows of a Parquet file ([`Tables::copy`]).
 //!
 //! An answer is a sequence of frames: a kind, a number and a length (1, 8 and 8 bytes,
 //! little-endian), followed by that number of bytes. See [`Frame`].
@@ -45,16 +46,16 @@ use crate::{MetaFields, SourceOptions, TextField};
 #[cfg(feature = "parquet")]
 pub use worker::serve;
 
-/// The verb that makes the program a worker; a request follows it.
+/// The argument that makes the program a worker. A request follows as the next argument.
 pub const WORKER_VERB: &str = "table-worker";
 
-/// The memory that a worker may use, in bytes; on Linux.
+/// The maximum memory of a worker, in bytes. Enforced on Linux only.
 pub const TABLE_MEMORY_BYTES_MAX: u64 = 2 << 30;
 
-/// The maximum unpacked size of a file that is compressed or in an archive, in bytes.
+/// The maximum unpacked size of a compressed or archived file, in bytes.
 const UNPACKED_BYTES_MAX: u64 = 8 << 30;
 
-/// The reasons that a worker reports, by their numbers in frames.
+/// The reasons that a worker reports by number, from 1.
 const REASONS: [Reason<'static>; 2] = [Reason::UnusableIds, Reason::MissingField { field: "text" }];
 
 /// The maximum size of the reason for a failure, in bytes.
@@ -66,13 +67,13 @@ const REASON_BYTES_MAX: usize = 4 << 10;
 pub enum Request {
     /// The rows of standard input.
     Read(TableRequest),
-    /// The rows of standard input that are kept, to standard output.
+    /// Copies selected rows of standard input to standard output.
     Copy {
-        /// A line for each row ([`Selection`]).
+        /// The path of a file with a line for each row ([`Selection`]).
         selection: PathBuf,
         /// The column whose texts a selection may replace.
         text: String,
-        /// The column of annotations that the copy has.
+        /// The kind of annotations, which add a column to the copy.
         annotation: Option<Annotation>,
     },
 }
@@ -88,17 +89,17 @@ pub struct TableRequest {
     pub text: TextField,
     /// The columns of the meta objects, which may be absent.
     pub meta: MetaFields,
-    /// Give all columns, not these only.
+    /// Return all columns, for copying records, not only the columns of documents.
     pub all: bool,
     /// Longer rows are not given.
     pub row_bytes_max: usize,
 }
 
-/// The kind of a frame, by its first byte.
+/// The kind of a frame, as its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Frame {
-    /// Lines; the number is that of the first row, from 1.
+    /// Lines of JSON. The number is the row number of the first line, from 1.
     Rows = 0,
     /// The row of this number is too long.
     TooLong = 1,
@@ -110,12 +111,12 @@ enum Frame {
     End = 4,
     /// The row of this number is not a record, and why.
     Bad = 5,
-    /// The names of the columns, each with whether it is read, as a list of JSON.
+    /// The names of the columns, each with whether it is read, as a JSON list.
     Columns = 6,
 }
 
-/// The maximum number and length of the names of columns that a worker tells, those that are read
-/// first.
+/// The maximum number of column names that a worker reports, and the maximum length of a name.
+/// Columns that the options name come first.
 #[cfg(feature = "parquet")]
 const COLUMNS_MAX: usize = 100;
 #[cfg(feature = "parquet")]
@@ -124,18 +125,18 @@ const COLUMN_BYTES_MAX: usize = 1 << 10;
 /// The treatment of a row when a file is copied: a line of a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selection<'a> {
-    /// It is left out.
+    /// The row is dropped.
     Dropped,
-    /// It is copied.
+    /// The row is copied unchanged.
     Kept,
-    /// It is copied with another text.
+    /// The row is copied with this text instead of its own.
     Text(&'a str),
-    /// It is copied, and this JSON object becomes its column of [annotations](Annotation).
+    /// The row is copied, with this JSON object in the column of [annotations](Annotation).
     Annotated(&'a str),
 }
 
 impl Selection<'_> {
-    /// Returns the line, with its end.
+    /// Returns the line of the selection, with a line feed.
     #[must_use]
     pub fn to_line(self) -> String {
         match self {
@@ -147,7 +148,7 @@ impl Selection<'_> {
     }
 }
 
-/// A column of annotations in a copy: what a verb says of each row.
+/// The kind of annotations in a copy: a verb's verdict on each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Annotation {
@@ -158,7 +159,7 @@ pub enum Annotation {
 }
 
 impl Annotation {
-    /// Returns the name of the column, which is that of the verb.
+    /// Returns the name of the column, which is the name of the verb.
     #[must_use]
     pub fn column(self) -> &'static str {
         match self {
@@ -167,8 +168,8 @@ impl Annotation {
         }
     }
 
-    /// Returns the members of an annotation that become columns of their own: a name, and whether
-    /// it is a number. The first is never absent.
+    /// Returns the members of the column, each with whether it is a number. The first member is
+    /// required, and the others are optional.
     #[cfg(feature = "parquet")]
     fn members(self) -> [(&'static str, bool); 5] {
         match self {
@@ -197,20 +198,20 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Uses this program as the worker: it is started with the arguments `table-worker` and a
-    /// request, and runs [`serve_as_worker`](crate::serve_as_worker). The command `cento` with the
-    /// feature `parquet` is one.
+    /// Uses `program` as the worker. It is started with the arguments `table-worker` and a request,
+    /// and runs [`serve_as_worker`](crate::serve_as_worker). The command `cento` with the feature
+    /// `parquet` is such a program.
     #[must_use]
     pub fn by(program: impl Into<PathBuf>) -> Tables {
         Tables { program: program.into() }
     }
 
-    /// Writes the kept rows of the Parquet file `from` to `to`, with the same columns, and row
-    /// groups of at most as many rows. `selection` is a file with a line for each row
-    /// ([`Selection`]), and `text` the column whose values these may replace. With an `annotation`
-    /// each of these lines is one, and they become a column.
+    /// Copies selected rows of the Parquet file `from` to `to`. The copy has the same columns, and
+    /// row groups of at most the same size. `selection` is a file with a line for each row
+    /// ([`Selection`]), which may replace values of the column `text`. With an `annotation`, every
+    /// kept row needs a line with an annotation.
     ///
-    /// Returns at once: [`Copying::finish`] waits.
+    /// Returns immediately. [`Copying::finish`] waits for the end.
     ///
     /// # Errors
     /// When a file cannot be opened, or the worker cannot be started.
@@ -307,8 +308,7 @@ impl Tables {
     }
 }
 
-/// Notes what becomes of the columns of a file. One that is read for another purpose, such as to be
-/// written again, is no part of a document.
+/// Records which columns become part of documents. A column that is read only for a copy does not.
 fn tell_columns(columns: &[u8], options: &SourceOptions) {
     let Some(all) = &options.field_use else { return };
     let SourceOptions { id_field, text_field, meta_fields, .. } = options;
@@ -322,7 +322,7 @@ fn tell_columns(columns: &[u8], options: &SourceOptions) {
     });
 }
 
-/// A copy in progress. Dropping it ends the copying.
+/// A copy in progress. Dropping the value stops the copy.
 #[derive(Debug)]
 pub struct Copying {
     process: Process,
@@ -337,7 +337,7 @@ impl Copying {
     pub fn finish(mut self) -> Result<()> {
         let mut said = Vec::new();
         if let Some(errors) = self.process.0.stderr.take() {
-            // A reason that it could not write follows from its status.
+            // If the worker could not write a reason, its exit status shows one.
             let _ = errors.take(REASON_BYTES_MAX as u64).read_to_end(&mut said);
         }
         let status = self.process.0.wait().map_err(|e| Error::io("copy", &self.from, e))?;
@@ -352,8 +352,7 @@ impl Copying {
     }
 }
 
-/// Returns why a process that ended gives no more rows; `next` is the number of the row it would
-/// have given next.
+/// Returns why a process gives no more rows. `next` is the number of the row expected next.
 fn said_of(status: Option<ExitStatus>, next: u64) -> String {
     let place = if next > 1 { format!("after row {}: ", next - 1) } else { String::new() };
     match status.and_then(by_limit) {
@@ -393,7 +392,8 @@ fn read_frame(input: &mut impl Read, row_bytes_max: usize) -> io::Result<(Frame,
     let kind = kinds.into_iter().find(|found| *found as u8 == kind);
     let kind = kind.ok_or_else(|| io::Error::other("it is no answer"))?;
     let (number, len) = (number(0), number(8));
-    // Lines are passed on when they fill a chunk, before another is added.
+    // A worker sends lines before their size exceeds a chunk, so only a single row adds to the
+    // chunk size.
     if len > CHUNK_BYTES.saturating_add(row_bytes_max as u64).saturating_add(1) {
         return Err(io::Error::other("it says too much"));
     }
@@ -405,7 +405,7 @@ fn read_frame(input: &mut impl Read, row_bytes_max: usize) -> io::Result<(Frame,
     }
 }
 
-/// Returns a file with the bytes of a stream; the file disappears when it is closed.
+/// Returns a temporary file with the bytes of a stream. Closing the file deletes it.
 fn unpacked(stream: impl Read) -> std::result::Result<File, Fault> {
     let mut file = tempfile::tempfile()?;
     let copied = io::copy(&mut stream.take(UNPACKED_BYTES_MAX + 1), &mut file)?;
@@ -485,7 +485,7 @@ mod tests {
         assert!(why.starts_with("read: after row 2: ") && why.contains("exit status: 3"), "{why}");
         let (_, why) = read_by("kill -XCPU $$");
         assert!(why.contains("20 s of processor time"), "{why}");
-        // A frame of another kind, and one of 2^63 bytes.
+        // A frame of an unknown kind, and a frame of 2^63 bytes.
         for answer in [
             r"printf '\011'; head -c 99 /dev/zero",
             r"printf '\000\001\000\000\000\000\000\000\000\000\000\000\000\000\000\000\200'; cat /dev/zero",

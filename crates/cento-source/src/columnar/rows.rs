@@ -20,7 +20,7 @@ use crate::format::Columnar;
 use crate::jsonl::CHUNK_BYTES;
 use crate::worker::set_for_next;
 
-/// The number of rows that are decoded at a time: all their texts are held.
+/// The number of rows that are decoded at a time, because all their texts are in memory.
 const BATCH_ROWS: usize = 64;
 
 /// Why there are no more rows.
@@ -45,7 +45,7 @@ type Emit<'a> = &'a mut dyn FnMut(Frame, u64, &[u8]) -> io::Result<()>;
 /// Emits all rows of a file as frames.
 ///
 /// # Errors
-/// When it has no documents or cannot be read further, after the rows before.
+/// When the file has no documents, or cannot be read further. Rows before the damage are emitted.
 pub fn read(reading: &TableRequest, input: Input, emit: Emit<'_>) -> Result<(), Fault> {
     let failed = |error: &dyn std::fmt::Display| Fault::Failed(error.to_string());
     match reading.kind {
@@ -53,7 +53,7 @@ pub fn read(reading: &TableRequest, input: Input, emit: Emit<'_>) -> Result<(), 
             let builder =
                 ParquetRecordBatchReaderBuilder::try_new(input).map_err(|e| failed(&e))?;
             let chosen = chosen(builder.schema(), reading, emit)?;
-            // Other programs mark UUIDs not in this way, but in that of Parquet.
+            // Programs without Arrow mark UUIDs with Parquet's logical type.
             let fields = builder.parquet_schema().root_schema().get_fields();
             let id = fields.iter().find(|field| field.name() == reading.id);
             let logical = id.and_then(|id| id.get_basic_info().logical_type_ref());
@@ -78,7 +78,7 @@ pub fn read(reading: &TableRequest, input: Input, emit: Emit<'_>) -> Result<(), 
     }
 }
 
-/// Returns the numbers of the columns that are read, ascending, and emits the names of all.
+/// Returns the indices of the columns to read, ascending, and emits the names of all columns.
 fn chosen(schema: &Schema, reading: &TableRequest, emit: Emit<'_>) -> Result<Vec<usize>, Fault> {
     let chosen = columns::chosen(schema, reading).map_err(Fault::Refused)?;
     let names = columns::names(schema, reading, &chosen);
@@ -87,14 +87,14 @@ fn chosen(schema: &Schema, reading: &TableRequest, emit: Emit<'_>) -> Result<Vec
     Ok(chosen)
 }
 
-/// Lines that are not emitted yet.
+/// Lines that wait until they fill a frame.
 struct PendingLines<'a> {
     reading: &'a TableRequest,
     /// The ids are marked as UUIDs outside the column.
     is_uuid: bool,
     emit: Emit<'a>,
     lines: Vec<u8>,
-    /// The number of the first of them, and of the next row.
+    /// The row numbers of the first waiting line, and of the next row.
     first: u64,
     next: u64,
 }

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::TableRequest;
 use super::columns::{is_bytes, is_text};
 
-/// A column, and its values as JSON.
+/// A column with a writer of JSON values.
 pub struct Column<'a> {
     /// The name, quoted, and the colon.
     name: String,
@@ -24,9 +24,9 @@ pub struct Column<'a> {
 enum Values<'a> {
     /// Values of any type, unchanged.
     Any(NullableEncoder<'a>),
-    /// Ids of any type: fractional numbers, dates and the like are used as they are written.
+    /// Ids of any type. Fractional numbers, dates and similar values keep their written form.
     Ids(NullableEncoder<'a>),
-    /// Strings or bytes.
+    /// Strings or bytes, which become text.
     Bytes(Meaning, ByteValues<'a>),
 }
 
@@ -34,7 +34,7 @@ enum Values<'a> {
 #[derive(Clone, Copy)]
 enum Meaning {
     Text,
-    /// JSON.
+    /// A meta object, as JSON.
     Meta,
     Id,
     Uuid,
@@ -55,7 +55,7 @@ impl<'a> Column<'a> {
         let (name, found) = (field.name(), array.data_type());
         let encoder = || make_encoder(field, array, options);
         let values = match (is_text(found), is_bytes(found)) {
-            // One column may have two roles: its bytes are then read as text.
+            // A column may be both text and meta object. Its bytes are then text.
             (false, true) if reading.text.is_in(name) => {
                 Values::Bytes(Meaning::Text, ByteValues::new(array))
             }
@@ -117,7 +117,8 @@ impl<'a> Column<'a> {
                 })?;
                 Value::from(text)
             }
-            // Invalid JSON is refused with its place, as is anything but an object.
+            // Invalid JSON becomes a string, so that the record is refused with its place, like
+            // other values that are not objects.
             Meaning::Meta => serde_json::from_slice(bytes)
                 .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(bytes))),
             Meaning::Uuid => Value::from(uuid(bytes)),
@@ -128,8 +129,8 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Makes an id of the written form of a value: a whole number stays one, and `3.0` and `3.00` are
-/// `3`; anything else is a string.
+/// Turns the JSON of a value into an id. A whole number stays a number, `3.0` and `3.00` become
+/// `3`, and anything else becomes a string.
 fn as_id(json: &mut Vec<u8>) {
     if json.starts_with(b"\"") || json == b"null" {
         return;
@@ -139,7 +140,7 @@ fn as_id(json: &mut Vec<u8>) {
         Some((whole, fraction)) if fraction.bytes().all(|byte| byte == b'0') => whole,
         _ => &text,
     };
-    // A float far from 1, which this form writes with all of its digits.
+    // A float in exponent notation. JSON ids are written with all digits.
     let digits = match text.contains('e') {
         true => RawValue::from_string(text.to_owned()).ok(),
         false => None,
@@ -164,12 +165,12 @@ fn hex(bytes: &[u8]) -> String {
     String::from_utf8(digits).expect("digits are ASCII")
 }
 
-/// Values that are strings or bytes, in any form that Arrow has for them.
+/// Strings or bytes, in any of Arrow's representations.
 struct ByteValues<'a> {
     values: &'a dyn Array,
     /// The rows without a value.
     is_null: Option<Vec<bool>>,
-    /// In a dictionary, the value of each row.
+    /// For a dictionary, the index of each row's value.
     keys: Option<Vec<usize>>,
 }
 
@@ -181,7 +182,7 @@ impl<'a> ByteValues<'a> {
         };
         let dictionary = array.as_any_dictionary();
         let values = dictionary.values().as_ref();
-        // Keys of an empty dictionary are all null.
+        // If the dictionary is empty, all keys are null.
         let keys = if values.is_empty() { Vec::new() } else { dictionary.normalized_keys() };
         ByteValues { values, is_null, keys: Some(keys) }
     }
@@ -210,15 +211,15 @@ impl<'a> ByteValues<'a> {
         matches!(self.values.data_type(), DataType::FixedSizeBinary(_))
     }
 
-    /// Returns a text without the zero bytes that pad it to the common size.
+    /// Removes the zero bytes that pad a text to the fixed size.
     fn unpadded<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         let is_padding = |byte: &&u8| self.has_fixed_size() && **byte == 0;
         let padding = bytes.iter().rev().take_while(is_padding).count();
         &bytes[..bytes.len() - padding]
     }
 
-    /// Returns an id for bytes. Bytes of one common size are digests and the like, as are those
-    /// that are not text.
+    /// Returns an id for bytes. Bytes of a fixed size are usually digests, so they become
+    /// hexadecimal digits, like bytes that are not text.
     fn id(&self, bytes: &[u8]) -> String {
         match str::from_utf8(bytes) {
             Ok(text) if !self.has_fixed_size() && !text.chars().any(char::is_control) => {

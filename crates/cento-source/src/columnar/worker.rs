@@ -1,4 +1,4 @@
-//! The process that reads Parquet and Arrow files.
+//! The main function of the process that reads Parquet and Arrow files.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,8 +10,8 @@ use super::input::Input;
 use super::{Frame, Request, TABLE_MEMORY_BYTES_MAX, TableRequest, copy, rows};
 use crate::worker::{confine, set_for_next};
 
-/// Returns a stream of this process as a file: parts of it are read in any order, which the streams
-/// of the standard library do not do.
+/// Returns a stream of this process as a file, because parts are read in any order, which the
+/// streams of the standard library do not support.
 #[cfg(unix)]
 fn own(stream: &impl std::os::fd::AsFd) -> io::Result<File> {
     Ok(stream.as_fd().try_clone_to_owned()?.into())
@@ -25,11 +25,11 @@ fn own(stream: &impl std::os::windows::io::AsHandle) -> io::Result<File> {
 
 /// Answers one request, in JSON, about the file that is standard input.
 ///
-/// Limits and confines the process for good: it is of no use for anything else.
+/// The process is limited and confined for good, so it cannot do anything else afterwards.
 ///
 /// # Errors
-/// When the request is invalid, the system sets no limits, or the output cannot be written; when
-/// rows cannot be copied, or the system refuses to confine the process, with the reason.
+/// When the request is invalid, the system sets no limits, or the output cannot be written. Also
+/// when rows cannot be copied, or the system refuses to confine the process, with the reason.
 pub fn serve(request: &str) -> io::Result<()> {
     let (input, output) = (own(&io::stdin())?, own(&io::stdout())?);
     let request: Request = serde_json::from_str(request).map_err(io::Error::other)?;
@@ -64,7 +64,7 @@ fn read(
         Ok(()) => write_frame(&mut output, Frame::End, 0, b""),
         Err(rows::Fault::Refused(refusal)) => {
             let Refusal { reason, what } = refusal;
-            // The number of its reason, from 1.
+            // Counted from 1, because 0 means that there is no reason.
             let number = REASONS.iter().position(|known| reason == Some(*known));
             let number = number.map_or(0, |at| at as u64 + 1);
             write_frame(&mut output, Frame::Refused, number, what.as_bytes())

@@ -1,12 +1,12 @@
-//! The members of a compressed stream, from its first to its last byte.
+//! Reads a compressed stream member by member, from the first to the last byte.
 //!
-//! gzip calls them members, Zstandard frames, bzip2 and xz streams. The decoders of the libraries
-//! read one member; this module reads the bytes between and after members. Zero bytes, used by
-//! tapes and block devices to pad files, are ignored. Anything else that begins no member is an
-//! error, as is a member that is cut off, so that no text ends early unnoticed.
+//! gzip calls the parts members, Zstandard frames, bzip2 and xz streams. The decoders of the
+//! libraries read a single member, and this module reads the bytes between and after members. Zero
+//! bytes are ignored, because tapes and block devices pad files with them. Other bytes that begin
+//! no member are an error, as is a truncated member, so that no text ends early unnoticed.
 //!
-//! Web archives have each record in a member of its own. Their reader sets [`Resumption`]: after
-//! the error of a member of gzip, the next reads give the members that follow it.
+//! Web archives have a member for each record. Their reader sets [`Resumption`], so that reading
+//! continues with the next gzip member after a damaged member.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
@@ -21,33 +21,33 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::Compression;
 
-/// Whether a stream can be read on after the error of a member. It is set when the beginning has
-/// been read.
+/// Whether a stream continues after a damaged member. Set after the beginning has been read,
+/// because only then the kind of the file is known.
 pub type Resumption = Rc<Cell<bool>>;
 
-/// The members of a stream, unpacked one after the other.
+/// Unpacks all members of a stream in sequence.
 pub struct Members<R: Read> {
     resumption: Resumption,
-    /// The number of members begun, and of bytes that the last one has given.
+    /// The number of members begun, and of bytes unpacked from the current member.
     begun: u64,
     given: u64,
     compression: Compression,
-    /// The memory that a decoder may take for the window of a member.
+    /// The maximum memory for the window of a member, in bytes.
     window_bytes_max: u64,
     state: State<R>,
 }
 
 enum State<R: Read> {
-    /// Before the first member.
+    /// The first member has not begun.
     Before(Input<R>),
     Gzip(Box<GzDecoder<Input<R>>>),
     Bzip2(BzDecoder<Input<R>>),
     Xz(Box<XzReader<Input<R>>>),
     Zstd(Frames<R>),
-    /// After the last member.
+    /// The last member has ended.
     Over,
-    /// It could not be read further, and why. Later reads fail too, so the error is not taken for
-    /// the end, unless the rest of the input is to be resumed.
+    /// The stream failed for this reason. Later reads fail, too, so that the error is not mistaken
+    /// for the end. The input is kept if the stream may be resumed.
     Failed(io::ErrorKind, Refusal, Option<Input<R>>),
 }
 
@@ -67,12 +67,12 @@ impl<R: Read> Members<R> {
         }
     }
 
-    /// Returns the switch that makes it go on after the error of a member.
+    /// Returns the switch that resumes the stream after a damaged member.
     pub fn resumption(&self) -> Resumption {
         self.resumption.clone()
     }
 
-    /// Goes to the next member after one that is damaged, if that is wanted and there is one.
+    /// Goes to the next member after an error, if resumption is on and there is a next member.
     fn resume(&mut self) {
         let State::Failed(_, _, input) = &mut self.state else { return };
         let wanted = input.take_if(|_| self.resumption.get());
@@ -83,7 +83,7 @@ impl<R: Read> Members<R> {
         }
     }
 
-    /// Ends the stream with an error. It may be resumed.
+    /// Ends the stream with an error. Only gzip keeps the input for a resumption.
     fn fail(&mut self, error: &io::Error) {
         let input = match mem::replace(&mut self.state, State::Over) {
             State::Gzip(member) => Some(member.into_inner()),
@@ -145,7 +145,7 @@ impl<R: Read> Members<R> {
         Ok(true)
     }
 
-    /// Reads bytes of the member; zero at its end.
+    /// Reads bytes of the current member. Returns zero at its end.
     fn read_member(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.state {
             State::Before(_) | State::Over => Ok(0),
@@ -157,7 +157,7 @@ impl<R: Read> Members<R> {
         }
     }
 
-    /// Explains an error of a decoder, with its place.
+    /// Adds compression and offset to an error of a decoder.
     fn explained(&self, error: io::Error) -> io::Error {
         let input = match &self.state {
             State::Gzip(decoder) => decoder.get_ref(),
@@ -166,7 +166,7 @@ impl<R: Read> Members<R> {
             State::Zstd(frames) => &frames.input,
             State::Before(_) | State::Over | State::Failed(..) => return self.of_next(error),
         };
-        // The error is not the decoder's own.
+        // The underlying stream failed, not the decoder.
         if input.is_broken {
             return error;
         }
@@ -182,7 +182,7 @@ impl<R: Read> Members<R> {
         self.of_next(io::Error::new(error.kind(), what))
     }
 
-    /// Marks an error of a member that has given nothing and has members before it.
+    /// Marks an error of a member that has unpacked nothing, if complete members precede it.
     fn of_next(&self, error: io::Error) -> io::Error {
         let is_next = self.given == 0 && self.begun > 1 && self.compression == Compression::Gzip;
         match is_next {
@@ -221,11 +221,11 @@ const XZ_TABLES_KIB: u32 = 1 << 10;
 /// The maximum length of the header of a frame of Zstandard.
 const FRAME_HEADER_BYTES_MAX: usize = 18;
 
-/// Frames of Zstandard, read one at a time. The decoder is kept for the next one.
+/// Reads Zstandard frames one at a time. The decoder is reused from frame to frame.
 struct Frames<R> {
     input: Input<R>,
     decoder: Decoder<'static>,
-    /// The memory that the frame asks for; less is taken until that many bytes have been unpacked.
+    /// The window size of the frame. The decoder takes this memory only as bytes are unpacked.
     window_bytes: u64,
     unpacked: u64,
     is_over: bool,
@@ -240,7 +240,8 @@ impl<R: Read> Frames<R> {
     ) -> io::Result<Frames<R>> {
         let (window, content) = sizes(input.peek(FRAME_HEADER_BYTES_MAX)?);
         let window_bytes = window.min(content.unwrap_or(u64::MAX));
-        // Content of unknown size may be smaller than its window: the memory needed will show.
+        // If the content size is unknown, the content may be smaller than the window. Reading will
+        // show.
         if content.is_some() && window_bytes > window_bytes_max {
             let why = too_far_back(Compression::Zstd, window_bytes_max);
             return Err(io::Error::new(io::ErrorKind::OutOfMemory, why));
@@ -249,7 +250,7 @@ impl<R: Read> Frames<R> {
             Some(decoder) => decoder,
             None => {
                 let mut decoder = Decoder::new()?;
-                // The largest that the format has. Larger windows have been refused, or will be.
+                // The maximum of the format. This module itself refuses windows that are too large.
                 let log_max = if cfg!(target_pointer_width = "64") { 31 } else { 30 };
                 decoder.set_parameter(DParameter::WindowLogMax(log_max))?;
                 decoder
@@ -258,7 +259,7 @@ impl<R: Read> Frames<R> {
         Ok(Frames { input, decoder, window_bytes, unpacked: 0, is_over: false })
     }
 
-    /// Reads bytes of the frame; zero at its end.
+    /// Reads bytes of the current frame. Returns zero at its end.
     fn read(&mut self, buffer: &mut [u8], window_bytes_max: u64) -> io::Result<usize> {
         while !self.is_over && !buffer.is_empty() {
             let packed = self.input.fill_buf()?;
@@ -268,7 +269,7 @@ impl<R: Read> Frames<R> {
             let (read, consumed) = (out.pos(), source.pos());
             self.input.consume(consumed);
             self.unpacked += read as u64;
-            // The system provides memory as it is written to, so this amount has been taken.
+            // The system provides memory only on writing, so this amount is in use by now.
             if self.window_bytes.min(self.unpacked) > window_bytes_max {
                 return Err(io::ErrorKind::OutOfMemory.into());
             }
@@ -283,8 +284,8 @@ impl<R: Read> Frames<R> {
     }
 }
 
-/// Returns how far back a frame with this header refers, and the size of its content if the header
-/// gives one. The decoder refuses a header that is incomplete.
+/// Returns the window size of a frame, and the content size if the header has it. A truncated
+/// header gives 0, because the decoder then refuses the frame.
 fn sizes(header: &[u8]) -> (u64, Option<u64>) {
     let Some((&descriptor, rest)) = header.get(4..).and_then(<[u8]>::split_first) else {
         return (0, None);
@@ -323,7 +324,7 @@ fn too_far_back(compression: Compression, bytes_max: u64) -> Refusal {
     Refusal::new(Reason::WindowTooLarge { format: name }, what)
 }
 
-/// A stream that can be peeked, and that counts the bytes consumed.
+/// A stream with lookahead, which counts consumed bytes.
 struct Input<R> {
     inner: R,
     buffer: Vec<u8>,
@@ -333,25 +334,25 @@ struct Input<R> {
     /// The underlying stream could not be read further.
     is_broken: bool,
     resumption: Resumption,
-    /// The bytes of the member that were consumed, if the stream is to be resumed.
+    /// Consumed bytes of the current member, if the stream may be resumed.
     kept: Vec<u8>,
 }
 
-/// The maximum number of bytes of a member that are kept to search them for the next one: a decoder
-/// may take the next ones for a part of a damaged member.
+/// The maximum number of consumed bytes that are kept for a resumption. The next members may be
+/// among consumed bytes, because a decoder may read them as part of a damaged member.
 const KEPT_BYTES_MAX: usize = 16 << 20;
 
-/// The bytes at the beginning that are kept before it is known whether the stream is to be resumed.
+/// The number of bytes kept at the beginning, before the reader has decided about resumption.
 const EARLY_BYTES: u64 = 64 << 10;
 
-/// The kind of the error of a member that has given nothing: the members before it are whole.
+/// The error kind of a member that unpacked nothing. The members before are complete.
 pub const OF_NEXT_MEMBER: io::ErrorKind = io::ErrorKind::InvalidInput;
 
-/// The number of bytes that a member is tried with.
+/// The number of bytes in the test of a possible member.
 const TRIED_BYTES: usize = 4 << 10;
 
 impl<R: Read> Input<R> {
-    /// The number of bytes that are read at a time.
+    /// The size of a read, in bytes.
     const BYTES: usize = 32 << 10;
 
     fn new(inner: R, resumption: Resumption) -> Input<R> {
@@ -367,7 +368,7 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// Reads the bytes available into the rest of the buffer. Returns whether there were any.
+    /// Reads available bytes into the buffer. Returns whether there were any.
     fn fill(&mut self) -> io::Result<bool> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -382,7 +383,7 @@ impl<R: Read> Input<R> {
         Ok(read > 0)
     }
 
-    /// Returns the next bytes, at least `len` if the stream has that many.
+    /// Returns the next bytes, at least `len` unless the stream ends.
     fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
         while self.end - self.start < len {
             match self.fill() {
@@ -395,8 +396,8 @@ impl<R: Read> Input<R> {
         Ok(&self.buffer[self.start..self.end])
     }
 
-    /// Goes to the beginning of the next member of gzip, which may be among the bytes kept. Returns
-    /// whether there is one.
+    /// Goes to the beginning of the next gzip member, which may be among kept bytes. Returns
+    /// whether there is a next member.
     fn go_to_member(&mut self) -> bool {
         let mut bytes = mem::take(&mut self.kept);
         // The first byte began the damaged member.
@@ -425,7 +426,8 @@ impl<R: Read> Input<R> {
         true
     }
 
-    /// Moves bytes of the stream to `bytes` until they are this many. Returns whether they are.
+    /// Moves bytes of the stream to `bytes` up to a length of `len`. Returns whether that
+    /// succeeded.
     fn top_up(&mut self, bytes: &mut Vec<u8>, len: usize) -> bool {
         while bytes.len() < len {
             if self.start == self.end && !self.fill().unwrap_or(false) {
@@ -437,7 +439,7 @@ impl<R: Read> Input<R> {
         true
     }
 
-    /// Puts bytes before those that were not consumed yet.
+    /// Puts bytes back before the unconsumed bytes.
     fn give_again(&mut self, mut bytes: Vec<u8>) {
         self.at = self.at.saturating_sub(bytes.len() as u64);
         bytes.extend_from_slice(&self.buffer[self.start..self.end]);
@@ -446,7 +448,7 @@ impl<R: Read> Input<R> {
         self.buffer = bytes;
     }
 
-    /// Consumes zero bytes.
+    /// Skips the zero bytes that pad files on tapes and block devices.
     fn skip_zeros(&mut self) -> io::Result<()> {
         loop {
             let next = self.peek(1)?;

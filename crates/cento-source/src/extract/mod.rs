@@ -1,21 +1,20 @@
-//! Text of Office documents and PDFs.
+//! Extracts text from office documents and PDFs.
 //!
-//! The parsers of such formats are large, and their input is untrusted. So they run in a process of
-//! their own, the worker ([`serve`]): the same program, started with a hidden verb. The bytes of a
-//! file go to its standard input, and the text comes from its standard output. A worker that ends,
-//! hangs or writes too much is killed; that one file is a failure with a reason, and the next file
-//! gets a new worker. Threads or caught panics would not suffice: they stop no endless loop, no
-//! overflow of the stack and no failed allocation. The system access of the worker is limited in
-//! `worker`.
+//! The parsers of these formats are large, and their input is untrusted. They run in a separate
+//! process, the worker ([`serve`]), which is the same program with a hidden verb. The bytes of a
+//! file go to the worker's standard input, and the text comes from its standard output. A worker
+//! that crashes, hangs or writes too much is killed. The current file then fails with a reason, and
+//! the next file gets a new worker. Threads and caught panics would not suffice, because they stop
+//! no endless loop, no stack overflow and no failed allocation. `worker` limits the worker's access
+//! to the system.
 //!
-//! A request is the number of bytes (8 bytes, little-endian), and the bytes. An answer is 0 for a
-//! text or 1 for a failure, and two strings, each as its length (8 bytes, little-endian) and UTF-8:
-//! the text or the reason, and the parts of the file that the text lacks, empty if it lacks
-//! nothing. The last 8 bytes are the number of characters left out because a reader does not see
-//! them.
+//! A request is the number of bytes (8 bytes, little-endian) and the bytes. An answer begins with 0
+//! for a text or 1 for a failure. Two strings follow, as length (8 bytes, little-endian) and UTF-8:
+//! the text or the reason, and the missing parts of the file, empty if the text is complete. The
+//! last 8 bytes are the number of characters left out because a reader does not see them.
 //!
-//! Pages are joined by form feeds (U+000C), so the page at an offset is one more than the number of
-//! form feeds before it.
+//! Pages are joined by form feeds (U+000C). The page at an offset is therefore one more than the
+//! number of form feeds before the offset.
 
 #[cfg(feature = "office")]
 mod model;
@@ -46,7 +45,7 @@ use crate::worker::{Process, WAIT_SECONDS_MAX, by_limit};
 #[cfg(feature = "documents")]
 pub use worker::serve;
 
-/// Returns the feature that reads a document with these first bytes, and whether this build has it.
+/// Returns the feature that reads a document with this beginning, and whether this build has it.
 pub fn feature(start: &[u8]) -> (&'static str, bool) {
     if start.starts_with(b"PK") {
         ("documents", cfg!(feature = "documents"))
@@ -57,13 +56,13 @@ pub fn feature(start: &[u8]) -> (&'static str, bool) {
     }
 }
 
-/// The verb that makes the program a worker.
+/// The argument that makes the program a worker.
 pub const WORKER_VERB: &str = "extract-worker";
 
-/// Maximum size of the text of one file, in bytes.
+/// The maximum size of the text of a file, in bytes.
 pub const TEXT_BYTES_MAX: u64 = 64 << 20;
 
-/// The memory that a worker may use, in bytes; on Linux.
+/// The maximum memory of a worker, in bytes. Enforced on Linux only.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// The interval between checks of `stop` while a worker runs.
@@ -72,7 +71,7 @@ const STOP_INTERVAL: Duration = Duration::from_millis(50);
 /// Maximum size of a reason, and of the missing parts, in the answer of a worker.
 const REASON_BYTES_MAX: u64 = 64 << 10;
 
-/// Extracts texts with workers. Clones share them: there are as many as concurrent calls.
+/// A pool of workers. Clones share the pool, which grows to the number of concurrent calls.
 #[derive(Clone)]
 pub struct Extraction {
     shared: Arc<Shared>,
@@ -92,9 +91,8 @@ impl fmt::Debug for Extraction {
 }
 
 impl Extraction {
-    /// Returns an extraction with this program as the worker: it is started with the argument
-    /// `extract-worker`, and runs [`serve_as_worker`](crate::serve_as_worker). The command `cento`
-    /// is such a program.
+    /// Uses `program` as the worker. It is started with the argument `extract-worker`, and runs
+    /// [`serve_as_worker`](crate::serve_as_worker). The command `cento` is such a program.
     #[must_use]
     pub fn by(program: impl Into<PathBuf>) -> Extraction {
         let arguments = vec![WORKER_VERB.to_owned()];
@@ -140,13 +138,13 @@ impl Extraction {
 
 /// The reason why there is no text.
 enum Failed {
-    /// The worker refused, with its reason.
+    /// The worker gave this reason.
     Refused(String),
     /// The worker took too long, in seconds.
     Late(u64),
-    /// The caller stopped waiting for it.
+    /// The caller set `stop`.
     Unwanted,
-    /// The worker ended.
+    /// The worker ended without an answer.
     Ended(Option<ExitStatus>),
 }
 
@@ -172,7 +170,7 @@ impl fmt::Display for Failed {
     }
 }
 
-/// A process that extracts texts. It is killed when this is dropped.
+/// A process that extracts texts. Dropping the value kills the process.
 struct Worker {
     process: Process,
     input: ChildStdin,
@@ -188,7 +186,7 @@ impl Worker {
         Ok(Worker { process, input, output })
     }
 
-    /// Returns the answer of the worker; a worker without an answer cannot be used again.
+    /// Returns the answer of the worker. A worker that fails to answer cannot be used again.
     fn ask(
         &mut self,
         bytes: &[u8],
@@ -200,7 +198,7 @@ impl Worker {
         let (answer, failed) = thread::scope(|scope| {
             let watch = scope.spawn(move || {
                 let failed = watch(&is_done, time_max, stop)?;
-                // Writes to it and reads from it then fail.
+                // Ends the pending write or read of this process with an error.
                 process.ended();
                 Some(failed)
             });
@@ -212,14 +210,14 @@ impl Worker {
             (_, Some(failed)) => Err(failed),
             (Ok(answer), None) => Ok(answer),
             (Err(_), None) => {
-                // It may have closed its output and run on.
+                // The worker may have closed its output and still be running.
                 Err(Failed::Ended(self.process.ended()))
             }
         }
     }
 }
 
-/// Waits until a worker is done; otherwise returns the reason to end it.
+/// Waits until a worker is done, or returns the reason to kill the worker.
 fn watch(is_done: &Receiver<()>, time_max: Duration, stop: &Stop) -> Option<Failed> {
     let until = Instant::now() + time_max;
     loop {
@@ -242,7 +240,7 @@ fn write_request(input: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     input.flush()
 }
 
-/// Reads the bytes of the next request; returns `None` at the end.
+/// Reads the bytes of the next request. Returns `None` at the end of the input.
 #[cfg(feature = "documents")]
 fn read_request(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut len = [0; 8];
@@ -299,7 +297,7 @@ fn read_string(input: &mut impl Read, len_max: u64) -> io::Result<String> {
     String::from_utf8(read_bytes(input, len)?).map_err(io::Error::other)
 }
 
-/// Reads this number of bytes, and buffers no more than have arrived.
+/// Reads `len` bytes. The buffer grows with the bytes that arrive, because `len` is untrusted.
 fn read_bytes(input: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = input.take(len).read_to_end(&mut bytes)?;
@@ -320,8 +318,8 @@ mod tests {
         Extraction::started_as("/bin/sh".into(), arguments, time_max)
     }
 
-    /// Checks the failure of a script in two calls, so that the second shows the effects of the
-    /// first.
+    /// Checks the failure of a script twice, because the first call may leave a broken worker
+    /// behind.
     #[track_caller]
     fn check(extraction: &Extraction, bytes: &[u8], what: &str) {
         for _ in 0..2 {
@@ -336,8 +334,8 @@ mod tests {
 
     #[test]
     fn a_worker_that_hangs_is_killed() {
-        // One reads all and writes nothing; the other does not even read the bytes that no pipe
-        // holds.
+        // The first script reads all input and writes nothing. The second never reads, so the input
+        // exceeds what a pipe holds.
         check(&script("cat > /dev/null", 200), b"x", "took more than 0 s");
         check(&script("exec tail -f /dev/null", 200), &[b'x'; 1 << 20], "took more than 0 s");
     }
@@ -345,7 +343,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_busy_machine_takes_no_time_from_a_worker() {
-        // The limit is that of its processor time, which does not pass while others compute.
+        // Only a limit of processor time applies, so time spent by other processes does not count.
         let waited = Extraction::by("/no/such/program").shared.time_max.as_secs();
         assert!(waited >= 30 * crate::worker::SECONDS_MAX, "{waited}");
     }
@@ -373,8 +371,8 @@ mod tests {
 
     #[test]
     fn a_worker_is_kept_while_it_answers_and_replaced_when_it_ends() {
-        // It answers once, with the text "a", the missing part "b" and 3 hidden characters, and
-        // ends at the next request.
+        // The script answers one request with the text "a", the missing part "b" and 3 hidden
+        // characters, and ends at the next request.
         let answer = "head -c 9 > /dev/null; printf '\\000\\001\\000\\000\\000\\000\\000\\000\\000a\
                       \\001\\000\\000\\000\\000\\000\\000\\000b\\003\\000\\000\\000\\000\\000\\000\\000'; \
                       head -c 1 > /dev/null";

@@ -1,7 +1,7 @@
 //! Text of documents that anydoc reads: RTF and old presentations.
 //!
-//! The text is that of its model: paragraphs, the words of links, cells and notes, without markup,
-//! addresses and the numbers of lists.
+//! The text has paragraphs, the words of links, cells and notes, but no markup, addresses or list
+//! numbers.
 
 use anydoc::model::{Block, CellSlot, Document, Inline};
 use anydoc::{ConvertError, Format, to_document};
@@ -62,7 +62,7 @@ fn push_blocks(blocks: &[Block], text: &mut String) {
     }
 }
 
-/// Ends the written text with `end`, unless it already ends so or is empty.
+/// Ends the text with `end`, unless the text is empty or ends so already.
 pub fn end(text: &mut String, end: &str) {
     let written = text.trim_end_matches(' ').len();
     text.truncate(written);
@@ -76,7 +76,8 @@ fn push_inlines(inlines: &[Inline], text: &mut String) {
         match inline {
             Inline::Text { text: piece, .. } | Inline::Math(piece) => push_text(piece, text),
             Inline::Image { alt, .. } if !alt.trim().is_empty() => {
-                // It is not part of the words around it.
+                // Separated from the words around the image, because it is not part of the
+                // sentence.
                 text.push(' ');
                 push_text(alt, text);
                 text.push(' ');
@@ -89,7 +90,7 @@ fn push_inlines(inlines: &[Inline], text: &mut String) {
     }
 }
 
-/// Adds text of the document; a form feed in it would count as the end of a page.
+/// Appends text. Form feeds become line feeds, because a form feed would count as a page end.
 pub fn push_text(piece: &str, text: &mut String) {
     text.extend(piece.chars().map(|c| if c == '\u{c}' { '\n' } else { c }));
 }

@@ -1,6 +1,6 @@
-//! Text of documents of office programs in old formats.
+//! Text of old office formats.
 //!
-//! Each format has one reader: office_oxide reads old Word documents (doc), and anydoc reads RTF
+//! Each format has a single reader: office_oxide for old Word documents (doc), and anydoc for RTF
 //! and old presentations (ppt, [`super::model`]).
 
 use std::io::Cursor;
@@ -37,7 +37,8 @@ fn is_encrypted(bytes: &[u8]) -> bool {
     matches!(to_document(bytes, Format::Docx), Err(ConvertError::Encrypted))
 }
 
-/// Returns the text of an old Word document. Its hidden characters are those that this text lacks.
+/// Returns the text of an old Word document. Hidden characters are counted by reading twice, with
+/// and without hidden text.
 fn doc_text(bytes: &[u8]) -> Result<Extracted, String> {
     let read = |with_hidden| {
         set_include_hidden_text(with_hidden);

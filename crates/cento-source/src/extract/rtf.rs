@@ -1,8 +1,8 @@
 //! Visible text of RTF documents.
 //!
-//! The library that reads RTF also reads deleted and hidden text. This module removes such text
-//! from the document first: RTF is a stream of words and groups, so no other knowledge of it is
-//! needed.
+//! anydoc, the library that reads RTF, also returns deleted and hidden text. This module therefore
+//! removes such text from the document first. RTF is a stream of words and groups, so no deeper
+//! knowledge of the format is needed.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use anydoc::Format;
 use super::model::by_anydoc;
 use crate::extracted::Extracted;
 
-/// The largest size of unreadable text, in half points.
+/// The maximum size of unreadable text, in half points.
 const SIZE_HIDDEN: i32 = 4;
 
-/// The darkest part of a colour that is as white as paper.
+/// The minimum of red, green and blue in a color that is as white as paper.
 const LIGHT: i32 = 0xf5;
 
 /// Groups without text of the document.
@@ -32,7 +32,7 @@ const TABLES: [&[u8]; 8] = [
 /// Words with the number of a style of characters, a section or a table.
 const STYLES: [&[u8]; 3] = [b"\\cs", b"\\ds", b"\\ts"];
 
-/// Words that represent a text or its end.
+/// Control words that represent characters or line ends.
 const CHARACTERS: [&[u8]; 14] = [
     b"par",
     b"line",
@@ -57,11 +57,11 @@ struct Look {
     vanishes: bool,
     is_small: bool,
     is_white: bool,
-    /// Something coloured is behind it.
+    /// The background is colored, so that white text is visible.
     is_behind: bool,
-    /// It is not text of the document.
+    /// The group is a table of the header, not text.
     is_table: bool,
-    /// It is the table of colours.
+    /// The group is the table of colors.
     is_colours: bool,
 }
 
@@ -74,7 +74,7 @@ pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
     Ok(Extracted { hidden, ..by_anydoc(&seen, Format::Rtf)? })
 }
 
-/// Returns a document without its invisible text, and the number of hidden characters in it.
+/// Returns the document without invisible text, and the number of hidden characters removed.
 pub fn seen(rtf: &[u8]) -> (Vec<u8>, usize) {
     let mut filter = Filter::default();
     let mut at = 0;
@@ -91,7 +91,7 @@ struct Filter {
     look: Look,
     /// The looks of the text around the open groups.
     around: Vec<Look>,
-    /// The parts of the colour that is being read, and its number.
+    /// Red, green and blue of the current color, and the number of the color.
     colour: [i32; 3],
     colours: i32,
     white: HashSet<i32>,
@@ -100,7 +100,7 @@ struct Filter {
 }
 
 impl Filter {
-    /// Reads the next token, and returns its length.
+    /// Reads a token and returns the number of bytes read.
     fn next(&mut self, rest: &[u8]) -> usize {
         match rest {
             [b'{', ..] => {
@@ -131,9 +131,9 @@ impl Filter {
         }
     }
 
-    /// Returns whether a destination begins with `\*` and these bytes: at the beginning of a group,
-    /// and with another word than a style. Some programs write the mark before the style of a run,
-    /// whose text is text of the document.
+    /// Returns whether `\*` and these bytes begin a destination: at the beginning of a group, and
+    /// not before a style. Some programs write the mark before the style of a run, whose text
+    /// belongs to the document.
     fn begins_destination(&self, after: &[u8]) -> bool {
         let is_style = STYLES.iter().any(|style| {
             after
@@ -149,7 +149,7 @@ impl Filter {
         bytes.len()
     }
 
-    /// Keeps text with this number of characters, if it is visible.
+    /// Keeps text if it is visible, or else counts its characters as hidden.
     fn text(&mut self, bytes: &[u8], characters: usize) -> usize {
         let Look { is_deleted, vanishes, is_small, is_white, is_behind, is_table, .. } = self.look;
         let is_lost_in_white = is_white && !is_behind && !self.is_row_coloured;
@@ -161,7 +161,7 @@ impl Filter {
         bytes.len()
     }
 
-    /// Reads a control word, its number, and the space after it.
+    /// Reads a control word, with its number and the space after it.
     fn word(&mut self, rest: &[u8]) -> usize {
         let letters = rest[1..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let (name, after) = rest[1..].split_at(letters);
@@ -184,7 +184,7 @@ impl Filter {
         self.keep(&rest[..len])
     }
 
-    /// Records the effect of a control word on the look of the text after it.
+    /// Applies a control word to the look of the following text.
     fn property(&mut self, name: &[u8], value: Option<i32>) {
         let (is_on, number) = (value != Some(0), value.unwrap_or_default());
         let is_coloured = number > 0 && !self.white.contains(&number);

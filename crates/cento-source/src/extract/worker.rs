@@ -1,4 +1,4 @@
-//! The process that extracts texts.
+//! The main loop of the process that extracts texts.
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,13 +11,13 @@ use super::{Extracted, MEMORY_BYTES_MAX, TEXT_BYTES_MAX, read_request, write_ans
 use crate::worker::{confine, set_for_next};
 use crate::xml;
 
-/// Answers requests until there are no more.
+/// Answers requests until the input ends.
 ///
-/// Limits and confines the process for the rest of its life: it has no other use. If the system
-/// refuses that, each answer is a failure with this reason.
+/// The process is limited and confined for the rest of its life, so it cannot do anything else
+/// afterwards. If the system refuses to confine it, every answer is a failure with this reason.
 ///
 /// # Errors
-/// When requests cannot be read, answers not written, or the system sets no limits.
+/// When reading a request, writing an answer or setting a limit fails.
 pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
     let confined = confine(MEMORY_BYTES_MAX, false);
     while let Some(bytes) = read_request(input)? {
@@ -29,8 +29,8 @@ pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the result, or an error after a panic: a defect of a library costs only the document
-/// that shows it.
+/// Turns a panic into an error, so that a defect of a library fails only the document that triggers
+/// it.
 fn caught(extract: impl FnOnce() -> Result<Extracted, String>) -> Result<Extracted, String> {
     catch_unwind(AssertUnwindSafe(extract)).unwrap_or_else(|cause| {
         let words = cause.downcast_ref::<&str>().copied();

@@ -1,5 +1,4 @@
-//! Documents of several files, by the names of files that were read elsewhere: a client has their
-//! texts.
+//! Groups files by names alone, when a client has the contents.
 
 use std::collections::HashMap;
 
@@ -11,33 +10,33 @@ use super::{By, Grouping, NO_MATCH};
 use crate::chunk::{meta_of_fields, with_own_names};
 use crate::filter::{LIST, PathFilter};
 
-/// Some files as documents.
+/// Listed files, grouped into documents.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ListedFiles {
     /// The documents, in the order of their first files.
     pub documents: Vec<GroupedFiles>,
-    /// The paths of files and documents that are left out, with the reasons.
+    /// The paths of skipped files and documents, with the reasons.
     pub left_out: Vec<(String, &'static str)>,
-    /// Where the documents begin, if that is not obvious.
+    /// Where the documents begin, if the choice is not obvious.
     pub said: Option<String>,
 }
 
-/// The files of one document.
+/// A document with its files.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GroupedFiles {
     /// The id of the document.
     pub id: String,
-    /// The name of each part, and the place of its file among all names.
+    /// The parts of the document: name, and index of the file in the list.
     pub parts: Vec<(String, usize)>,
     /// The fields of the pattern.
     pub meta: Map<String, Value>,
 }
 
 impl Grouping {
-    /// Makes documents of files with these names: paths whose first parts are the inputs. Where
-    /// documents have several files, libraries and data are left out, as the command does.
+    /// Groups files with these names into documents. The first component of a path is an input.
+    /// Libraries and data are skipped in documents of several files, as in the command.
     ///
     /// # Errors
     /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -102,7 +101,7 @@ impl Input<'_> {
     }
 }
 
-/// Returns the inputs of these files without those that are left out by their names.
+/// Returns the inputs with their files, without files that are skipped by their names.
 fn inputs_of<'a>(
     names: &'a [String],
     left_out: &mut Vec<(String, &'static str)>,

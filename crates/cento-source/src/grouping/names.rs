@@ -1,4 +1,4 @@
-//! The names of the files of an input, and the directories that they make.
+//! Analyzes the file names of an input and their directories.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -17,32 +17,32 @@ use crate::{Chunk, SourceOptions, walk};
 pub(super) struct Names {
     /// The place of the input.
     pub place: String,
-    /// Whether it is a list of records.
+    /// Whether the input is a list of records.
     pub is_list: bool,
-    /// The paths of the files that are read.
+    /// The paths of files that are read.
     pub files: Vec<String>,
-    /// The paths of those that are left out by their names.
+    /// The paths of files that are skipped by their names.
     pub by_name: Vec<String>,
     is_dir: bool,
     is_on_disk: bool,
 }
 
-/// The directory of an input that is in no need of those around it: each of them has nothing else
-/// in it but notes.
+/// The innermost directory whose parents contain nothing else except notes.
 ///
-/// It is found in the list of files. A tree of directories took three hundred times the bytes of
-/// deep paths.
+/// The core is computed from the list of files, because a tree of directories took three hundred
+/// times the bytes of deep paths.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Core<'a> {
-    /// The names of the directories that lead to it.
+    /// The names of the directories that lead to the core.
     pub path: Vec<&'a str>,
-    /// Whether it holds documents of several people: it has directories alone, and at least two of
-    /// them have names that tell them apart; beside notes, such as a README that an export puts
-    /// beside the hand-ins, at least three: a project of one person may have two.
+    /// Whether the core holds documents of several people. It must have only directories, at least
+    /// two of them with names that distinguish people. With a note such as a README, which an
+    /// export may put beside the submissions, three are needed, because the project of a single
+    /// person may have two.
     pub is_course: bool,
 }
 
-/// Names of directories within a program or a paper: they do not tell people apart.
+/// Directory names within programs and papers. Such names do not distinguish people.
 const OF_PROJECTS: [&str; 34] = [
     "app",
     "assets",
@@ -80,13 +80,13 @@ const OF_PROJECTS: [&str; 34] = [
     "util",
 ];
 
-/// Tells whether a file is a note on the files beside it, by its name.
+/// Returns whether a file is a note about the files in its directory, by its name.
 fn is_note(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["readme", "liesmich"].iter().any(|start| name.starts_with(start))
 }
 
-/// Tells whether a file is a list of records, by its form or its name.
+/// Returns whether a file is a list of records, by its contents or name.
 pub fn is_list(chunk: &Chunk) -> bool {
     !chunk.kind.is_whole_file() || PathFilter::is_data(&chunk.path)
 }
@@ -111,8 +111,8 @@ impl Names {
         Names { place, is_list: false, files, by_name, is_dir, is_on_disk }
     }
 
-    /// Takes the paths of files below a place, which were read elsewhere, and of those that are
-    /// left out by their names.
+    /// Takes the paths of files below a place, and the paths of files skipped by name, from a list
+    /// that was read elsewhere.
     pub fn listed<'a>(
         place: &str,
         files: impl Iterator<Item = &'a str>,
@@ -138,7 +138,7 @@ impl Names {
                 Err(ReadError::LeftOut { place, why, .. }) => {
                     names.is_list |= place == names.place && why == LIST;
                 }
-                // The reader of the files reports it.
+                // Reported later, when the files are read.
                 Err(ReadError::Refused(_) | ReadError::Unread(_)) => {}
             }
             match stop.is_set() {
@@ -150,28 +150,28 @@ impl Names {
         Ok(names)
     }
 
-    /// Tells whether it is a directory or an archive.
+    /// Returns whether the input is a directory or an archive.
     pub fn is_container(&self) -> bool {
         let is_below = |path: &String| !parts_below(&self.place, path).is_empty();
         self.is_dir || self.files.iter().any(is_below)
     }
 
-    /// Describes the input.
+    /// Returns a description of the input.
     pub fn container(&self) -> Container {
         let has_files = self.is_container();
         let is_archive = has_files && !self.is_dir;
         Container { place: self.place.clone(), has_files, is_archive, is_on_disk: self.is_on_disk }
     }
 
-    /// Tells whether files of it are in directories or archives below it.
+    /// Returns whether any file is in a directory or archive below the input.
     pub fn has_dirs(&self) -> bool {
         self.files.iter().any(|path| parts_below(&self.place, path).len() > 1)
     }
 
-    /// Returns the directory that is in no need of those around it.
+    /// Returns the innermost directory whose parents contain nothing else except notes.
     pub fn core(&self) -> Core<'_> {
         let paths = || self.files.iter().map(|path| parts_below(&self.place, path));
-        // The directories that all files are in, but for notes beside them.
+        // The directories that all files share, apart from notes.
         let mut path: Vec<&str> = Vec::new();
         let mut is_open = true;
         for parts in paths() {
@@ -179,7 +179,7 @@ impl Names {
             let common = path.iter().zip(dirs).take_while(|(a, b)| a == b).count();
             let is_note = is_note(file);
             match dirs.len() > common {
-                // It leads on from where only notes have been.
+                // So far, the parents contained only notes.
                 true if is_open && common == path.len() => path = dirs.to_vec(),
                 true => {
                     path.truncate(common);
@@ -199,7 +199,7 @@ impl Names {
                 [] => {}
                 [file] if is_note(file) => has_notes = true,
                 [_] => has_files = true,
-                // As many as decide.
+                // Three names suffice for any decision.
                 [dir, ..] if !OF_PROJECTS.contains(dir) && dirs.len() < 3 => {
                     dirs.insert(*dir);
                 }
@@ -230,7 +230,7 @@ mod tests {
         has_notes: bool,
     }
 
-    /// Walks down the tree of all directories.
+    /// Finds the core in a tree of all directories.
     fn naive(names: &Names) -> Core<'_> {
         let mut tree = Dir::default();
         for path in &names.files {

@@ -1,14 +1,14 @@
-//! The unit of a document that the names of files suggest.
+//! Proposes how files form documents, from their names.
 
 use cento::{Result, Stop};
 use cento_api::NamePattern;
 
 use super::{By, GroupedFiles, Grouping};
 
-/// The names that learning platforms give to the files of a submission: a pattern, and whether a
-/// document that it makes of a path is one of the platform's, by its numbers.
+/// The file names that learning platforms make: a pattern, and a check of the numbers in a match,
+/// which a name of a different origin would fail.
 const PLATFORMS: [(&str, IsPlatform); 3] = [
-    // Moodle, with a directory for each submission and without.
+    // Moodle, with and without a directory for each submission.
     ("{document}_assignsubmission_{*}/{part}", |document, _| ends_in_number(document)),
     ("{document}_assignsubmission_file_{part}", |document, _| ends_in_number(document)),
     // Canvas: name, number of the user, number of the file, file.
@@ -17,15 +17,16 @@ const PLATFORMS: [(&str, IsPlatform); 3] = [
     }),
 ];
 
-/// Tells by the id of a document and the path before the name of its part.
+/// Judges a match by the id of the document and the path before the part.
 type IsPlatform = fn(&str, &str) -> bool;
 
 /// What Blackboard puts between the user and the time of an attempt.
 const ATTEMPT: &str = "_attempt_";
 
 impl By {
-    /// Returns the unit that names of files suggest, whose first parts are the inputs: a pattern
-    /// for the names of a learning platform, a directory if most files are in several, else a file.
+    /// Returns the unit that file names suggest: the pattern of a learning platform, a directory if
+    /// most files are in documents of several files, or else a file. The first components of paths
+    /// are inputs.
     ///
     /// # Errors
     /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -63,10 +64,10 @@ impl By {
     }
 }
 
-/// Fits any document.
+/// Accepts any match, because the name of an attempt is specific enough.
 const ANY: IsPlatform = |_, _| true;
 
-/// Returns the number of files that are not left out by their names.
+/// Returns the number of files that are not skipped by their names.
 fn read_of(names: &[String], left_out: &[(String, &'static str)]) -> usize {
     let by_name = left_out.iter().filter(|(_, why)| *why != super::NO_MATCH);
     names.len().saturating_sub(by_name.count())
@@ -77,8 +78,8 @@ fn ends_in_number(text: &str) -> bool {
     !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the pattern of the names of Blackboard, which all begin with the name of the assignment:
-/// `Sheet 4_ann_attempt_2026-01-31-12-00-00_Main.java`.
+/// Returns the pattern of file names from Blackboard, which all begin with the name of the
+/// assignment, as in `Sheet 4_ann_attempt_2026-01-31-12-00-00_Main.java`.
 fn pattern_of_attempts(names: &[String]) -> Option<String> {
     let file_name = |name: &'_ String| name.rsplit('/').next().unwrap_or_default().to_owned();
     let files: Vec<String> = names.iter().map(file_name).collect();
@@ -103,7 +104,7 @@ fn pattern_of_attempts(names: &[String]) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Compares the unit that names suggest, and the documents with their parts.
+    /// Compares the proposed unit, and the documents with their parts.
     #[track_caller]
     fn check(names: &[&str], unit: &str, expected: &[&str]) {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
@@ -133,7 +134,7 @@ mod tests {
         let expected = ["in.zip/ann: Main.java src/A.java", "in.zip/bob: Main.java"];
         let names = ["in.zip/ann/Main.java", "in.zip/ann/src/A.java", "in.zip/bob/Main.java"];
         check(&names, "directory", &expected);
-        // With one directory around all, as zip programs make it, and their data beside the files.
+        // Programs that make zip files add a directory around everything, and data of their own.
         let names = ["in.zip/in/ann/a.c", "in.zip/in/bob/b.c", "in.zip/__MACOSX/in/ann/._a.c"];
         check(&names, "directory", &["in.zip/in/ann: a.c", "in.zip/in/bob: b.c"]);
         check(
@@ -143,7 +144,7 @@ mod tests {
         );
         let names = ["in.zip/ann.zip/a.c", "in.zip/ann.zip/b.c", "in.zip/bob.zip/bob/b.c"];
         check(&names, "directory", &["in.zip/ann.zip: a.c b.c", "in.zip/bob.zip: bob/b.c"]);
-        // The directory of one student is no class.
+        // The directory of a single student is not a class.
         check(
             &["ann/a.c", "ann/src/b.c"],
             "file",
@@ -206,7 +207,7 @@ mod tests {
         ];
         let expected = ["x.zip/export/submission_1: a.py", "x.zip/export/submission_2: a.py"];
         check(&names, "directory", &expected);
-        // A note beside three or more directories is no part of one hand-in with all of them.
+        // A note beside three or more directories does not turn them into a single submission.
         let names =
             ["in.zip/in/README.txt", "in.zip/in/ann/a", "in.zip/in/bob/a", "in.zip/in/cas/a"];
         let expected = [
@@ -216,7 +217,7 @@ mod tests {
             "in.zip/in/cas: a",
         ];
         check(&names, "directory", &expected);
-        // A project of one student has such a note too.
+        // The project of a single student also has a note.
         let by = By::Directory;
         let names = ["in.zip/p/README", "in.zip/p/model/a", "in.zip/p/view/a"].map(str::to_owned);
         let found = Grouping::of_names(&by, &names, Stop::NEVER).unwrap();

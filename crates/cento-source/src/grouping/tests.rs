@@ -9,7 +9,7 @@ use crate::filter::{LIST, PathFilter};
 use crate::{ReadError, documents};
 use serde_json::Value;
 
-/// Writes files below a directory, those in archives too.
+/// Writes files below a directory, and archives for paths through `.zip`.
 fn written(files: &[&str]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let mut zips: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -31,7 +31,7 @@ fn written(files: &[&str]) -> tempfile::TempDir {
     dir
 }
 
-/// Returns an archive of these files, which may be in archives themselves.
+/// Returns a zip archive of these files. Paths through `.zip` become inner archives.
 fn zipped(files: &[&str]) -> Vec<u8> {
     let mut inner: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
@@ -94,10 +94,10 @@ fn directories_of_one_input_are_documents_and_loose_files_are_too() {
     let expected = [("s/ann", 2), ("s/bob", 1), ("s/notes.txt", 1)];
     check(&students, &["s"], "directory", &expected);
     check(&students, &["s/"], "directory", &expected);
-    // Some learning platforms pack a directory around all of them.
+    // Some learning platforms add a directory around all submissions.
     let wrapped = ["h.zip/hw1/ann/A.java", "h.zip/hw1/ann/B.java", "h.zip/hw1/bob/A.java"];
     check(&wrapped, &["h.zip"], "directory", &[("h.zip/hw1/ann", 2), ("h.zip/hw1/bob", 1)]);
-    // An archive of a person is one, as a directory is.
+    // An archive counts as a directory.
     let zips = ["s/ann.zip/A.java", "s/ann.zip/B.java", "s/bob.zip/b/A.java"];
     check(&zips, &["s"], "directory", &[("s/ann.zip", 2), ("s/bob.zip", 1)]);
 }
@@ -113,10 +113,10 @@ fn each_of_several_inputs_is_a_document_unless_most_hold_directories_alone() {
     let years = ["23/g1/src/A", "23/g1/src/B", "23/g2/src/A", "22/g1/src/A", "22/g3/A", "21/g1/A"];
     let expected = [("21/g1", 1), ("22/g1", 1), ("22/g3", 1), ("23/g1", 2), ("23/g2", 1)];
     check(&years, &["23", "22", "21"], "directory", &expected);
-    // One of them has one alone.
+    // Most inputs hold only directories, although one holds a single directory.
     let expected = [("21/g1", 1), ("23/g1", 1), ("23/g2", 1)];
     check(&years[1..], &["23", "21"], "directory", &expected);
-    // Programs have directories, too.
+    // The directories within programs do not separate documents.
     let programs = ["a/src/m/A", "a/test/B", "b/src/A", "b/test/B", "c/main/java/x/A"];
     check(&programs, &["a", "b", "c"], "directory", &[("a", 2), ("b", 2), ("c", 1)]);
 }
@@ -147,13 +147,13 @@ fn a_pattern_reads_the_names_of_learning_platforms() {
     let years = ["23/g1/src/A", "23/g2/src/A", "22/g1/src/A"];
     let expected = [("22/g1", 1), ("23/g1", 1), ("23/g2", 1)];
     check(&years, &["23", "22"], "{term}/{document}/{part}", &expected);
-    // Named fields before the document tell documents apart, others do not.
+    // Named fields before the document distinguish documents. Unnamed fields do not.
     let flat = ["f/hal_1_a.py", "f/hal_1_b.py", "f/hal_2_a.py", "f/ivy_1_a.py"];
     let expected = [("f/hal_1", 2), ("f/hal_2", 1), ("f/ivy_1", 1)];
     check(&flat, &["f"], "{student}_{document}_{part}", &expected);
     let numbered = ["f/701_hal_a.py", "f/702_hal_b.py", "f/703_ivy_a.py"];
     check(&numbered, &["f"], "{*}_{document}_{part}", &[("f/hal", 2), ("f/ivy", 1)]);
-    // Both ways to take several inputs.
+    // The pattern decides whether inputs are documents or contain documents.
     let wide = ["a/x/A", "a/y/B", "b/x/A", "b/y/B"];
     check(&wide, &["a", "b"], "{document}/{part}", &[("a", 2), ("b", 2)]);
     let expected = [("a/x", 1), ("a/y", 1), ("b/x", 1), ("b/y", 1)];
@@ -202,7 +202,7 @@ fn what_is_no_unit_is_refused_with_the_reason() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Whatever the order of an archive, each document has all of its files, in the order of their
+    /// In any order of an archive, each document gets all of its files, in the order of their
     /// names.
     #[test]
     fn documents_are_whole_in_whatever_order_files_come(

@@ -1,23 +1,23 @@
-//! Source bytes of the texts of a page.
+//! Aligns decoded text of a page with its source bytes.
 //!
-//! A tokenizer returns texts with decoded references and replaced ends of lines. By comparison with
-//! its source, a text is cut into parts: those that are the same in both, and those that are not.
+//! A tokenizer decodes references and replaces line ends. Comparing the decoded text with the
+//! source splits the text into equal parts and different parts.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use html5gum::{Token, Tokenizer};
 
-/// A part of a text, and its bytes in the source.
+/// A part of a text, with its bytes in the source.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Part<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) source: Range<usize>,
-    /// Whether these are the same bytes.
+    /// Whether text and source have the same bytes.
     pub(super) is_same: bool,
 }
 
-/// Splits a text that a tokenizer made of its source. If the two cannot be aligned, it is one part.
+/// Splits the text that a tokenizer made of `source`. If alignment fails, returns a single part.
 pub(super) fn parts<'a>(text: &'a str, source: &str) -> Vec<Part<'a>> {
     if text == source {
         return vec![Part { text: text.into(), source: 0..source.len(), is_same: true }];
@@ -28,9 +28,8 @@ pub(super) fn parts<'a>(text: &'a str, source: &str) -> Vec<Part<'a>> {
     })
 }
 
-/// Aligns a text with its source, which differs in places: by references, ends of lines, and
-/// characters that the standard drops or replaces. In raw text, as in `xmp`, only ends of lines and
-/// NULs differ.
+/// Aligns a text with its source, in spite of references, line ends, and characters that the
+/// standard drops or replaces. In raw text, as in `xmp`, only line ends and NULs differ.
 fn aligned<'a>(text: &'a str, source: &str, is_raw: bool) -> Option<Vec<Part<'a>>> {
     /// An end tag without a name, which is dropped.
     const EMPTY_END_TAG: &str = "</>";
@@ -41,7 +40,7 @@ fn aligned<'a>(text: &'a str, source: &str, is_raw: bool) -> Option<Vec<Part<'a>
             [b'&', ..] if !is_raw => {
                 let reference = &rest[..reference_len(rest)];
                 let decoded = decoded(reference);
-                // Letters after a reference that needs no semicolon.
+                // Letters that follow a reference without a semicolon.
                 let after = match reference.as_bytes() {
                     [_, b'#', ..] => 0,
                     _ => common_end(&decoded, reference),
@@ -55,7 +54,7 @@ fn aligned<'a>(text: &'a str, source: &str, is_raw: bool) -> Option<Vec<Part<'a>
             [b'\r', b'\n', ..] if left.starts_with('\n') => (1, 2, false),
             [b'\r', ..] if left.starts_with('\n') => (1, 1, false),
             [b'\0', ..] if left.starts_with('\u{fffd}') => ('\u{fffd}'.len_utf8(), 1, false),
-            // In a title it is text.
+            // In a title, the empty end tag is text.
             _ if rest.starts_with(EMPTY_END_TAG) && !left.starts_with(EMPTY_END_TAG) => {
                 (0, EMPTY_END_TAG.len(), false)
             }
@@ -91,7 +90,7 @@ fn reference_len(text: &str) -> usize {
     name + len + usize::from(bytes.get(name + len) == Some(&b';'))
 }
 
-/// Returns a reference as a tokenizer decodes it.
+/// Returns a reference as the tokenizer decodes it, so that both always agree.
 pub(crate) fn decoded(reference: &str) -> String {
     let mut decoded = String::new();
     for Ok(token) in Tokenizer::new(reference) {
@@ -102,7 +101,7 @@ pub(crate) fn decoded(reference: &str) -> String {
     decoded
 }
 
-/// Returns the number of equal bytes at the end of both, without the first character.
+/// Returns the number of equal bytes at the end of both texts, apart from the first character.
 fn common_end(decoded: &str, reference: &str) -> usize {
     let first = decoded.chars().next().map_or(0, char::len_utf8);
     let ends = decoded.bytes().skip(first).rev().zip(reference.bytes().rev());

@@ -1,7 +1,7 @@
-//! Pages within documents.
+//! Web pages within documents.
 //!
-//! The chapters of e-books, and pages that are embedded in documents, are written as XML: elements
-//! without text may be self-closing there, and their titles are not shown.
+//! Chapters of e-books and pages embedded in documents are written as XML. Empty elements may
+//! therefore be self-closing, and titles are not displayed.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::{joined, pieces};
 use crate::charset::{self, EncodingLabel};
 use crate::extracted::Extracted;
 
-/// Returns the text of the body of a page, with its lines, such as a chapter of an e-book.
+/// Returns the text of the body of a page, such as a chapter of an e-book.
 pub fn body_of(bytes: &[u8]) -> Extracted {
     let label = declared(bytes);
     let label = EncodingLabel::of(None, label.as_deref()).believed(bytes);
@@ -31,14 +31,14 @@ pub fn body_of(bytes: &[u8]) -> Extracted {
 /// The beginning of the body of a page.
 const BODY: &[u8] = b"<body";
 
-/// Elements that may be self-closing in XML but not in HTML, which would take the following text
-/// for theirs.
+/// Elements that XML allows to be self-closing. An HTML parser would take the text after such a tag
+/// for the element's contents.
 const RAW: [&str; 7] = ["iframe", "noframes", "script", "style", "textarea", "title", "xmp"];
 
-/// Longer tags are left as they are.
+/// The maximum length of a tag that is examined, in bytes. Longer tags stay.
 const TAG_BYTES_MAX: usize = 1024;
 
-/// Removes the self-closing elements that have no text from a page written as XML.
+/// Removes empty self-closing elements from a page written as XML.
 fn without_empty(page: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut from = 0;

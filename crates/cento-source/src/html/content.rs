@@ -1,10 +1,10 @@
-//! The content of a page.
+//! Finds the content of a page.
 //!
-//! The part of the page with the greatest sum is its core: a word counts +1 and a tag -2. Around
-//! the core, all is content but menus (elements beside the content, and runs of links): the rest of
-//! the article or of the `main` element that the core is in, and the text before and after the
-//! core up to the next menu. Tables of data and short paragraphs have many
-//! tags for their words, so that the sum alone would leave them out.
+//! The core is the part of the page with the maximum sum, where a word counts 1 and a tag -2.
+//! Content is the core and its surroundings except menus (elements beside the content, and runs of
+//! links): the remaining text of the article or `main` element around the core, and the text before
+//! and after the core up to the next menu. The sum alone would skip tables of data and short
+//! paragraphs, which have many tags for their words.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,18 +16,19 @@ use super::{Piece, Place};
 /// alike, and better than with any cost (docs/DESIGN.md).
 const PARAGRAPH_WORDS_MIN: i64 = 20;
 
-/// If the content has less than this fraction (one in two) of the words that are in no menu, all of
-/// these are read.
+/// The minimum share (1/2) of the words outside of menus that the content must have. If it has
+/// fewer, everything outside of menus is read.
 const CONTENT_SHARE: i64 = 2;
 
-/// An article is content if this fraction (one in four) of the words of the core is in it.
+/// The minimum share (1/4) of the core's words in an article that makes the article content.
 const ARTICLE_SHARE: i64 = 4;
 
 /// The text around the core ends at this number of blocks of a menu.
 const MENU_BLOCKS: usize = 2;
 
-/// Makes tags within long paragraphs cost nothing: the words of an edition may all be links to a
-/// dictionary, those of a recognised page have places, and a menu has few words.
+/// Makes tags within long paragraphs cost nothing. In an edition, every word may be a link to a
+/// dictionary, and in OCR output, every word may have a position. A menu has few words, so it still
+/// pays for its tags.
 pub fn free_paragraphs(pieces: &mut [Piece]) {
     let is_end =
         |piece: &Piece| matches!(piece, Piece::Tag { place: Place::BlockEnd | Place::CellEnd, .. });
@@ -51,7 +52,7 @@ fn words_of(pieces: &[Piece]) -> i64 {
     words.sum()
 }
 
-/// Removes the pieces that are not content.
+/// Removes all pieces outside of the content.
 pub fn keep_content(pieces: &mut Vec<Piece>) {
     let blocks = blocks(pieces);
     let core = core(pieces);
@@ -61,7 +62,7 @@ pub fn keep_content(pieces: &mut Vec<Piece>) {
         .collect();
     keep_article(&mut kept, &blocks, &pieces[core.clone()]);
     keep_around(&mut kept, &blocks, &core);
-    // A line with links and other words is no menu if it is alone between paragraphs.
+    // A single line with links and other words, between paragraphs that are content, is no menu.
     for at in 1..kept.len().saturating_sub(1) {
         let block = &blocks[at];
         let may_be = block.links < block.words && !block.is_beside && !block.is_title;
@@ -94,15 +95,15 @@ pub fn keep_content(pieces: &mut Vec<Piece>) {
     });
 }
 
-/// A paragraph, a row of a table, or another part of a page between the tags that end such parts.
+/// A paragraph, a table row, or another stretch of a page between block tags.
 struct Block {
     at: Range<usize>,
     words: i64,
-    /// The number of its words that are in links.
+    /// The number of words in links.
     links: i64,
     is_beside: bool,
     is_title: bool,
-    /// The place of its first words.
+    /// The place of the first words of the block.
     place: PlaceInPage,
 }
 
@@ -117,7 +118,7 @@ impl Block {
     }
 }
 
-/// Returns the blocks of a page that have words.
+/// Returns the blocks of a page, without blocks that have no words.
 fn blocks(pieces: &[Piece]) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut start = 0;
@@ -139,7 +140,7 @@ fn blocks(pieces: &[Piece]) -> Vec<Block> {
     blocks
 }
 
-/// Returns the part with the greatest sum; of equals the first, and the longest.
+/// Returns the range with the maximum sum. Among equals, the first and longest range wins.
 fn core(pieces: &[Piece]) -> Range<usize> {
     let (mut best, mut best_sum) = (0..0, 0);
     let (mut start, mut sum) = (0, 0);
@@ -158,7 +159,7 @@ fn core(pieces: &[Piece]) -> Range<usize> {
     best
 }
 
-/// Keeps the articles that the core is in, or else the `main` element.
+/// Keeps the articles around the core, or else the `main` element.
 fn keep_article(kept: &mut [bool], blocks: &[Block], core: &[Piece]) {
     let words = words_of(core);
     let within = |element: fn(&PlaceInPage) -> Option<usize>| {

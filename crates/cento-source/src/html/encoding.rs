@@ -6,25 +6,25 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
 use crate::charset::{self, EncodingLabel};
 
-/// The number of bytes of a page that may declare its encoding, by the HTML standard.
+/// The number of first bytes of a page that may declare an encoding, by the HTML standard.
 const DECLARATION_BYTES: usize = 1024;
 
-/// The number of bytes of a page whose `meta` elements may declare its encoding nevertheless.
+/// The number of first bytes that are searched for a late declaration in a `meta` element.
 const LATE_DECLARATION_BYTES: usize = 64 << 10;
 
-/// Decodes a page, in the encoding of this label or in the one that it declares.
+/// Decodes a page. Without a `label`, the declaration of the page counts.
 ///
 /// # Errors
-/// When its encoding is unknown, with the reason as a clause.
+/// When the encoding is unknown, with the reason as a clause.
 pub fn decoded_page<'a>(bytes: &'a [u8], label: EncodingLabel<'_>) -> Result<Cow<'a, str>, String> {
     decoded(bytes, label, &declared)
 }
 
-/// Decodes an XML file, in the encoding of this label or in the one of its XML declaration:
-/// `charset=` and `encoding=` after that are contents.
+/// Decodes an XML file. Without a `label`, only the XML declaration counts, because `charset=` and
+/// `encoding=` elsewhere are contents.
 ///
 /// # Errors
-/// When its encoding is unknown, with the reason as a clause.
+/// When the encoding is unknown, with the reason as a clause.
 pub fn decoded_xml<'a>(bytes: &'a [u8], label: EncodingLabel<'_>) -> Result<Cow<'a, str>, String> {
     decoded(bytes, label, &|bytes| xml_label(bytes).filter(|label| is_usable(label)))
 }
@@ -60,8 +60,8 @@ fn xml_label(bytes: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(&found[..memchr::memchr(*quote, found)?]).into_owned())
 }
 
-/// Returns whether a label that was found by reading bytes as ASCII may be that of their encoding:
-/// they are not in UTF-16.
+/// Returns whether a declared encoding is plausible: known, and not UTF-16, because a
+/// declaration in UTF-16 cannot be read as ASCII.
 fn is_usable(label: &str) -> bool {
     let is_utf16 = Encoding::for_label(label.as_bytes())
         .is_some_and(|encoding| encoding == UTF_16LE || encoding == UTF_16BE);
@@ -80,7 +80,7 @@ pub fn declared(bytes: &[u8]) -> Option<String> {
     of_start.or_else(|| of_meta(&bytes[..bytes.len().min(LATE_DECLARATION_BYTES)]))
 }
 
-/// Returns the label of the first `meta` element that has one.
+/// Returns the label of the first `meta` element with `charset`.
 fn of_meta(start: &[u8]) -> Option<String> {
     let is_meta =
         |at: &usize| start.get(at + 1..at + 5).is_some_and(|it| it.eq_ignore_ascii_case(b"meta"));
@@ -116,7 +116,7 @@ mod tests {
         check(
             "<?xml version='1.0' encoding='UTF-8'?><a type='text/html; charset=latin1'/>f\u{fc}r",
         );
-        // Bytes that can be read as ASCII are not in UTF-16.
+        // A declaration that is readable as ASCII cannot be in UTF-16.
         for label in ["utf-16", "ISO-10646-UCS-2", "unicode"] {
             check(&format!("<?xml version='1.0' encoding='{label}'?><a>one</a>"));
         }

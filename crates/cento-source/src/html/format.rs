@@ -5,7 +5,7 @@ use crate::extracted::Extracted;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::xml::root;
 
-/// Web pages.
+/// A web page: HTML or XHTML.
 pub static FORMAT: FileFormat = FileFormat {
     name: "html",
     endings: &[".html", ".htm", ".xhtml"],

@@ -1,9 +1,9 @@
 //! Invisible elements of a page.
 //!
-//! These are elements whose contents are not text of the page (scripts), and elements that declare
-//! themselves not displayed, outside of the page, in a box without size, or in letters without
-//! size, without opacity or in the colour of their background. The effects of style sheets and
-//! scripts are unknown. Of a drawing (SVG) only the `text` in it is text.
+//! Some elements hold no text of the page, such as scripts. Others declare themselves not
+//! displayed, outside of the page, in a box without size, or in letters without size or opacity or
+//! in the color of the background. The effects of style sheets and scripts are unknown. In a
+//! drawing (SVG), only `text` elements are text.
 
 use html5gum::StartTag;
 
@@ -15,14 +15,15 @@ pub(super) const VOID: [&[u8]; 14] = [
     b"source", b"track", b"wbr",
 ];
 
-/// Groups of elements that end where one of the same group begins.
+/// Elements whose end tag is implied where a sibling of the same group begins.
 const SIBLINGS: [&[&[u8]]; 4] =
     [&[b"li"], &[b"dt", b"dd"], &[b"td", b"th", b"tr"], &[b"option", b"optgroup"]];
 
-/// The elements that contain these groups.
+/// The elements that enclose these groups.
 const LISTS: [&[u8]; 5] = [b"ul", b"ol", b"dl", b"table", b"select"];
 
-/// The number of open elements that are searched for the list of an item.
+/// How many open elements are searched for the list around an item. Bounds the work for deep
+/// nesting.
 const ITEM_DEPTH_MAX: usize = 64;
 
 /// The size of unreadable text, in pixels.
@@ -31,17 +32,17 @@ const SIZE_HIDDEN: f64 = 1.5;
 /// The opacity of unreadable text.
 const OPACITY_HIDDEN: f64 = 0.05;
 
-/// Text this far to the left of the page or above it, in pixels, is outside.
+/// Text at this offset from the left or top edge, in pixels, is outside of the page.
 const OUTSIDE: f64 = -500.0;
 
 /// Follows the tags of a page.
 #[derive(Default)]
 pub struct Sight {
-    /// The open elements within an invisible one, which is the first.
+    /// The open elements from the outermost invisible element inwards. Empty where text is visible.
     open: Vec<Vec<u8>>,
     /// Whether the contents are text, which only the declaration of the element hides.
     is_text: bool,
-    /// The number of open drawings, and of open texts in them.
+    /// The number of open drawings, and of open text elements in drawings.
     drawings: usize,
     drawn_texts: usize,
 }
@@ -52,11 +53,11 @@ const DRAWN_TEXTS: [&[u8]; 2] = [b"text", b"foreignobject"];
 /// The visibility of a place in a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
-    /// Its text is visible.
+    /// The text is visible.
     Yes,
-    /// Nothing is visible, and its text is not part of the page.
+    /// The contents are not text of the page.
     NoText,
-    /// Nothing is visible, although it has text.
+    /// The text is invisible.
     Hidden,
 }
 
@@ -84,7 +85,7 @@ impl Sight {
             self.drawn_texts += usize::from(is_text);
         }
         if !self.open.is_empty() {
-            // In an element without text, only its own end counts.
+            // In an element without text, only the end tag of the same element counts.
             if has_end && (self.is_text || self.open[0] == name) {
                 self.open.push(name.to_vec());
             }
@@ -107,8 +108,8 @@ impl Sight {
         }
         match self.open.iter().rposition(|open| open == name) {
             Some(at) => self.open.truncate(at),
-            // It ends an outer element, and with it all elements inside; the end of a paragraph may
-            // be anywhere.
+            // The end tag of an outer element also ends the elements inside. `</p>` is excluded,
+            // because a stray end of a paragraph may occur anywhere.
             None if self.is_text && name != b"p" && !WITHIN_LINES.contains(&name) => {
                 self.open.clear()
             }
@@ -116,7 +117,7 @@ impl Sight {
         }
     }
 
-    /// Returns whether the invisible element has ended where another begins, without an end tag.
+    /// Returns whether `name` implies the end of the invisible element, which lacks an end tag.
     fn ends_before(&self, name: &[u8]) -> bool {
         let Some(first) = self.open.first().filter(|_| self.is_text) else { return false };
         if first == b"p" {
@@ -132,8 +133,8 @@ impl Sight {
     }
 }
 
-/// Returns whether an element declares itself invisible. Scripts reveal whole pages that are hidden
-/// at first.
+/// Returns whether an element declares itself invisible. Does not apply to a whole page, because a
+/// script usually reveals the page.
 fn hides<S: html5gum::SpanBound>(tag: &StartTag<S>) -> bool {
     let is_page = [&b"html"[..], b"body"].contains(&tag.name.as_slice());
     let has = |name: &[u8]| tag.attributes.contains_key(name);
@@ -149,7 +150,7 @@ fn hides_by(style: &str) -> bool {
     let value = |name: &str| {
         let mut declarations =
             style.rsplit(';').filter_map(|declaration| declaration.split_once(':'));
-        // Of several declarations, the last counts.
+        // The last declaration of a property counts.
         let value = declarations.find(|(found, _)| *found == name);
         value.map(|(_, value)| value.trim_end_matches("!important"))
     };
@@ -167,7 +168,7 @@ fn hides_by(style: &str) -> bool {
         || is_without_size(&value)
 }
 
-/// Returns the number that a value of a style begins with, of a percentage the fraction.
+/// Returns the number at the beginning of a style value. A percentage becomes a fraction.
 fn number(value: &str) -> Option<f64> {
     let digits = value.trim_start_matches(|c: char| c.is_ascii_digit() || ".-+".contains(c));
     let number: f64 = value[..value.len() - digits.len()].parse().ok()?;
@@ -210,8 +211,8 @@ fn is_without_size<'a>(value: &dyn Fn(&str) -> Option<&'a str>) -> bool {
         || (is_cut && ["height", "max-height", "width", "max-width"].into_iter().any(is_small))
 }
 
-/// Returns the number of letters of an article that a page has only in its data for search engines
-/// (JSON-LD), if the page shows fewer words.
+/// Returns the number of letters of an article that only the page's data for search engines
+/// (JSON-LD) contains, or 0 if the page itself shows as many words.
 pub fn article_in_data(page: &str, pieces: &[Piece]) -> usize {
     const ARTICLE: &[u8] = b"\"articleBody\"";
     let Some(at) = memchr::memmem::find(page.as_bytes(), ARTICLE) else { return 0 };
@@ -229,7 +230,7 @@ pub fn article_in_data(page: &str, pieces: &[Piece]) -> usize {
     }
 }
 
-/// Returns the number of invisible characters in some pieces.
+/// Returns the total number of invisible characters.
 pub fn hidden_in(pieces: &[Piece]) -> usize {
     let hidden = pieces.iter().map(|piece| match piece {
         Piece::Hidden(letters) => *letters,

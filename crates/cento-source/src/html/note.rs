@@ -1,9 +1,9 @@
 //! Marks of notes and numbers of verses between the words of a sentence.
 //!
-//! A raised number or sign at the end of a word, or a raised link, is the mark of a note, and no
-//! text: the same text in another form has its notes in another place. Powers, ordinals and
-//! formulas (10^3, 2nd, x^2, m^2) are text. Raised numbers before words are those of verses if they
-//! count up, and isotopes otherwise.
+//! A raised number or sign at the end of a word, or a raised link, marks a note. Marks are removed,
+//! because a different edition of the text numbers its notes differently. Powers, ordinals and
+//! formulas (10^3, 2nd, x^2, m^2) are text. Raised numbers before words are verse numbers if the
+//! numbers count up, and isotopes otherwise.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use super::{Piece, Place};
 #[derive(Default)]
 pub struct Marks {
     is_in_link: bool,
-    /// The link says that it is the mark of a note, and its style raises it.
+    /// The link is declared as a note mark, which style sheets raise.
     is_in_mark: bool,
     raised: usize,
 }
@@ -62,14 +62,14 @@ impl Marks {
     }
 }
 
-/// The shortest word that a raised number without a link marks: shorter ones are units and
-/// variables.
+/// The minimum length of a word that a raised number without a link can mark. Shorter words are
+/// units and variables.
 const WORD_LETTERS_MIN: usize = 3;
 
-/// The most characters of a raised link that marks a note.
+/// The maximum length of a raised link that marks a note, in characters.
 const LINK_CHARS_MAX: usize = 6;
 
-/// Fewer raised numbers before words are not those of verses.
+/// The minimum number of raised numbers that are taken for verse numbers.
 const VERSES_MIN: usize = 3;
 
 /// Removes the marks of notes and the numbers of verses.
@@ -111,7 +111,7 @@ fn is_inline(piece: &Piece) -> bool {
     matches!(piece, Piece::Tag { place: Place::Line | Place::WordEnd, .. } | Piece::Hidden(_))
 }
 
-/// Returns the pieces from a raised text to the last one of the same mark.
+/// Returns the range of pieces from a raised text to the end of its mark.
 fn raised_from(pieces: &[Piece], start: usize) -> Range<usize> {
     let mut end = start + 1;
     for (at, piece) in pieces.iter().enumerate().skip(start + 1) {
@@ -124,7 +124,7 @@ fn raised_from(pieces: &[Piece], start: usize) -> Range<usize> {
     start..end
 }
 
-/// Removes a mark, with the spaces around it: the word before it has this end.
+/// Removes a mark and the spaces around the mark. The word before the mark ends with `end`.
 fn remove(pieces: &mut [Piece], range: Range<usize>, end: Place) {
     let before = pieces[..range.start].iter().rev().take_while(|piece| is_inline(piece)).count();
     for piece in &mut pieces[range.start - before..range.end] {
@@ -136,16 +136,16 @@ fn remove(pieces: &mut [Piece], range: Range<usize>, end: Place) {
     }
 }
 
-/// A raised text and its surroundings.
+/// A raised text with its surroundings.
 struct Mark {
     text: String,
     is_link: bool,
-    /// Its number, if it is nothing else.
+    /// The number, if the text is only a number.
     number: Option<u32>,
-    /// The letters of the word before it, and the character at its end; none after a space.
+    /// The length of the word before the mark, and its last character. `None` after a space.
     word_letters: usize,
     before: Option<char>,
-    /// The character after it; none if that is a space.
+    /// The character after the mark. `None` before a space.
     after: Option<char>,
 }
 
@@ -173,14 +173,14 @@ impl Mark {
         }
     }
 
-    /// Returns whether it is a number at the beginning of a word.
+    /// Returns whether the mark is before a word, like a verse number.
     fn begins_word(&self) -> bool {
         let is_open = |c: char| "([\"'\u{201c}\u{2018}\u{ab}".contains(c);
         self.before.is_none_or(is_open)
             && self.after.is_some_and(|c| c.is_alphabetic() || is_open(c))
     }
 
-    /// Returns whether it is the mark of a note.
+    /// Returns whether the raised text marks a note.
     fn is_of_note(&self) -> bool {
         let all = |is: &dyn Fn(char) -> bool| !self.text.is_empty() && self.text.chars().all(is);
         let is_sign = |c: char| "*\u{2020}\u{2021}\u{a7}\u{b6}".contains(c);
@@ -205,7 +205,7 @@ impl Mark {
     }
 }
 
-/// Returns the nearest text among pieces in a line; empty if the line ends before.
+/// Returns the nearest text in the line, or an empty text if the line ends first.
 fn text_of<'a>(mut pieces: impl Iterator<Item = &'a Piece>) -> &'a str {
     match pieces.find(|piece| !is_inline(piece)) {
         Some(Piece::Text { text, .. }) => text,

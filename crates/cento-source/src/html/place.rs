@@ -4,27 +4,27 @@ use html5gum::StartTag;
 
 use super::hidden::VOID;
 
-/// Elements beside the content: menus, remarks at the side, the foot of the page, things to press.
-/// A `form` is content, because whole pages are in one.
+/// Elements beside the content: menus, side remarks, footers, controls. A `form` counts as content,
+/// because some sites wrap whole pages in a form.
 const BESIDE: [&[u8]; 7] = [b"aside", b"button", b"dialog", b"footer", b"menu", b"nav", b"select"];
 
-/// The roles of elements that are the same.
+/// ARIA roles with the same meaning as the elements.
 const ROLES: [&[u8]; 4] = [b"complementary", b"contentinfo", b"navigation", b"search"];
 
 /// The place of a text in a page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PlaceInPage {
-    /// It is the title, which is not in the page.
+    /// In the title, which the page does not display.
     pub is_title: bool,
-    /// It is in a link.
+    /// In a link, as most words of menus are.
     pub is_link: bool,
-    /// It is raised above the line.
+    /// Raised above the line.
     pub is_raised: bool,
-    /// It is in an element beside the content.
+    /// In an element beside the content.
     pub is_beside: bool,
-    /// The number of the outermost `article` around it.
+    /// The number of the outermost enclosing `article`.
     pub article: Option<usize>,
-    /// The number of the outermost `main` around it.
+    /// The number of the outermost enclosing `main`.
     pub main: Option<usize>,
 }
 
@@ -35,21 +35,21 @@ pub struct Places {
     beside: Option<Outermost>,
     article: Option<Outermost>,
     main: Option<Outermost>,
-    /// The number of elements so far that articles are numbered by.
+    /// Counts elements, to number articles.
     count: usize,
 }
 
-/// An element that counts only where it is not in one of its kind.
+/// The outermost of nested elements of a kind.
 struct Outermost {
     name: Vec<u8>,
     /// The number of open elements of this name from there on.
     open: usize,
-    /// The piece of the page that it begins at.
+    /// The index of the first piece in the element.
     from: usize,
 }
 
 impl Outermost {
-    /// Takes a tag in `element`, or that begins it.
+    /// Records a start tag. `is_one` says that the tag belongs to the kind.
     fn start(element: &mut Option<Outermost>, name: &[u8], is_one: bool, from: usize) {
         match element {
             Some(element) => element.open += usize::from(element.name == name),
@@ -74,8 +74,8 @@ impl Places {
         self.now
     }
 
-    /// Returns the piece where an element beside the content begins that has no end: the rest of
-    /// the page is not in it.
+    /// Returns the first piece of an element beside the content that never ends. The caller then
+    /// ignores the element, because it would swallow the remaining page.
     pub fn endless(&self) -> Option<usize> {
         self.beside.as_ref().map(|element| element.from)
     }
@@ -86,7 +86,7 @@ impl Places {
         let has = |attribute: &[u8]| tag.attributes.contains_key(attribute);
         match name {
             b"title" => self.now.is_title = true,
-            // The others are marks that links lead to, and often have no end.
+            // Other `a` elements are targets of links, and often lack an end tag.
             b"a" => self.now.is_link = has(b"href") || !(has(b"name") || has(b"id")),
             _ => {}
         }

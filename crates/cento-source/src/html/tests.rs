@@ -8,12 +8,12 @@ fn shown(page: &[u8], encoding: Option<&str>, html: Html) -> String {
     text_of(page, EncodingLabel::of(encoding, None), html).unwrap().0
 }
 
-/// Returns the text with one space for each run of white space, none at the ends.
+/// Collapses white space, because only words are compared.
 fn collapsed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Pieces of pages, among them pieces that tokenizers stumble over.
+/// Fragments of pages, among them fragments that confuse tokenizers.
 const PIECES: &[&str] = &[
     "<p>",
     "</p>",
@@ -86,7 +86,7 @@ fn check_origins(page: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Returns the text that a tokenizer makes of a text without tags.
+/// Returns the tokenizer's result for a text without tags.
 fn decoded_text(text: &str) -> String {
     let parts = text.split_inclusive("</>").map(|part| part.trim_end_matches("</>"));
     parts.map(decoded).collect()
@@ -108,7 +108,7 @@ proptest! {
 
 #[test]
 fn raw_text_has_no_references_and_no_tags() {
-    // It was taken for text, where references are decoded and CR is dropped.
+    // Raw text was decoded like other text: references were decoded and CR was dropped.
     check_origins("<xmp></>&amp;\r").unwrap();
     check_origins("<title></>&amp;").unwrap();
     assert_eq!(shown(b"<xmp></>&amp;\r", None, Html::All), "</>&amp;");
@@ -166,7 +166,7 @@ fn the_colours_of_a_program_do_not_tear_the_content_apart() {
 
 #[test]
 fn markup_around_words_takes_none_of_them() {
-    // Only the first words of each were read.
+    // Only the first words of each paragraph were read.
     let words = "the ferry carried farmers children and sheep for two hundred years before the \
                  bridge was built and its last pilot kept a diary of every crossing until the \
                  end";
@@ -183,7 +183,7 @@ fn markup_around_words_takes_none_of_them() {
         let expected = collapsed(&shown(paragraph.as_bytes(), None, Html::All));
         assert_eq!(collapsed(&shown(page.as_bytes(), None, Html::Content)), expected);
     }
-    // Each is a paragraph of its own.
+    // Each cell is a paragraph.
     let page = format!("<html><table>{}</table>", each("<tr><td>", "</td></tr>"));
     assert_eq!(collapsed(&shown(page.as_bytes(), None, Html::Content)), words);
 }
@@ -197,7 +197,8 @@ const MENU: &str = "<nav><p>All our pages</p><a href=/>Home</a></nav>\
 
 #[test]
 fn tables_talk_and_short_paragraphs_around_the_core_are_content() {
-    // They were left out, so that pages that differ in nothing else were exact duplicates.
+    // The table and the talk were skipped, so pages that differed only there became exact
+    // duplicates.
     let row = |n: i32| format!("<tr><td>{n} March</td><td>brig Anna</td><td>coal</td></tr>");
     let table = format!("<table>{}</table><p>An end.</p>", (1..30).map(row).collect::<String>());
     let talk = "<div>A: Who?</div><div>B: The pilot.</div>".repeat(30);
@@ -233,10 +234,10 @@ fn menus_within_an_article_and_beside_it_are_left_out() {
     let text = shown(page.as_bytes(), None, Html::Content);
     let expected = shown(format!("{PARAGRAPHS}<p>He died.</p>").as_bytes(), None, Html::All);
     assert_eq!(text, expected);
-    // An element that cannot have an end is no menu around the rest.
+    // A void element cannot be a menu around the remaining page.
     let marked = page.replacen("<main>", "<main><input role=navigation>", 1);
     assert_eq!(shown(marked.as_bytes(), None, Html::Content), expected);
-    // It has no end, so it says nothing of the rest.
+    // The menu never ends, so it must not swallow the remaining page.
     let page = format!("<nav><a href=/>Home</a>{PARAGRAPHS}");
     let text = shown(page.as_bytes(), None, Html::Content);
     assert!(text.ends_with("is his own."), "{text}");

@@ -1,14 +1,14 @@
-//! Invalid JSON that other programs write, as they mean it.
+//! Repairs invalid JSON that programs commonly write.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::charset;
 
-/// Returns a line as its writer meant it, if it is invalid JSON for one of these reasons: invalid
-/// numbers (`NaN`, `Infinity`, as Python writes them, become `null`); in strings, halves of
-/// surrogate pairs (U+FFFD) and raw control characters (as if escaped); bytes that are not UTF-8; a
-/// comma at its end.
+/// Returns a line as its writer meant it. Repairs invalid numbers (Python writes `NaN` and
+/// `Infinity`, which become `null`), halves of surrogate pairs (U+FFFD), raw control characters in
+/// strings (escaped), bytes that are not UTF-8, and a comma at the end. Returns `None` if nothing
+/// was repaired.
 pub fn repaired(line: &[u8]) -> Option<String> {
     let text = charset::record_text(line);
     let line = text.trim_end();
@@ -38,8 +38,8 @@ pub fn repaired(line: &[u8]) -> Option<String> {
     is_changed.then_some(repaired)
 }
 
-/// Returns the length of the escape that a text begins with, and its valid form: half of a
-/// surrogate pair alone encodes no character.
+/// Returns the length of the leading escape, and a valid form. A lone half of a surrogate pair
+/// encodes no character, so it becomes U+FFFD.
 fn escape(text: &str) -> (usize, &str) {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
@@ -55,7 +55,7 @@ fn escape(text: &str) -> (usize, &str) {
     (len, &text[..len])
 }
 
-/// Returns the length of a possible invalid number, and its valid form.
+/// Returns the length of an invalid number at the beginning, and a valid form.
 fn number(text: &str) -> (usize, &str) {
     for name in ["NaN", "Infinity", "-Infinity"] {
         let is_whole = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric());

@@ -87,7 +87,7 @@ fn a_line_with_parts_is_a_document_of_them() {
     let parts = r#"[{"name":"a.c","text":"x"},{"text":"y\n","name":"b.c"}]"#;
     let document = parsed(&format!(r#"{{"id":"i","parts":{parts}}}"#)).unwrap();
     assert_eq!(document, Document::of_parts("i", [("a.c", "x"), ("b.c", "y\n")]));
-    // A foreign record may have such a field beside its text.
+    // Foreign records may have a field of this name beside their text.
     let document = parsed(r#"{"text":"a","id":"i","parts":[1,2]}"#).unwrap();
     assert_eq!(document, Document::new("i", "a"));
     let refused =
@@ -233,7 +233,7 @@ proptest! {
     }
 }
 
-/// Returns all lines with their numbers, and the numbers of those too long.
+/// Returns all lines with their numbers, and the numbers of lines that are too long.
 fn lines_of(inner: impl Read, max: usize) -> (Vec<(u64, Vec<u8>)>, Vec<u64>) {
     let (mut lines, mut too_long) = (Vec::new(), Vec::new());
     let end = read_lines(inner, max, |read| {

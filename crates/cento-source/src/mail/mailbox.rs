@@ -1,8 +1,9 @@
-//! The mails of a mailbox.
+//! Cuts a mailbox into mails.
 //!
-//! The iterator of mail-parser holds a message of any length, so mailboxes are cut here. A line
-//! `From ` begins a mail if it has a time and an empty line before it, or a header after it: some
-//! programs write no date, others no empty line. MMDF has lines of four control characters instead.
+//! mail-parser's iterator holds messages of any length, so this module cuts mailboxes itself. A
+//! line `From ` begins a mail if it has a time and follows an empty line, or if a header follows.
+//! Some programs write no date, and others no empty line. MMDF uses lines of four control
+//! characters.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
@@ -18,8 +19,8 @@ pub enum InMailbox {
     TooLong(u64),
 }
 
-/// Cuts a mailbox (mbox) into its mails, until `emit` breaks off. A mail much longer than
-/// `bytes_max` is skipped without being held.
+/// Cuts a mailbox (mbox) into mails, until `emit` breaks off. A mail much longer than `bytes_max`
+/// is skipped without being held.
 ///
 /// # Errors
 /// When the stream cannot be read further. The complete mails before have been emitted.
@@ -28,12 +29,12 @@ pub fn read_mailbox(
     bytes_max: usize,
     mut emit: impl FnMut(InMailbox) -> ControlFlow<()>,
 ) -> io::Result<ControlFlow<()>> {
-    /// The maximum number of bytes of a long line that are held at a time.
+    /// The maximum size of a piece of a long line, in bytes.
     const PIECE_BYTES_MAX: u64 = 64 << 10;
     let mut stream = BufReader::new(stream);
     let mut mails = Mails { bytes_max, emit: &mut emit, number: 0, mail: None };
     let mut at = LineStart::default();
-    // A line that separates mails if a header follows.
+    // A possible separator, which counts only if a header follows.
     let mut candidate: Option<Vec<u8>> = None;
     loop {
         let mut piece = Vec::new();
@@ -77,7 +78,7 @@ pub fn read_mailbox(
     }
 }
 
-/// The place in a mailbox after a line or a piece of one.
+/// The position after a line, or after a piece of a long line.
 struct LineStart {
     begins_line: bool,
     follows_empty: bool,
@@ -93,14 +94,14 @@ impl Default for LineStart {
 struct Mails<'a> {
     bytes_max: usize,
     emit: &'a mut dyn FnMut(InMailbox) -> ControlFlow<()>,
-    /// The number of mails that have ended.
+    /// The number of complete mails.
     number: u64,
-    /// The mail that is read, or `Err` if it is too long; none before the first separator.
+    /// The current mail, or `Err` if it is too long. `None` before the first separator.
     mail: Option<Result<Vec<u8>, ()>>,
 }
 
 impl Mails<'_> {
-    /// Ends the mail and begins the next one.
+    /// Ends the current mail and begins a new one.
     fn begin(&mut self) -> ControlFlow<()> {
         let flow = self.end();
         self.mail = Some(Ok(Vec::new()));
@@ -119,10 +120,10 @@ impl Mails<'_> {
         (self.emit)(found)
     }
 
-    /// Adds a line or a piece of one.
+    /// Adds a line, or a piece of a long line.
     fn add(&mut self, piece: &[u8], begins_line: bool) {
         let Some(Ok(mail)) = &mut self.mail else { return };
-        // A text line that looks like the line before a mail is marked.
+        // mbox marks a line of text that resembles a separator with `>`.
         let marks = piece.iter().take_while(|&&byte| byte == b'>').count();
         let is_marked = begins_line && marks > 0 && piece[marks..].starts_with(b"From ");
         mail.extend_from_slice(&piece[usize::from(is_marked)..]);
@@ -161,7 +162,7 @@ mod tests {
         assert_eq!(mails(&format!("{dated}\n{one}{dated}\n{two}")), [one, two]);
         let mark = "\x01\x01\x01\x01\n";
         assert_eq!(mails(&format!("{mark}{one}{mark}{mark}{two}{mark}")), [one, two]);
-        // Lines of a text.
+        // These lines belong to a text.
         for line in ["From here on\nit goes\n", "From \nhere\n", "From x at 12:00 it\ngoes\n"] {
             let text = format!("{one}{line}");
             assert_eq!(mails(&format!("{dated}\n{text}")), [text], "{line}");

@@ -49,7 +49,7 @@ fn results_come_in_the_order_of_the_input_whatever_the_number_of_threads() {
     assert_eq!(one.len(), 20_000);
     assert!(one.iter().enumerate().all(|(i, line)| line.starts_with(&format!("{i} "))));
     assert_eq!(run_all(&config(), &options(4, 1 << 30), &inputs), one);
-    // A bound so small that every chunk passes alone.
+    // The bound is so small that every chunk passes alone.
     assert_eq!(run_all(&config(), &options(4, 1), &inputs), one);
 }
 
@@ -57,8 +57,8 @@ fn results_come_in_the_order_of_the_input_whatever_the_number_of_threads() {
 fn unneeded_texts_are_not_handed_on_but_their_lengths_are() {
     let dir = tempfile::tempdir().unwrap();
     let mut inputs = corpus(&dir, 200);
-    // Three bytes that decompose to four words each: so large a number of fingerprints that it
-    // is signed once more, alone.
+    // Three bytes decompose to four words each. The fingerprints of the document exceed
+    // the usual memory, so the document is signed a second time, alone.
     let large = dir.path().join("large.txt");
     std::fs::write(&large, "\u{fdfa} ".repeat(1 << 16)).unwrap();
     inputs.push(large);
@@ -93,7 +93,7 @@ fn unneeded_texts_are_not_handed_on_but_their_lengths_are() {
 #[test]
 fn files_that_are_handed_on_together_keep_their_order() {
     let dir = tempfile::tempdir().unwrap();
-    // Most are small; some are larger than a batch, or left out.
+    // Most files are small. Some exceed a batch, or are skipped.
     for i in 0..300 {
         let words = if i % 70 == 5 { 20_000 } else { i % 40 };
         std::fs::write(dir.path().join(format!("{i:03}.txt")), "words ".repeat(words)).unwrap();
@@ -137,7 +137,7 @@ fn a_run_that_is_dropped_ends_its_threads() {
 
 #[test]
 fn a_panic_outside_of_a_document_ends_the_run_with_an_error() {
-    // The part that the thread held never came, and the run never ended.
+    // The item of the panicking thread never arrived, and the run did not end.
     let dir = tempfile::tempdir().unwrap();
     let inputs = corpus(&dir, 20_000);
     let is_known: IsKnown = Arc::new(|document, _| {

@@ -1,6 +1,6 @@
-//! Commands of LaTeX.
+//! Tables of LaTeX commands.
 
-/// Commands with arguments that are not text, and their number.
+/// Commands whose arguments are not text, with the number of arguments.
 pub const WITHOUT_TEXT: [(&str, usize); 57] = [
     ("addbibresource", 1),
     ("addcontentsline", 3),
@@ -61,7 +61,7 @@ pub const WITHOUT_TEXT: [(&str, usize); 57] = [
     ("vspace", 1),
 ];
 
-/// Commands that produce letters.
+/// Commands that produce a letter.
 pub const LETTERS: [(&str, char); 15] = [
     ("ss", '\u{df}'),
     ("o", '\u{f8}'),
@@ -80,7 +80,7 @@ pub const LETTERS: [(&str, char); 15] = [
     ("j", 'j'),
 ];
 
-/// Commands that put a mark on the next letter.
+/// Commands that put an accent on the next letter.
 pub const ACCENTS: [(&str, char); 13] = [
     ("`", '\u{300}'),
     ("'", '\u{301}'),

@@ -1,24 +1,24 @@
-//! Macros that a text of LaTeX defines.
+//! Macros that a LaTeX source defines.
 //!
-//! Only macros without arguments are known: names of firms, persons and terms. Their texts are made
-//! once, with those of the macros defined before, so that macros within macros cost nothing.
+//! Only macros without arguments are expanded, such as names of firms, persons and terms. Each text
+//! is made once, with the macros defined before, so that nested macros cost nothing.
 
 use std::collections::HashMap;
 
 use super::option::bracketed;
 use super::plain;
 
-/// Longer definitions are not expanded: they are layout.
+/// The maximum size of an expanded definition, in bytes. Longer definitions are layout.
 const BODY_BYTES_MAX: usize = 200;
 
-/// Commands that define a macro.
+/// Commands that define macros.
 const DEFINITIONS: [&str; 5] =
     ["newcommand", "renewcommand", "providecommand", "DeclareRobustCommand", "def"];
 
 /// The texts of macros, by their names.
 pub type Definitions = HashMap<String, String>;
 
-/// Returns the macros that a text defines.
+/// Returns the texts of the macros that a source defines.
 pub fn definitions(source: &str) -> Definitions {
     let mut found = Definitions::new();
     for at in memchr::memchr_iter(b'\\', source.as_bytes()) {
@@ -36,8 +36,7 @@ pub fn definitions(source: &str) -> Definitions {
     found
 }
 
-/// Returns the name and the body of a macro without arguments, from the source after the command
-/// that defines it.
+/// Returns the name and body of a macro without arguments. `rest` follows the defining command.
 fn definition(rest: &str) -> Option<(&str, &str)> {
     let rest = rest.strip_prefix('*').unwrap_or(rest).trim_start_matches(' ');
     let is_braced = rest.starts_with('{');

@@ -1,15 +1,16 @@
-//! Is the text in brackets after a command an option, or does a reader see it?
+//! Decides whether brackets after a command are an option, which is invisible, or text.
 //!
-//! Only the definition of a command says whether it takes options. So brackets go where a known
-//! command takes them, and after other commands where they look like options before an argument.
-//! Everything else is text: prose in brackets that disappeared would be hidden from a comparison.
+//! Only the definition of a command says whether it takes options. Brackets are removed after
+//! commands that are known to take options, and after other commands if they look like options and
+//! an argument follows. Everything else is text, because a wrongly removed bracket would hide prose
+//! from a comparison.
 
-/// Maximum size of an option in bytes, about a line; lists such as those of `\usepackage` may be
+/// The maximum size of an option in bytes, about a line. Lists, as for `\usepackage`, may be
 /// longer.
 const OPTION_BYTES_MAX: usize = 120;
 
-/// Commands with an option before an argument that is text: the option is a short title, a number,
-/// a length or a name.
+/// Commands with an option before a text argument. The option is a short title, a number, a length
+/// or a name.
 const BEFORE_TEXT: [&str; 37] = [
     "author",
     "caption",
@@ -50,7 +51,7 @@ const BEFORE_TEXT: [&str; 37] = [
     "unit",
 ];
 
-/// Commands with an option that need no argument after it.
+/// Commands whose option needs no argument after the brackets.
 const ALONE: [&str; 22] = [
     "addplot",
     "clip",
@@ -101,13 +102,13 @@ const ENVIRONMENTS: [&str; 18] = [
 /// Keys of options whose values a reader sees.
 const SEEN_KEYS: [&str; 5] = ["caption", "note", "notes", "subtitle", "title"];
 
-/// Units of TeX.
+/// Units of length in TeX.
 const UNITS: [&str; 12] = ["pt", "pc", "in", "bp", "cm", "mm", "dd", "cc", "sp", "ex", "em", "mu"];
 
 /// Where an option may be.
 #[derive(Debug, Clone, Copy)]
 pub enum Owner<'a> {
-    /// After the name of a command, which takes arguments that are not text if it is set.
+    /// After a command. The flag says that the command takes arguments without text.
     Command(&'a str, bool),
     /// After the name of an environment.
     Environment(&'a str),
@@ -115,12 +116,12 @@ pub enum Owner<'a> {
     Break,
 }
 
-/// Maximum number of options in a row: the search for the argument after them begins at each.
+/// The maximum number of options in a row, because each starts a search for the argument.
 const OPTIONS_MAX: usize = 4;
 
-/// Returns the number of bytes of the options that the text begins with, which are not text.
+/// Returns the number of bytes of leading options, which are not text.
 pub fn options(near: &str, owner: Owner<'_>, is_formula: bool) -> usize {
-    // The end of a formula is the end of an option in it.
+    // An option in a formula ends within the formula.
     let end = near.find('$').filter(|_| is_formula).unwrap_or(near.len());
     let near = &near[..end];
     let mut len = 0;
@@ -138,7 +139,7 @@ pub fn options(near: &str, owner: Owner<'_>, is_formula: bool) -> usize {
 
 fn is_option(inner: &str, rest: &str, owner: Owner<'_>, is_formula: bool) -> bool {
     let is_short = inner.len() <= OPTION_BYTES_MAX || is_list(inner);
-    // Another option may be between this one and the argument.
+    // Further options may precede the argument.
     let mut after = rest;
     for _ in 1..OPTIONS_MAX {
         after = &after[bracketed(after, b'[', b']').unwrap_or(0)..];
@@ -156,8 +157,8 @@ fn is_option(inner: &str, rest: &str, owner: Owner<'_>, is_formula: bool) -> boo
     }
 }
 
-/// Returns the size of the brackets of a kind that the text begins with, with their contents.
-/// They are closed within their paragraph, and not in braces or a formula that begins in them.
+/// Returns the size of the leading brackets with their contents. Closing brackets count only in the
+/// same paragraph, and outside of braces and formulas that begin inside.
 pub fn bracketed(text: &str, open: u8, close: u8) -> Option<usize> {
     if text.as_bytes().first() != Some(&open) {
         return None;
@@ -172,7 +173,7 @@ pub fn bracketed(text: &str, open: u8, close: u8) -> Option<usize> {
             b'\n' if line_is_empty => return None,
             b'$' if is_option => is_formula = !is_formula,
             b'{' if is_option => braces += 1,
-            // The argument that the option would be in ends.
+            // The brace closes the argument around the brackets.
             b'}' if is_option && braces == 0 => return None,
             b'}' if is_option => braces -= 1,
             _ if is_formula || braces > 0 => {}
@@ -190,7 +191,7 @@ pub fn bracketed(text: &str, open: u8, close: u8) -> Option<usize> {
     None
 }
 
-/// Splits at the commas that are not in braces.
+/// Splits at commas outside of braces.
 fn pieces(inner: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
     inner
@@ -221,7 +222,7 @@ fn is_list(inner: &str) -> bool {
     })
 }
 
-/// Returns whether a setting has text that a reader sees.
+/// Returns whether a setting contains visible text.
 fn shows_text(inner: &str) -> bool {
     pieces(inner).filter_map(setting).any(|(key, _)| SEEN_KEYS.contains(&key))
 }
@@ -238,7 +239,8 @@ fn has_form(inner: &str) -> bool {
     pieces(inner).all(|piece| is_place(piece) || is_length(piece) || is_setting(piece))
 }
 
-/// Returns whether this is a number with a unit or a command, such as `-1.5ex` and `.5\textwidth`.
+/// Returns whether a text is a number with a unit or a command, such as `-1.5ex` and
+/// `.5\textwidth`.
 fn is_length(piece: &str) -> bool {
     let unit = piece.trim_start_matches(|c: char| c.is_ascii_digit() || "+-. ".contains(c));
     let has_number = unit.len() < piece.len();

@@ -1,4 +1,4 @@
-//! The formats of archives.
+//! Opens archives and documents that are zip files.
 
 #[cfg(feature = "archives")]
 use std::io::Seek;
@@ -23,10 +23,10 @@ use cento::Error;
 #[cfg(not(feature = "archives"))]
 use cento::Refusal;
 
-/// The ending of names that promise an archive, if the file is a zip file at all.
+/// The extension of zip archives.
 const ZIP: &str = ".zip";
 
-/// The endings of the names of documents that are zip files.
+/// Extensions of documents that are zip files.
 const ZIP_DOCUMENTS: [&str; 10] =
     [".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".odt", ".odp", ".ott", ".epub"];
 
@@ -57,7 +57,7 @@ impl Reader<'_> {
             Ok(ZipForm::Java) => self.skip(place, "it is a Java archive"),
             Ok(ZipForm::Unread(why)) => self.skip(place, why),
             Ok(ZipForm::Document) => self.document(place, start, Source::of(file)),
-            // A damaged file may still be readable to its own parser.
+            // The document's own parser may still read a damaged file.
             Err(_)
                 if has_ending(name, &ZIP_DOCUMENTS)
                     || (sniff::begins_as_document(start) && !has_ending(name, &[ZIP])) =>
@@ -70,7 +70,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a zip file, which is a document if its beginning declares it.
+    /// Reads a zip file that is a document. This build cannot read archives.
     #[cfg(not(feature = "archives"))]
     pub(super) fn zip(
         &mut self,
@@ -118,7 +118,7 @@ impl Reader<'_> {
         self.refuse_archive(place)
     }
 
-    /// Refuses an archive: it is not text.
+    /// Refuses an archive, because this build cannot read archives.
     #[cfg(not(feature = "archives"))]
     fn refuse_archive(&mut self, place: &str) -> ControlFlow<()> {
         let subject = "it is an archive, and reading it";

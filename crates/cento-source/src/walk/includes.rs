@@ -1,24 +1,24 @@
-//! The files that LaTeX files include.
+//! Finds the files that LaTeX files include.
 //!
-//! A chapter is a document of its own, so that passages have its lines and nothing is read twice.
-//! If it is not among the files that are read, a part of the text is elsewhere, and the answer for
-//! the main file would look complete.
+//! Every chapter is a document of its own, so that passages have its line numbers and nothing is
+//! read twice. If a chapter is missing from the inputs, the report says so. Otherwise, the answer
+//! for the main file would look complete.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::format::has_ending;
 
-/// Why an included file is listed that is not among the inputs.
+/// The reason why an included file is listed that is not among the inputs.
 pub const INCLUDED: &str = "a LaTeX file includes it, and it is read only if you name it";
 
-/// The maximum number of inclusions of one file that are looked for: a book has fewer chapters.
+/// The maximum number of inclusions examined per file. Books have fewer chapters.
 const INCLUSIONS_MAX: usize = 100;
 
-/// The commands that include a text.
+/// Commands that include a file.
 const COMMANDS: [&[u8]; 3] = [b"input{", b"include{", b"subfile{"];
 
-/// The LaTeX files that have been read, and those that they include.
+/// The LaTeX files read so far, with the files that they include.
 #[derive(Debug, Default)]
 pub struct Includes {
     read: HashSet<Arc<str>>,
@@ -28,14 +28,14 @@ pub struct Includes {
 
 #[derive(Debug)]
 struct Inclusion {
-    /// The directory of the file that includes.
+    /// The directory of the including file.
     directory: String,
-    /// The name, relative to the directory of the main file, with its ending.
+    /// The file name with extension, relative to the directory of the main file.
     name: String,
 }
 
 impl Includes {
-    /// Adds a file, if it is LaTeX by its name.
+    /// Records a file, if its name is the name of a LaTeX file.
     pub fn add(&mut self, place: &Arc<str>, bytes: &[u8]) {
         if !has_ending(place, crate::tex::FORMAT.endings) {
             return;
@@ -47,8 +47,8 @@ impl Includes {
         }
     }
 
-    /// Returns the places of the included files that have not been read, each once. The name is
-    /// relative to the main file, which may be in another directory than the one that includes.
+    /// Returns the places of included files that have not been read, each once. Names are relative
+    /// to the main file, which may be in a different directory than the including file.
     pub fn missing(&self) -> Vec<String> {
         let mut told = HashSet::new();
         let is_read = |name: &str| {
@@ -72,7 +72,7 @@ impl Includes {
     }
 }
 
-/// Returns the names of the LaTeX files that a source includes, but in comments.
+/// Returns the names of the LaTeX files that a source includes outside of comments.
 fn included(source: &[u8]) -> impl Iterator<Item = String> + '_ {
     memchr::memchr_iter(b'\\', source).filter_map(|at| {
         let rest = &source[at + 1..];

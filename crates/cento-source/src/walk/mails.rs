@@ -17,7 +17,7 @@ use crate::{Chunk, ChunkKind, EMPTY, Html, too_long, unread};
 use cento::Error;
 
 impl Reader<'_> {
-    /// Reads a mail, whose attachments are files in it.
+    /// Reads a mail, whose attachments are read as files.
     #[cfg(feature = "mail")]
     pub(super) fn mail(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
         match self.bytes(place, source) {

@@ -1,8 +1,7 @@
-//! Where the records of a web archive begin and end.
+//! Finds the boundaries of records in a web archive.
 //!
-//! A record ends where its length says, if the next one begins there. If not, its length is wrong,
-//! or something else stands between the two: the next head is searched for, first in the content
-//! that was read.
+//! A record ends at its declared length if a record follows there. Otherwise, the length is wrong
+//! or stray bytes follow. The next head is then searched for, first in the content already read.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -10,13 +9,13 @@ use super::{HEAD_BYTES_MAX, Kind};
 use crate::archive::cut_short;
 use crate::compressed::OF_NEXT_MEMBER;
 
-/// The number of bytes of a long line that are read at a time.
+/// The maximum size of a piece of a long line, in bytes.
 const PIECE_BYTES_MAX: u64 = 64 << 10;
 
-/// A stream of records.
+/// A stream that is cut into records.
 pub struct Records<R> {
     kind: Kind,
-    /// Bytes to read before those of the stream, from this place on.
+    /// Bytes that precede the stream, from `at` on.
     before: Vec<u8>,
     at: usize,
     stream: BufReader<R>,
@@ -24,7 +23,7 @@ pub struct Records<R> {
     begins_line: bool,
     /// A failure of the stream behind the bytes before.
     failure: Option<io::Error>,
-    /// The defect of the record that was read last, as a clause.
+    /// The defect of the last record, as a clause.
     defect: Option<String>,
     /// The number of bytes read when the stream failed last.
     failed_at: Option<u64>,
@@ -38,9 +37,9 @@ pub enum Found {
     Head(Vec<u8>),
     /// As many bytes as belong to no record.
     Gap(u64),
-    /// Damage, as a clause.
+    /// Damage in the stream, as a clause.
     Defect(String),
-    /// The end.
+    /// The end of the archive.
     End,
 }
 
@@ -61,7 +60,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Returns the next head, or what precedes it.
+    /// Returns the next head, or a report about bytes before the head.
     ///
     /// # Errors
     /// When the stream cannot be read further.
@@ -95,8 +94,8 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Returns the damage that caused an error, as a clause, if the stream can be read on: it
-    /// fails again at once if not.
+    /// Returns the damage behind an error, as a clause. A second error without progress is returned
+    /// as an error, because the stream then cannot be read further.
     fn damage(&mut self, error: io::Error) -> io::Result<String> {
         if self.failed_at.replace(self.read) == Some(self.read) {
             return Err(error);
@@ -105,7 +104,8 @@ impl<R: Read> Records<R> {
         Ok(error.to_string())
     }
 
-    /// Returns the content of a record with this length, or why it cannot be read, as a clause.
+    /// Returns the content of a record with this length, or the reason why it is unreadable, as a
+    /// clause.
     ///
     /// # Errors
     /// When the stream cannot be read further.
@@ -121,7 +121,7 @@ impl<R: Read> Records<R> {
             Ok(is_at_boundary) => is_at_boundary && is_whole,
             Err(error) => return self.damage(error).map(Err),
         };
-        // The rest of the same part is damaged, so its content cannot be trusted.
+        // The error is in the same compressed member, so the content cannot be trusted.
         if let Some(error) = self.failure.take_if(|error| error.kind() != OF_NEXT_MEMBER) {
             (self.before, self.at) = (Vec::new(), 0);
             return self.damage(error).map(Err);
@@ -152,7 +152,7 @@ impl<R: Read> Records<R> {
         loop {
             let line = match self.piece() {
                 Ok(line) => line,
-                // The record is whole, and the next one is damaged.
+                // The current record is complete, and the next record is damaged.
                 Err(error) if error.kind() == OF_NEXT_MEMBER => {
                     self.failure = Some(error);
                     return Ok(true);
@@ -169,7 +169,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Returns the place of the first head in some content.
+    /// Returns the offset of the first head in content.
     fn head_in(&self, content: &[u8]) -> Option<usize> {
         let starts = memchr::memchr_iter(b'\n', content).map(|at| at + 1);
         starts.into_iter().find(|&at| {
@@ -178,11 +178,11 @@ impl<R: Read> Records<R> {
         })
     }
 
-    /// Reads up to the end of a line, or of a piece of one.
+    /// Reads a line, or a piece of a long line.
     fn piece(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         if self.failure.is_some() {
-            // It is behind the bytes that were put back.
+            // The failure comes after the bytes that were put back.
             let rest = &self.before[self.at..];
             let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
             line.extend_from_slice(&rest[..end]);
@@ -210,7 +210,7 @@ impl<R: Read> Records<R> {
         self.begins_line = true;
     }
 
-    /// Returns a head that begins with this line: in ARC the line, in WARC all up to an empty one.
+    /// Returns the whole head: in ARC the line, in WARC everything up to an empty line.
     fn rest_of_head(&mut self, line: Vec<u8>) -> io::Result<Vec<u8>> {
         let mut head = line;
         while self.kind == Kind::Warc && head.len() < HEAD_BYTES_MAX {
@@ -218,7 +218,7 @@ impl<R: Read> Records<R> {
             if line.trim_ascii().is_empty() {
                 break;
             }
-            // A head without an end is damaged, and the next one is a record of its own.
+            // The head lacks its end, and another record begins.
             if is_head(&line, self.kind) {
                 self.put_back(line);
                 head.clear();

@@ -1,11 +1,11 @@
 //! The system calls that a worker may make.
 //!
-//! Memory, threads, the time, and the streams that it was started with. A filter of system calls
-//! (seccomp) allows no others: there are no files to open, no connections, no programs and no other
-//! processes, and no memory becomes code. So a file that takes control of a parser has only
-//! requests and answers to work with. The filter is a list of allowed calls, so that newer calls
-//! are not allowed. A call outside the list does not exist: libraries then do without, as on an
-//! older system.
+//! A worker needs memory, threads, the time, and its open streams. A filter of system calls
+//! (seccomp) forbids everything else: opening files, connections, programs, processes, and turning
+//! memory into code. A file that takes control of a parser can therefore only read requests and
+//! write answers. The filter lists allowed calls, so that calls of newer kernels are forbidden,
+//! too. A forbidden call fails as if it did not exist, and libraries fall back as on an older
+//! system.
 
 #[cfg(all(
     target_os = "linux",
@@ -13,7 +13,7 @@
 ))]
 pub use filter::enter;
 
-/// Does nothing: there are no such filters on other systems than Linux and for other processors.
+/// Does nothing, because only Linux on these processors has the filter.
 ///
 /// # Errors
 /// Never.
@@ -45,9 +45,9 @@ mod filter {
     #[cfg(target_arch = "riscv64")]
     const ARCH: TargetArch = TargetArch::riscv64;
 
-    /// Calls that are allowed whatever their arguments.
+    /// System calls that are allowed with any arguments.
     const ALLOWED: [c_long; 33] = [
-        // Streams that are open.
+        // Reading and writing open streams.
         libc::SYS_read,
         libc::SYS_readv,
         libc::SYS_pread64,
@@ -59,12 +59,12 @@ mod filter {
         libc::SYS_fsync,
         libc::SYS_fdatasync,
         libc::SYS_close,
-        // Memory.
+        // Allocating and freeing memory.
         libc::SYS_brk,
         libc::SYS_mremap,
         libc::SYS_munmap,
         libc::SYS_madvise,
-        // Threads.
+        // Running and ending threads.
         libc::SYS_futex,
         libc::SYS_set_robust_list,
         libc::SYS_rseq,
@@ -78,7 +78,7 @@ mod filter {
         libc::SYS_sigaltstack,
         libc::SYS_exit,
         libc::SYS_exit_group,
-        // Time and chance.
+        // Reading the time and random numbers.
         libc::SYS_clock_gettime,
         libc::SYS_clock_nanosleep,
         libc::SYS_nanosleep,
@@ -86,7 +86,7 @@ mod filter {
         libc::SYS_getrandom,
     ];
 
-    /// Forbids all threads of this process everything else, for good.
+    /// Forbids all other system calls, for all threads of this process, for good.
     ///
     /// # Errors
     /// When the system refuses the filter.
@@ -111,14 +111,14 @@ mod filter {
         let conditional = [
             (libc::SYS_mmap, no_code()),
             (libc::SYS_mprotect, no_code()),
-            // Another number of an open stream.
+            // Duplicating the descriptor of an open stream.
             (libc::SYS_fcntl, rule(1, Len::Dword, Is::Eq, copies)),
-            // Threads and no processes. `clone3`, whose arguments a filter cannot see, does not
-            // exist, and libraries use this one.
+            // Threads, but no processes. A filter cannot see the arguments of `clone3`, so this
+            // call fails, and libraries fall back to `clone`.
             (libc::SYS_clone, rule(0, Len::Qword, Is::MaskedEq(thread), thread)),
             // Limits of this process, which zero denotes.
             (libc::SYS_prlimit64, rule(0, Len::Dword, Is::Eq, 0)),
-            // Its own end by a signal, which is more specific than another end.
+            // Killing this process by a signal, so that the exit status shows an abort.
             (libc::SYS_tgkill, rule(0, Len::Dword, Is::Eq, own)),
         ];
         let mut rules: std::collections::BTreeMap<i64, Vec<SeccompRule>> =
@@ -161,7 +161,7 @@ mod tests {
         std::fs::write(&path, "open").unwrap();
         let mut open = File::open(&path).unwrap();
         let confined = std::thread::spawn(move || {
-            // Confines this thread alone, not the others of the tests.
+            // Confines only this thread, because the test process has other threads.
             seccompiler::apply_filter(&super::filter::program().unwrap()).unwrap();
             let tried: [io::Result<()>; 10] = [
                 std::fs::read("/proc/self/exe").map(drop),
@@ -175,7 +175,7 @@ mod tests {
                 UnixStream::pair().map(drop),
                 Command::new("/bin/true").spawn().map(drop),
             ];
-            // Parsers need memory, threads and the streams that were open.
+            // Parsers need memory, threads and open streams.
             let sum = std::thread::spawn(|| vec![1u8; 8 << 20].iter().map(|&x| x as usize).sum());
             let mut read = String::new();
             open.try_clone().unwrap().read_to_string(&mut read).unwrap();
@@ -185,7 +185,7 @@ mod tests {
         let (tried, sum, read): (_, usize, _) = confined.join().unwrap();
         assert_eq!(tried, [Err(Some(libc::ENOSYS)); 10]);
         assert_eq!((sum, read.as_str()), (8 << 20, "open"));
-        // Other threads are unconfined.
+        // The main thread is not confined.
         assert!(std::fs::metadata("/").is_ok());
     }
 }

@@ -2,8 +2,8 @@
 
 use std::io;
 
-/// Limits memory for good, to `memory_bytes_max` bytes, and forbids memory dumps, and writing files
-/// if `writes_files` is not set.
+/// Limits memory to `memory_bytes_max` bytes and forbids memory dumps, for good. Also forbids
+/// writing files, unless `writes_files` is set.
 ///
 /// # Errors
 /// When the system refuses.
@@ -18,7 +18,8 @@ pub fn set(memory_bytes_max: u64, writes_files: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Limits the processor time of the next task: the system counts that of the whole process.
+/// Renews the limit of processor time for the next task. The system counts the time of the whole
+/// process, so the limit has to grow from task to task.
 ///
 /// # Errors
 /// When the system refuses.
@@ -34,7 +35,8 @@ pub fn set_for_next() -> io::Result<()> {
     Ok(setrlimit(Resource::Cpu, Rlimit { current, maximum })?)
 }
 
-/// Does nothing: other systems have at most the limit of time.
+/// Does nothing, because only Linux supports these limits. Elsewhere, only the wall-clock limit
+/// applies.
 ///
 /// # Errors
 /// Never.
@@ -43,7 +45,8 @@ pub fn set(_memory_bytes_max: u64, _writes_files: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Does nothing: other systems have at most the limit of time.
+/// Does nothing, because only Linux supports this limit. Elsewhere, only the wall-clock limit
+/// applies.
 ///
 /// # Errors
 /// Never.

@@ -1,8 +1,8 @@
-//! Processes for files whose parsers are large.
+//! Runs large parsers in separate processes.
 //!
-//! Such a process, the worker, is the same program, started with a hidden verb. This module starts
-//! and ends such processes ([`Process`]), and limits and confines one from within ([`confine`]).
-//! The requests to a worker and its answers are the matter of `extract` and `columnar`.
+//! The separate process, the worker, is the same program with a hidden verb. This module starts and
+//! ends workers ([`Process`]), and limits and confines a worker from within ([`confine`]).
+//! `extract` and `columnar` define requests and answers.
 
 #[cfg(any(feature = "documents", feature = "parquet"))]
 mod confined;
@@ -19,21 +19,21 @@ pub use limits::set_for_next;
 /// The maximum processor time of a worker for one file, or for a few rows, in seconds.
 pub const SECONDS_MAX: u64 = 20;
 
-/// The maximum time by the clock that a worker is waited for, in seconds. Where its processor time
-/// is limited, this ends only one that does nothing: on a busy machine, or in a container with a
-/// small share of a processor, 20 s of work take minutes.
+/// The maximum wall-clock time of a worker, in seconds. On Linux, processor time is limited, too,
+/// so this limit only ends an idle worker. It is 30 times as long, because 20 s of work may take
+/// minutes on a busy machine, or in a container with a small share of a processor.
 pub const WAIT_SECONDS_MAX: u64 =
     if cfg!(target_os = "linux") { 30 * SECONDS_MAX } else { SECONDS_MAX };
 
-/// A worker. It is killed when this is dropped.
+/// A worker process. Dropping the value kills the process.
 #[derive(Debug)]
 pub struct Process(pub Child);
 
 impl Process {
-    /// Starts a program with these arguments and streams, without anything else of this process.
+    /// Starts a program with these arguments and streams, and on Unix with an empty environment.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// When the program cannot be started.
     pub fn start(
         program: &Path,
         arguments: &[String],
@@ -41,7 +41,7 @@ impl Process {
     ) -> io::Result<Process> {
         let mut command = Command::new(program);
         command.args(arguments);
-        // The environment may hold tokens, and a worker needs none of it.
+        // The environment may hold tokens, which a worker does not need.
         #[cfg(unix)]
         command.env_clear();
         // Ctrl-C stops the caller, which ends this process.
@@ -50,9 +50,10 @@ impl Process {
         command.stdin(input).stdout(output).stderr(errors).spawn().map(Process)
     }
 
-    /// Ends it and returns its exit status: a process that had ended before keeps its status.
+    /// Kills the process and returns its exit status, which is the earlier status if the process
+    /// had ended.
     pub fn ended(&mut self) -> Option<ExitStatus> {
-        // It may have ended.
+        // Fails harmlessly if the process has ended already.
         let _ = self.0.kill();
         self.0.wait().ok()
     }
@@ -64,7 +65,7 @@ impl Drop for Process {
     }
 }
 
-/// Returns the limit that ended a process, if the system reports it.
+/// Returns the limit that killed a process, if the exit status shows a limit.
 #[cfg(unix)]
 pub fn by_limit(status: ExitStatus) -> Option<String> {
     use std::os::unix::process::ExitStatusExt;
@@ -74,18 +75,18 @@ pub fn by_limit(status: ExitStatus) -> Option<String> {
         .then(|| format!("{SECONDS_MAX} s of processor time"))
 }
 
-/// Returns `None`: other systems do not report it.
+/// Returns `None`, because the exit status shows no limit on this system.
 #[cfg(not(unix))]
 pub fn by_limit(_: ExitStatus) -> Option<String> {
     None
 }
 
-/// Limits and confines this process for good: it then reads its input, writes its output, and is of
-/// no use for anything else.
+/// Limits and confines this process for good. Afterwards, the process can only read its input and
+/// write its output.
 ///
 /// # Errors
-/// When the system refuses, with a reason as a clause. Then nothing from elsewhere should be
-/// parsed.
+/// When the system refuses, with the reason as a clause. The caller must then parse no foreign
+/// input.
 #[cfg(any(feature = "documents", feature = "parquet"))]
 pub fn confine(memory_bytes_max: u64, writes_files: bool) -> Result<(), String> {
     limits::set(memory_bytes_max, writes_files)

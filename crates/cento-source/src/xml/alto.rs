@@ -1,7 +1,7 @@
-//! Text of recognised pages (ALTO).
+//! Text of OCR output in the format ALTO.
 //!
-//! The words of the lines, in the reading order of the page if it has one. A word that continues on
-//! the next line is one word, and pages are separated.
+//! Lines are read in the reading order of the page, if the file has a reading order. A word that
+//! continues on the next line is joined, and pages are separated.
 
 use std::collections::HashMap;
 
@@ -15,13 +15,13 @@ const ORDER: &str = "ReadingOrder";
 struct Alto {
     /// Whether the file has a reading order.
     is_ordered: bool,
-    /// The place of each element in it.
+    /// The position of each element in the reading order.
     order: HashMap<String, usize>,
-    /// The blocks, if they are to be ordered.
+    /// Blocks to be sorted by the reading order.
     blocks: Vec<Block>,
     /// The number of pages begun.
     pages: usize,
-    /// Whether the whole word has been read at its first part.
+    /// Whether the first part of a broken word supplied the whole word.
     is_read: bool,
 }
 
@@ -99,7 +99,7 @@ impl Format for Alto {
 }
 
 impl Alto {
-    /// Writes the blocks that have a place in the reading order, then the others.
+    /// Writes the blocks in the reading order, then blocks that the order lacks.
     fn write(self, out: &mut Out) {
         let (order, mut blocks) = (self.order, self.blocks);
         let place = |block: &Block| order.get(&block.id).copied().unwrap_or(usize::MAX);
@@ -193,7 +193,7 @@ mod tests {
         );
         check(&line("SUBS_TYPE='HypPart1'", "SUBS_TYPE='HypPart2'"), "a frumentum b");
         check(&line("/><HYP CONTENT='-'", ""), "a frumentum b");
-        // As Tesseract writes it, with the hyphen in the word.
+        // Tesseract writes the hyphen as a part of the word.
         let line = |first: &str, second: &str| {
             format!(
                 "<TextLine><String CONTENT='{first}'/></TextLine>\

@@ -71,7 +71,7 @@ fn at_depth(package: &mut Package<'_>, depth: usize) -> Result<Extracted, String
     Ok(out.finish(missing))
 }
 
-/// Returns the text of an embedded file: a web page, a text, another document.
+/// Returns the text of an embedded file: a web page, plain text, or a further document.
 fn embedded(package: &mut Package<'_>, part: &str, depth: usize) -> Result<Extracted, String> {
     let bytes = package.part(part)?;
     let name = part.to_ascii_lowercase();

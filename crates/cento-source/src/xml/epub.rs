@@ -1,7 +1,7 @@
 //! Text of e-books (.epub).
 //!
-//! The chapters that its spine lists, each once, in that order. They are read as web pages: with
-//! the names of HTML for characters, and in the encoding that each declares.
+//! Chapters are read in the order of the spine, and each chapter once. Chapters are read as web
+//! pages, because they use HTML's names of characters and declare their own encodings.
 
 use std::collections::{HashMap, HashSet};
 
@@ -49,16 +49,16 @@ pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
     Ok(Extracted { text: chapters.join("\n\n"), missing, hidden })
 }
 
-/// The data that leads from the files of an e-book to its chapters.
+/// The tables that lead from the container file to the chapters.
 #[derive(Default)]
 struct Opf {
-    /// The file that lists the chapters.
+    /// The path of the file that lists the chapters.
     root: Option<String>,
     /// The files, by their ids.
     items: HashMap<String, String>,
     /// The ids of the chapters, in order.
     spine: Vec<String>,
-    /// The files that are encrypted.
+    /// The paths of encrypted files.
     locked: HashSet<String>,
 }
 

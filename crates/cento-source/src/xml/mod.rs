@@ -1,10 +1,10 @@
 //! Text of XML files.
 //!
-//! One pull parser ([`walk`]) reads editions (TEI), recognised pages (ALTO, PAGE), and documents of
-//! office programs, which are one XML file or several in a zip file. Each format defines the effect
-//! of an element on the text ([`Format`]). The parser keeps only a stack of these effects, so
-//! nesting costs memory in proportion to the file, and no recursion. [`root::kind`] recognises a
-//! format by its root element and namespace. Other XML is read by where its elements are.
+//! One pull parser ([`walk`]) reads editions (TEI), OCR output (ALTO, PAGE), and office documents,
+//! which are XML files, plain or zipped. A [`Format`] defines how an element affects the text. The
+//! parser keeps only a stack of these effects, so deep nesting costs memory in proportion to the
+//! file, and no recursion. [`root::kind`] recognizes a format by the root element and namespace.
+//! For other XML, the positions of elements decide.
 
 mod alto;
 #[cfg(feature = "documents")]
@@ -36,7 +36,7 @@ use crate::html;
 pub use out::Out;
 use root::{Kind, kind, reader, split};
 
-/// XML with a text: an edition, a recognised page, a document of an office program.
+/// XML with a text: an edition, OCR output, an office document, or any other XML.
 pub static FORMAT: FileFormat = FileFormat {
     name: "xml",
     endings: &[".xml", ".fodt"],
@@ -64,45 +64,45 @@ const DECLARATION: &[u8] = b"<?xml";
 /// The effect of an element on the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// None: its text continues the text around it.
+    /// No effect: the text continues the surrounding text.
     Inline,
-    /// It is skipped with its contents.
+    /// Skips the element with its contents.
     Skip,
-    /// It is a line of its own.
+    /// Begins and ends a line.
     Line,
-    /// It is a paragraph of its own.
+    /// Begins and ends a paragraph.
     Block,
-    /// Its text comes after everything else: a note.
+    /// Moves the text behind all other text, as for a note.
     Aside,
 }
 
 /// The effects of the elements of a format.
 pub trait Format {
-    /// Returns the effect of this element at this depth; the root has depth 0.
+    /// Returns the effect of an element at this depth. The root has depth 0.
     fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule;
 
-    /// Takes the end of an element that was not skipped.
+    /// Handles the end of an element that was not skipped.
     fn end(&mut self, name: &str, depth: usize, out: &mut Out) {
         let _ = (name, depth, out);
     }
 
-    /// Takes text.
+    /// Handles text outside of skipped elements.
     fn text(&mut self, text: &str, out: &mut Out) {
         out.push(text);
     }
 }
 
-/// A start tag.
+/// A start tag of XML.
 pub struct Element<'a> {
     tag: &'a BytesStart<'a>,
-    /// The prefix of its namespace, which is the same in most programs.
+    /// The namespace prefix, which most programs choose alike.
     pub prefix: &'a str,
-    /// The name, without the prefix of its namespace.
+    /// The name without the namespace prefix.
     pub name: &'a str,
 }
 
 impl Element<'_> {
-    /// Returns the value of an attribute, by its name without a prefix.
+    /// Returns the value of an attribute. `name` has no prefix.
     pub fn attribute(&self, name: &str) -> Option<String> {
         let mut attributes = self.tag.attributes();
         attributes.with_checks(false);
@@ -111,7 +111,7 @@ impl Element<'_> {
     }
 
     #[cfg(feature = "documents")]
-    /// Returns the value of an attribute of a namespace, by its name without the prefix.
+    /// Returns the value of an attribute with a namespace prefix. `name` has no prefix.
     pub fn prefixed(&self, name: &str) -> Option<String> {
         let mut attributes = self.tag.attributes();
         attributes.with_checks(false);
@@ -126,13 +126,13 @@ impl Element<'_> {
     }
 }
 
-/// Returns a name without the prefix of its namespace.
+/// Returns a name without the namespace prefix.
 fn local(name: &str) -> &str {
     split(name).1
 }
 
-/// Decodes the references of a text. The names of HTML are known beside those of XML: many editions
-/// use them, and declare them in a separate file.
+/// Decodes the references of a text. HTML's names of characters are decoded, too, because many
+/// editions use the names and declare them in a separate file.
 fn decoded(text: &str) -> String {
     match memchr::memchr(b'&', text.as_bytes()) {
         Some(_) => html::decoded(text),
@@ -189,11 +189,11 @@ pub fn text_of_zip(bytes: &[u8]) -> Result<Extracted, String> {
     }
 }
 
-/// Reads XML by the rules of a format, and returns its defect, if any, as a clause.
+/// Reads XML by the rules of a format. Returns a defect as a clause.
 pub fn walk(xml: &str, format: &mut impl Format, out: &mut Out) -> Option<String> {
     let mut reader = reader(xml);
     let mut open: Vec<Rule> = Vec::new();
-    // The number of open elements in a skipped one, including that one.
+    // The nesting depth within a skipped element, which itself counts as 1.
     let mut skipped = 0usize;
     loop {
         let event = match reader.read_event() {
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Tags and texts of all formats.
+    /// Tags and text fragments of all formats.
     const PIECES: &str = "<TEI.2>|</TEI.2>|<alto>|</alto>|<text>|</text>|<choice>|</choice>|<reg>|</reg>|<orig>|<note>|\
         </note>|<lb break='no'/>|<w>|</w>|fru-|word |<Page>|</Page>|<TextLine>|</TextLine>|<Word>|</Word>|<TextEquiv>|\
         </TextEquiv>|<Unicode>|</Unicode>|<TextRegion id='a'>|</TextRegion>|<RegionRef regionRef='a'/>|\

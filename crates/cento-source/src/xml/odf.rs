@@ -1,8 +1,8 @@
 //! Text of OpenDocument texts and presentations.
 //!
-//! The final text: without deletions, comments and the sources of indexes. Notes, text boxes within
-//! paragraphs and descriptions of pictures come after the text, and slides are pages. Text that a
-//! reader does not see is counted and left out, as in a Word document.
+//! The text is the final text, without deletions, comments and sources of indexes. Notes, text
+//! boxes within paragraphs and descriptions of pictures come after the text. Slides are pages.
+//! Invisible text is counted and left out, as in Word documents.
 
 use super::styles::{Look, Styles};
 use super::{Element, Format, Out, Rule, walk};
@@ -32,7 +32,7 @@ const SKIPPED: [&str; 17] = [
 #[derive(Default)]
 pub struct Odf {
     styles: Styles,
-    /// The looks of the open elements, the innermost last, with the depth of each.
+    /// The looks of the open elements with their depths, innermost last.
     looks: Vec<(usize, Look)>,
     /// The number of open paragraphs.
     paragraphs: usize,
@@ -40,13 +40,13 @@ pub struct Odf {
     shapes: usize,
     /// Whether text is read: in styles, only headers and footers are.
     is_body: bool,
-    /// The depth of the pages of styles, if they are open.
+    /// The depth of the open page styles, if any.
     masters: Option<usize>,
     /// The number of slides begun.
     slides: usize,
 }
 
-/// Returns the text of one XML file with all parts of a document.
+/// Returns the text of a document in a single XML file.
 pub fn text_of_file(xml: &str) -> Extracted {
     let (mut odf, mut out) = (Odf::default(), Out::default());
     let missing = walk(xml, &mut odf, &mut out);
@@ -76,7 +76,7 @@ pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
 impl Format for Odf {
     fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule {
         match element.name {
-            // Of a description, not of a field.
+            // Only descriptions, not fields of this name.
             "title" | "desc" if element.prefix == "svg" => return self.beside(),
             name if SKIPPED.contains(&name) || name.ends_with("-source") => return Rule::Skip,
             "automatic-styles" | "styles" => self.is_body = false,

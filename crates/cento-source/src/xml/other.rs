@@ -1,9 +1,9 @@
 //! Text of XML in any vocabulary.
 //!
-//! An element that is mostly found among words is part of a line; any other begins and ends a line.
-//! Notes come after the text. Of laws (Akoma Ntoso), news (NITF, NewsML), articles (JATS), books
-//! (DocBook, FictionBook), captions (TTML) and feeds (RSS, Atom), the descriptions of the document
-//! are left out. Text that holds the tags of a page, as feeds do, is read as a page.
+//! An element that occurs mostly among words is part of a line. Every other element begins and ends
+//! a line. Notes come after the text. Descriptions of the document are skipped in laws (Akoma
+//! Ntoso), news (NITF, NewsML), articles (JATS), books (DocBook, FictionBook), captions (TTML) and
+//! feeds (RSS, Atom). Text that contains HTML tags, as in feeds, is read as a web page.
 
 use std::collections::HashMap;
 
@@ -82,7 +82,7 @@ const DESCRIPTIONS: [(&[&str], &[&str]); 8] = [
 pub fn text_of(xml: &str) -> Result<Extracted, String> {
     let mut survey = Survey::default();
     if walk(xml, &mut survey, &mut Out::default()).is_some() {
-        // It is no XML, only written like it.
+        // The file only resembles XML. A page is read more tolerantly.
         let (text, _, hidden) = text_of_page(xml, Html::All);
         return Ok(Extracted { text, hidden, missing: None });
     }
@@ -150,11 +150,11 @@ impl Format for Survey {
     }
 }
 
-/// Reads the text.
+/// Writes the text, as the survey decides.
 struct Other {
     survey: Survey,
     descriptions: &'static [&'static str],
-    /// Text that continues until the next tag.
+    /// Text since the last tag. Collected, because the parser may deliver it in several pieces.
     pending: String,
 }
 

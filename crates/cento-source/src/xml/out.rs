@@ -15,7 +15,7 @@ enum Gap {
     PrintedLine,
     Block,
     Page,
-    /// Nothing, and the white space that follows is dropped: a word continues.
+    /// No separator, and white space after it is dropped, because a word continues.
     Glue,
 }
 
@@ -23,18 +23,18 @@ enum Gap {
 struct Buffer {
     text: String,
     gap: Gap,
-    /// The pages that have ended since the last character: some are empty.
+    /// The number of page ends since the last character. More than 1 means empty pages.
     pages: usize,
 }
 
-/// Collects a text. White space becomes one space, lines have no spaces at their ends, and an empty
-/// line separates paragraphs.
+/// Collects a text. White space collapses to a single space, lines have no trailing spaces, and an
+/// empty line separates paragraphs.
 #[derive(Debug, Default)]
 pub struct Out {
     text: Buffer,
-    /// Parts that are begun and not yet taken, the innermost last.
+    /// Parts that have begun and are not yet taken, innermost last.
     parts: Vec<Buffer>,
-    /// The texts that come after everything else.
+    /// Notes and other texts that follow the main text.
     asides: Vec<String>,
     /// The number of characters that a reader does not see.
     pub hidden: usize,
@@ -45,7 +45,7 @@ impl Out {
         self.parts.last_mut().unwrap_or(&mut self.text)
     }
 
-    /// Adds text.
+    /// Appends text and collapses white space.
     pub fn push(&mut self, text: &str) {
         let Buffer { text: written, gap, pages } = self.buffer();
         for (at, c) in text.char_indices() {
@@ -98,33 +98,33 @@ impl Out {
         };
     }
 
-    /// Separates words.
+    /// Ensures white space between words.
     pub fn space(&mut self) {
         self.separate(Gap::Space);
     }
 
-    /// Ends a line.
+    /// Ends the current line.
     pub fn line(&mut self) {
         self.separate(Gap::Line);
     }
 
-    /// Ends a line of a printed page. A word with a hyphen at its end goes on in the next line.
+    /// Ends a line of a printed page. A hyphenated word continues on the next line.
     pub fn printed_line(&mut self) {
         self.separate(Gap::PrintedLine);
     }
 
-    /// Ends a paragraph.
+    /// Ends the current paragraph.
     pub fn block(&mut self) {
         self.separate(Gap::Block);
     }
 
-    /// Ends a page.
+    /// Ends the current page.
     pub fn page(&mut self) {
         self.buffer().pages += 1;
         self.separate(Gap::Page);
     }
 
-    /// Joins the next word to the last one, which loses the hyphen at its end.
+    /// Removes the hyphen at the end of the text, and joins the next word.
     pub fn join(&mut self) {
         let Buffer { text, gap, .. } = self.buffer();
         // The hyphens of early prints, of word processors, of Transkribus.
@@ -134,7 +134,7 @@ impl Out {
         *gap = Gap::Glue;
     }
 
-    /// Adds paragraphs of a text that has been read.
+    /// Appends finished text with its paragraphs and lines.
     pub fn push_paragraphs(&mut self, text: &str) {
         for paragraph in text.split("\n\n") {
             self.block();
@@ -146,12 +146,12 @@ impl Out {
         self.block();
     }
 
-    /// Counts text that a reader does not see, and leaves it out.
+    /// Counts characters of invisible text, which is not added.
     pub fn hide(&mut self, text: &str) {
         self.hidden += text.chars().filter(|c| !c.is_whitespace()).count();
     }
 
-    /// Begins a part that is taken separately.
+    /// Begins a part, which [`take`](Self::take) returns separately.
     pub fn begin(&mut self) {
         self.parts.push(Buffer::default());
     }
@@ -161,7 +161,7 @@ impl Out {
         self.parts.pop().map(|buffer| buffer.text).unwrap_or_default()
     }
 
-    /// Adds a text that comes after everything else.
+    /// Appends a note, which follows the main text.
     pub fn aside(&mut self, text: String) {
         if !text.is_empty() {
             self.asides.push(text);
@@ -189,9 +189,9 @@ impl Out {
         }
     }
 
-    /// Returns the text; `missing` names the lost parts.
+    /// Returns the text. `missing` describes lost parts of the file.
     pub fn finish(mut self, missing: Option<String>) -> Extracted {
-        // Parts that damage has left open.
+        // Damage may have left parts open.
         while !self.parts.is_empty() {
             let text = self.take();
             self.aside(text);

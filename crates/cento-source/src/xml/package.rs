@@ -1,4 +1,4 @@
-//! Parts of documents that are zip files.
+//! Reads the parts of documents that are zip files.
 
 use std::collections::HashMap;
 use zip::result::ZipError;
@@ -9,23 +9,23 @@ use super::{Element, Format, Out, Rule, walk};
 use crate::charset::EncodingLabel;
 use crate::html;
 
-/// Maximum size of a part, and of all parts together.
+/// The maximum size of all parts that are read from a document, in bytes.
 const PART_BYTES_MAX: u64 = 128 << 20;
 
-/// A zip file with XML in it.
+/// A document in a zip file.
 pub struct Package<'a> {
     archive: zip::ZipArchive<Cursor<&'a [u8]>>,
-    /// The bytes that may still be read.
+    /// The number of bytes that may still be read.
     left: u64,
 }
 
-/// The references of a part, by the ids that it uses.
+/// The references of a part to other parts, by id.
 pub type Relations = HashMap<String, Relation>;
 
-/// A reference to another part.
+/// A reference from one part to another.
 #[derive(Debug, Clone)]
 pub struct Relation {
-    /// The last part of the name of its kind.
+    /// The last component of the URI that names the kind.
     pub kind: String,
     /// The name of the part.
     pub target: String,
@@ -35,19 +35,19 @@ impl<'a> Package<'a> {
     /// Opens a document.
     ///
     /// # Errors
-    /// When it is damaged, as a clause.
+    /// When the zip file is damaged, as a clause.
     pub fn open(bytes: &'a [u8]) -> Result<Package<'a>, String> {
         let archive = zip::ZipArchive::new(Cursor::new(bytes));
         let archive = archive.map_err(|error| format!("it is damaged or no document: {error}"))?;
         Ok(Package { archive, left: PART_BYTES_MAX })
     }
 
-    /// Returns whether it has this part.
+    /// Returns whether the document has this part.
     pub fn has(&self, name: &str) -> bool {
         self.archive.index_for_name(name).is_some()
     }
 
-    /// Returns the names of all parts that begin with `start`.
+    /// Returns the names of all parts with this prefix.
     pub fn names(&self, start: &str) -> Vec<String> {
         let names = self.archive.file_names().flatten();
         names.filter(|name| name.starts_with(start)).map(|name| name.to_string()).collect()
@@ -84,7 +84,7 @@ impl<'a> Package<'a> {
         Ok(html::decoded_xml(&self.part(name)?, EncodingLabel::Missing)?.into_owned())
     }
 
-    /// Returns the references of a part of an Office document; empty if the document lists none.
+    /// Returns the references of a part of an Office document. The result may be empty.
     pub fn relations(&mut self, part: &str) -> Relations {
         let (dir, file) = part.rsplit_once('/').unwrap_or(("", part));
         let name = format!("{dir}/_rels/{file}.rels");
@@ -95,9 +95,9 @@ impl<'a> Package<'a> {
     }
 }
 
-/// Reads relations.
+/// Reads relations from XML.
 struct Reader<'a> {
-    /// The directory of the part that the relations belong to.
+    /// The directory that relative targets refer to.
     dir: &'a str,
     relations: Relations,
 }
@@ -116,7 +116,7 @@ impl Format for Reader<'_> {
     }
 }
 
-/// Returns the name of a part that another one in this directory refers to.
+/// Returns the full name of a part, from a target relative to `dir`.
 pub fn resolved(dir: &str, target: &str) -> String {
     let dir = if target.starts_with('/') { "" } else { dir };
     let mut names: Vec<&str> = Vec::new();

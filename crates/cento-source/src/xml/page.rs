@@ -1,7 +1,7 @@
-//! Text of recognised pages (PAGE).
+//! Text of OCR output in the format PAGE.
 //!
-//! The lines of the regions, in reading order. The text of a line is given for the line, or else
-//! for its words; of several readings the first counts.
+//! The text has the lines of the regions, in reading order. A line either has a text, or consists
+//! of words with texts. Among several readings, the first counts.
 
 use std::collections::HashMap;
 
@@ -15,13 +15,13 @@ const LEVELS_MAX: usize = 16;
 /// An element that has a text: a region, a line, a word or a sign.
 struct Open {
     level: Level,
-    /// The number of elements around it.
+    /// The nesting depth of the element.
     depth: usize,
-    /// Its own text, and the number of that reading.
+    /// The element's own text, with the number of the reading.
     reading: Option<(i64, String)>,
-    /// The texts of the elements in it.
+    /// The texts of child elements.
     parts: Vec<String>,
-    /// The place of a region among those of its page.
+    /// The index of a region in `regions`.
     region: usize,
 }
 
@@ -36,13 +36,13 @@ enum Level {
 #[derive(Default)]
 struct Page {
     open: Vec<Open>,
-    /// The number of the reading that is read.
+    /// The number of the reading whose text is collected.
     reading: i64,
     /// The regions of a page: their ids and texts.
     regions: Vec<(String, String)>,
     /// The open places in the reading order.
     groups: Vec<i64>,
-    /// The place of each region in the reading order.
+    /// The position of each region in the reading order, as a path of indices.
     order: HashMap<String, Vec<i64>>,
 }
 
@@ -116,13 +116,13 @@ impl Format for Page {
     }
 
     fn text(&mut self, text: &str, out: &mut Out) {
-        // Open parts contain text; everything else is white space between elements.
+        // Outside of open parts, there is only white space between elements.
         out.push_to_part(text);
     }
 }
 
 impl Page {
-    /// Passes the text of an element to the one around it.
+    /// Passes the text of a closed element to the surrounding element.
     fn close(&mut self) {
         let Some(Open { level, reading, parts, region, .. }) = self.open.pop() else { return };
         let own = reading.map(|(_, text)| text).unwrap_or_default();
@@ -135,7 +135,7 @@ impl Page {
         };
         match self.open.last_mut() {
             Some(around) if level != Level::Region => around.parts.push(text),
-            // A region in another is read after it, or where the reading order has it.
+            // A nested region follows the outer region, unless the reading order says otherwise.
             _ if level == Level::Region => self.regions[region].1 = text,
             _ => self.regions.push((String::new(), text)),
         }
@@ -159,7 +159,7 @@ impl Page {
     }
 }
 
-/// Joins lines; a word that continues on the next line becomes one word.
+/// Joins lines, and the two halves of words that continue on the next line.
 fn joined(lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines.iter().filter(|line| !line.is_empty()) {

@@ -1,4 +1,4 @@
-//! The format of an XML file, by its root element and namespace.
+//! Recognizes the format of an XML file by the root element and namespace.
 
 use std::borrow::Cow;
 
@@ -12,17 +12,17 @@ use crate::charset;
 pub enum Kind {
     /// An edition: Text Encoding Initiative.
     Tei,
-    /// A recognised page: ALTO.
+    /// OCR output in the format ALTO.
     Alto,
-    /// A recognised page: PAGE.
+    /// OCR output in the format PAGE.
     Page,
-    /// A document of Word: of Word 2003, or with all its parts in one file.
+    /// A Word document: Word 2003 XML, or all parts of a .docx in one file.
     Word,
-    /// An OpenDocument text or presentation in one file.
+    /// An OpenDocument text or presentation in a single file.
     Odf,
 }
 
-/// Returns the format of a file with this beginning, if it is one of these.
+/// Returns the format of a file with this beginning, or `None` for other XML and other files.
 pub fn kind(start: &[u8]) -> Option<Kind> {
     with_root(start, kind_of_root)
 }
@@ -40,7 +40,7 @@ pub fn name_of_root(start: &[u8]) -> Option<String> {
     with_root(start, |_, name, _| Some(name.to_owned()))
 }
 
-/// Calls `of` with the prefix of the root element, its name, and the namespace that it declares.
+/// Calls `of` with the prefix, name and declared namespace of the root element.
 fn with_root<T>(start: &[u8], of: impl FnOnce(&str, &str, &str) -> Option<T>) -> Option<T> {
     let start = charset::decode(start, None).text;
     let mut reader = reader(&start);
@@ -64,7 +64,7 @@ fn with_root<T>(start: &[u8], of: impl FnOnce(&str, &str, &str) -> Option<T>) ->
 fn kind_of_root(_: &str, name: &str, space: &str) -> Option<Kind> {
     match name {
         "TEI" | "teiCorpus" if space == "http://www.tei-c.org/ns/1.0" => Some(Kind::Tei),
-        // Before there were namespaces.
+        // Older TEI, without namespaces.
         "TEI.2" | "teiCorpus.2" => Some(Kind::Tei),
         "alto" if space.is_empty() || space.to_ascii_lowercase().contains("alto") => {
             Some(Kind::Alto)
@@ -83,12 +83,12 @@ fn kind_of_root(_: &str, name: &str, space: &str) -> Option<Kind> {
     }
 }
 
-/// Splits a name into the prefix of its namespace, and the rest.
+/// Splits a qualified name into its namespace prefix and local name.
 pub fn split(name: &str) -> (&str, &str) {
     name.rsplit_once(':').unwrap_or(("", name))
 }
 
-/// Returns a parser that reads on after slight damage.
+/// Returns a parser that tolerates stray ampersands.
 pub fn reader(xml: &str) -> Reader<&[u8]> {
     let mut reader = Reader::from_str(xml);
     let config = reader.config_mut();

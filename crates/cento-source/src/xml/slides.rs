@@ -1,6 +1,6 @@
 //! Text of presentations (.pptx).
 //!
-//! Each slide is a page, with the notes of the speaker at its end.
+//! Each slide is a page, with the speaker's notes at the end.
 
 use super::package::Package;
 use super::{Element, Format, Out, Rule, walk};
@@ -55,7 +55,7 @@ struct List {
 impl Format for List {
     fn start(&mut self, element: &Element<'_>, _: usize, _: &mut Out) -> Rule {
         if element.name == "sldId" {
-            // The other attribute of this name is a number.
+            // The attribute `id` without a prefix is a number, not a relation.
             self.ids.extend(element.prefixed("id"));
         }
         Rule::Inline

@@ -1,43 +1,43 @@
-//! Visibility of text by its style.
+//! Decides the visibility of text from its style.
 
 use std::collections::HashMap;
 
 use super::Element;
 
-/// Maximum length of a chain of styles based on each other.
+/// The maximum length of a chain of styles, because damaged files may have cycles.
 const CHAIN_MAX: usize = 32;
 
 /// The largest size of unreadable text, in points.
 const POINTS_HIDDEN: f32 = 2.0;
 
-/// The look of text, as far as it is specified.
+/// The look of text. `None` means that the style does not specify a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Look {
-    /// It is not displayed.
+    /// Declared as not displayed.
     pub vanishes: Option<bool>,
-    /// It is as white as paper.
+    /// As white as paper.
     pub is_white: Option<bool>,
-    /// It is too small to be read.
+    /// Too small to be read.
     pub is_small: Option<bool>,
-    /// Something coloured is behind it.
+    /// On a colored background.
     pub is_behind: Option<bool>,
 }
 
 impl Look {
-    /// Returns this look, completed by the other.
+    /// Returns this look, with unspecified properties taken from `other`.
     #[must_use]
     pub fn over(self, other: Look) -> Look {
         Look {
             vanishes: self.vanishes.or(other.vanishes),
             is_white: self.is_white.or(other.is_white),
             is_small: self.is_small.or(other.is_small),
-            // A colour behind a paragraph is behind its words, too.
+            // Not replaced but combined: the background of a paragraph is also behind its words.
             is_behind: self.is_behind.max(other.is_behind),
         }
     }
 
-    /// Returns whether text of this look is invisible. `may_lie_behind`: whether something coloured
-    /// may be behind it because of the elements around it.
+    /// Returns whether text with this look is invisible. `may_lie_behind` says that an enclosing
+    /// element may have a colored background.
     pub fn is_hidden(self, may_lie_behind: bool) -> bool {
         let yes = |what: Option<bool>| what == Some(true);
         let is_on_paper = !may_lie_behind && !yes(self.is_behind);
@@ -53,7 +53,7 @@ impl Look {
                 self.vanishes = Some(!matches!(value, Some("0" | "false" | "off" | "none")));
             }
             "color" => self.is_white = Some(value.is_some_and(is_white)),
-            // In half points.
+            // The unit is half a point.
             "sz" => {
                 let size = value.and_then(|size| size.parse::<f32>().ok());
                 self.is_small = size.map(|size| size / 2.0 <= POINTS_HIDDEN);
@@ -87,7 +87,7 @@ impl Look {
     }
 }
 
-/// Whether a colour, in hexadecimal digits, is as white as paper.
+/// Returns whether a color, in hexadecimal digits, is as white as paper.
 pub fn is_white(colour: &str) -> bool {
     let colour = colour.trim_start_matches('#');
     colour.len() == 6 && colour.is_ascii() && {
@@ -101,7 +101,7 @@ pub fn is_white(colour: &str) -> bool {
 #[derive(Debug, Default)]
 pub struct Styles {
     by_id: HashMap<String, Style>,
-    /// The style that is being read.
+    /// The style that is being read, with its id.
     open: Option<(String, Style)>,
 }
 
@@ -135,7 +135,7 @@ impl Styles {
         let Some((_, style)) = &mut self.open else { return };
         match element.name {
             "basedOn" => style.parent = element.attribute("val"),
-            // Of a table style, all that its conditions say.
+            // A table style has a background if any of its conditions sets one.
             "shd" if style.look.is_behind == Some(true) => {}
             _ => style.look.read(element),
         }

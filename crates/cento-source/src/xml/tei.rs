@@ -1,8 +1,8 @@
 //! Text of editions (Text Encoding Initiative).
 //!
-//! The reading text: without the header, running heads and the deletions of the writer. A choice or
-//! an apparatus gives one reading, the regular one, once. Notes come after the text. A word that
-//! continues on the next line is one word.
+//! The reading text lacks the header, running heads and the writer's deletions. A choice or an
+//! apparatus contributes a single reading, preferably the regularized reading. Notes come after the
+//! text. A word that continues on the next line is joined.
 
 use super::{Element, Format, Out, Rule, walk};
 use crate::extracted::Extracted;
@@ -80,12 +80,13 @@ const LINES: [&str; 14] = [
     "zone",
 ];
 
-/// Maximum nesting of readings; deeper ones are all read. A text is moved once per level.
+/// The maximum nesting of choices, because a text is moved once per level. In deeper choices, every
+/// reading is read.
 const READINGS_DEPTH_MAX: usize = 16;
 
-/// Alternative readings; one of them is taken.
+/// An open choice between alternative readings.
 struct Readings {
-    /// The depth of the element that they are in.
+    /// The depth of the element with the choice.
     depth: usize,
     /// The best reading so far, with its rank.
     best: Option<(u8, String)>,
@@ -93,7 +94,7 @@ struct Readings {
 
 #[derive(Default)]
 struct Tei {
-    /// The open choices, each with the rank of its best reading.
+    /// The open choices, innermost last.
     readings: Vec<Readings>,
     /// Whether the transcriptions of page images are read.
     reads_source: bool,
@@ -112,8 +113,8 @@ pub fn text_of(xml: &str) -> Extracted {
         Some(_) => read(true),
         None => return text,
     };
-    // An edition may be transcriptions of pages with headings. If the transcriptions have hardly
-    // more words than the text, they are the same text once more.
+    // An edition may consist of transcriptions with a few headings. Otherwise, transcriptions with
+    // hardly more words than the text repeat the text.
     let words = |text: &str| text.split_whitespace().count();
     match words(&all.text) > words(&text.text) * SOURCE_SHARE {
         true => all,
@@ -124,7 +125,7 @@ pub fn text_of(xml: &str) -> Extracted {
 /// With this many times the words of the text, text and transcriptions are not the same.
 const SOURCE_SHARE: usize = 3;
 
-/// Returns the rank of a reading; `None` for elements that are not readings.
+/// Returns the rank of a reading, or `None` for elements that are not readings.
 fn rank(name: &str) -> Option<u8> {
     match name {
         "reg" | "corr" | "expan" | "ex" | "lem" => Some(3),
@@ -153,8 +154,8 @@ impl Format for Tei {
                 match element.attribute("break").as_deref() {
                     Some("no") => out.join(),
                     Some("yes") => out.line(),
-                    // A line break ends a word; a page or column break ends one only at white
-                    // space.
+                    // Unlike a line break, a page or column break does not end a word by
+                    // itself.
                     _ if element.name == "lb" => out.printed_line(),
                     _ => {}
                 }
@@ -168,7 +169,7 @@ impl Format for Tei {
                 Rule::Inline
             }
             "sourceDoc" if !self.reads_source => Rule::Skip,
-            // A title within a sentence is not one of a paragraph.
+            // A title within a sentence does not begin a paragraph, unlike a title page.
             "docTitle" | "titlePage" => Rule::Block,
             name if SKIPPED.contains(&name) && !is_reading => Rule::Skip,
             name if BLOCKS.contains(&name) => Rule::Block,

@@ -1,13 +1,12 @@
 //! Text of Word documents.
 //!
-//! The final text, as Word shows it: with rows in content controls and text boxes, without
-//! deletions and comments. Notes, text boxes, descriptions of pictures, headers and footers come
-//! after the text, where they do not split a sentence. Text that a reader does not see is counted
-//! and left out: hidden text, text of a size of 2 points or less, and white text, unless something
-//! coloured may be behind it.
+//! The text is the final text that Word shows, with rows in content controls and text boxes, but
+//! without deletions and comments. Notes, text boxes, descriptions of pictures, headers and footers
+//! come after the text, where they do not split a sentence. Invisible text is counted and left out:
+//! hidden text, text of at most 2 points, and white text, unless the background may be colored.
 //!
-//! The same elements occur in the parts of a .docx file, in one XML file with all parts, and in the
-//! XML of Word 2003; their namespaces differ.
+//! The same elements occur in the parts of a .docx file, in a single XML file with all parts, and
+//! in Word 2003 XML. Only the namespaces differ.
 
 use std::collections::HashMap;
 
@@ -45,7 +44,7 @@ pub struct Word {
     /// The looks of the open paragraphs and runs, the innermost last.
     paragraphs: Vec<Look>,
     runs: Vec<Look>,
-    /// For each open table and cell, whether something coloured may be behind its text.
+    /// For each open table and cell, whether its background may be colored.
     behind: Vec<bool>,
     /// The number of open shapes, which may be filled.
     shapes: usize,
@@ -66,7 +65,7 @@ impl Format for Word {
     fn start(&mut self, element: &Element<'_>, _: usize, out: &mut Out) -> Rule {
         match element.name {
             name if SKIPPED.contains(&name) => return Rule::Skip,
-            // Of Word 2003.
+            // Word 2003 marks deletions as annotations.
             "annotation" => {
                 let kind = element.attribute("type").unwrap_or_default();
                 if ["Deletion", "Comment"].iter().any(|skipped| kind.ends_with(skipped)) {
@@ -142,7 +141,7 @@ impl Format for Word {
 
 impl Word {
     fn begin_properties(&mut self, name: &str) -> Rule {
-        // The properties of the mark at the end of a paragraph do not apply to its text.
+        // Properties of a paragraph's end mark do not apply to the text of the paragraph.
         if name == "rPr" && self.properties.last() == Some(&Properties::Paragraph) {
             return Rule::Skip;
         }
@@ -191,7 +190,7 @@ impl Word {
         }
     }
 
-    /// Adds text, or counts it if a reader does not see it.
+    /// Adds visible text, or counts invisible text.
     fn text_of(&mut self, text: &str, out: &mut Out) {
         let of_run = self.runs.last().copied().unwrap_or_default();
         let of_paragraph = self.paragraphs.last().copied().unwrap_or_default();
@@ -213,7 +212,7 @@ impl Word {
     }
 }
 
-/// Returns the text of one XML file: of Word 2003, or with all parts of a document.
+/// Returns the text of a document in a single XML file: Word 2003, or all parts of a .docx.
 pub fn text_of_file(xml: &str) -> Extracted {
     let (mut word, mut out) = (Word::default(), Out::default());
     let missing = walk(xml, &mut Flat { word: &mut word, pass: Pass::Styles }, &mut out);
@@ -223,10 +222,10 @@ pub fn text_of_file(xml: &str) -> Extracted {
     out.finish(missing)
 }
 
-/// The parts that are read in one pass over a file with all parts.
+/// A pass over a document in a single XML file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
-    /// Styles, which come after the text that uses them.
+    /// Styles, which the file may define after the text that uses the styles.
     Styles,
     Text,
 }

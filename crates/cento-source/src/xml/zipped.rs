@@ -1,4 +1,4 @@
-//! Tests of documents that are zip files.
+//! Tests of office documents and e-books in zip files.
 
 use std::io::{Cursor, Write};
 

@@ -10,8 +10,8 @@ fn file(name: &str, seed: u64) -> Vec<u8> {
     entry(tar::EntryType::Regular, name, words(seed, 60).as_bytes())
 }
 
-/// Reads an archive, which must name the bad entries, and lack nothing else: its file `last.txt` is
-/// read.
+/// Reads an archive and checks the reports about bad entries. Everything else must be complete:
+/// `last.txt` is read.
 #[track_caller]
 fn check(name: &str, archive: &[u8], documents: usize, unread: usize, said: &str) {
     let found = read_stream(name, archive);
@@ -35,13 +35,13 @@ fn a_bad_entry_of_a_zip_archive_ends_it_not() {
         ("locked.zip", &[(at + 8, 1)][..], "cannot read locked.zip/bad.txt: "),
         ("method.zip", &[(at + 10, 97)], "method.zip/bad.txt"),
         ("offset.zip", &[(at + 42, 7)], "offset.zip/bad.txt"),
-        // Fifty entries of one content were fifty documents: 400 MiB of 27 KB.
+        // Fifty entries with shared contents became fifty documents, 400 MiB from 27 KB.
         (
             "shared.zip",
             &[(at + 42, 0), (at + 43, 0)],
             "shared.zip/bad.txt: another file of the archive",
         ),
-        // Its contents do not fit their checksum.
+        // The contents contradict the checksum.
         ("damaged.zip", &[(at + 16, whole[at + 16] ^ 1)], "damaged.zip/bad.txt"),
     ] {
         let mut bytes = whole.clone();
@@ -72,13 +72,13 @@ fn an_entry_whose_name_is_too_long_for_an_id_is_refused() {
 
 #[test]
 fn an_entry_whose_name_is_longer_than_any_path_is_refused_and_named_by_its_beginning() {
-    // The names of the directories of one path took gigabytes.
+    // The directory names of this single path took gigabytes.
     let long = "d/".repeat(32_000) + "n";
     let archive = stored(&[(&long, &words(1, 60)), ("last.txt", &words(9, 60))]);
     check("long.zip", &archive, 1, 1, "/d/d/: its name has 64001 bytes; the maximum is 4096");
 }
 
-/// A tar archive of `first.txt`, these bytes, and `last.txt`.
+/// Returns a tar archive of `first.txt`, `middle`, and `last.txt`.
 fn tar_with(middle: &[u8]) -> Vec<u8> {
     [&file("first.txt", 1)[..], middle, &file("last.txt", 9), &ends()].concat()
 }
@@ -106,7 +106,7 @@ fn a_bad_extension_of_a_tar_archive_ends_it_not() {
     let name = vec![b'n'; 70 << 10];
     let named = long(tar::EntryType::GNULongName, &name);
     check("name.tar", &named, 2, 1, "name.tar/middle.txt: its name has 71680 bytes");
-    // A large header of further fields is read if it can be, and passed over if not.
+    // A large extended header is read up to a maximum, and skipped beyond it.
     let large = long(tar::EntryType::XHeader, &fields("comment", 200_000));
     check("large.tar", &large, 3, 0, "");
     let larger = long(tar::EntryType::XHeader, &fields("comment", 2_000_000));
@@ -134,7 +134,7 @@ fn an_archive_that_is_cut_short_is_a_failure() {
         let said = "cannot read all of cut.tar: it is cut short";
         check("cut.tar", &whole[..cut], documents, unread, said);
     }
-    // Nothing of it was added, and the message was "the rest of it is added".
+    // Nothing was added, but the message said "the rest of it is added".
     let one = read_stream("one.tar", &whole[..600]);
     assert_eq!(one.counts(), [0, 0, 0, 2], "{one:?}");
     assert!(one.unread.iter().any(|said| said.contains("cannot read one.tar: it is cut short")));
@@ -205,7 +205,7 @@ fn an_archive_without_files_is_left_out() {
     assert_eq!(read_stream("none.zip", &none).left_out, ["none.zip: it is an empty zip archive"]);
 }
 
-/// A record of a web archive: a page that a server answered with.
+/// Returns the record of a page that a server sent.
 fn page_record(address: &str, page: &str) -> String {
     let answer = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{page}");
     format!(

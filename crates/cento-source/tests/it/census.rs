@@ -1,5 +1,5 @@
-//! Every record of a source is a document, a refusal or an exclusion, in every format, also of
-//! files that are damaged.
+//! In every format, also in damaged files, every record of a source becomes a document, a refusal
+//! or an exclusion.
 
 use std::io::Write;
 
@@ -12,10 +12,10 @@ use serde_json::json;
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Census {
     documents: usize,
-    /// Records that are no documents.
+    /// Records that are not documents.
     refused: usize,
     left_out: usize,
-    /// Files that could not be read, or not to their ends.
+    /// Files that could not be read, or not to their end.
     unread: usize,
 }
 
@@ -39,15 +39,15 @@ fn census(name: &str, bytes: &[u8]) -> Census {
     found
 }
 
-/// A kind of record; a list may have many of each.
+/// A kind of record, as it may occur several times in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Good,
-    /// Its text has a line break, quotation marks and brackets.
+    /// The text has a line break, quotation marks and brackets.
     Odd,
     WithoutText,
     TextOfNumbers,
-    /// Its text is binary.
+    /// The text is binary.
     Binary,
 }
 
@@ -66,7 +66,7 @@ impl Kind {
         matches!(self, Kind::Good | Kind::Odd)
     }
 
-    /// The contents of a file of it.
+    /// Returns the contents of a file of this kind.
     fn file(self) -> Vec<u8> {
         match self {
             Kind::Good | Kind::Odd => b"Some words of a text, and others.\n".to_vec(),
@@ -85,7 +85,7 @@ fn kinds() -> impl Strategy<Value = Vec<Kind>> {
         1 => Just(Kind::TextOfNumbers),
         1 => Just(Kind::Binary),
     ];
-    // At least one record shows which members the JSON has.
+    // One good record is needed, because JSON is recognized by a record with a text.
     prop::collection::vec(kind, 1..12).prop_map(|mut kinds| {
         kinds[0] = Kind::Good;
         kinds
@@ -157,13 +157,13 @@ fn tar(kinds: &[Kind]) -> Vec<u8> {
         let mut header = tar::Header::new_gnu();
         header.set_size(file.len() as u64);
         header.set_mode(0o644);
-        // All of one name: each is a document all the same.
+        // Entries with the same name are separate documents.
         builder.append_data(&mut header, "a.txt", &file[..]).unwrap();
     }
     builder.into_inner().unwrap()
 }
 
-/// The sources that these records make, each with the number of its documents.
+/// Returns these records as sources of every format, by name.
 fn sources(kinds: &[Kind]) -> Vec<(&'static str, Vec<u8>)> {
     let mut sources: Vec<_> = LISTS.iter().map(|&name| (name, list(name, kinds))).collect();
     sources.push(("table.csv", table(kinds)));
@@ -189,8 +189,8 @@ proptest! {
     #[test]
     fn the_missing_part_of_a_cut_source_is_reported(kinds in kinds(), cut in 1usize..400) {
         for (name, bytes) in sources(&kinds) {
-            // Of a list whose records end anywhere nothing says that some are missing, if it ends
-            // between two.
+            // Some lists have no mark at their end. If such a list is cut between two records,
+            // nothing shows the loss.
             let cut = cut.min(bytes.len() - 1);
             let found = census(name, &bytes[..bytes.len() - cut]);
             let all = found.documents + found.refused + found.left_out;
@@ -209,8 +209,8 @@ proptest! {
             let documents = kinds.iter().filter(|kind| kind.is_document()).count();
             let said = found.refused + found.left_out + found.unread;
             prop_assert!(found.documents + said > 0, "{} {:?}", name, found);
-            // A damaged document may be one still; a document that is missing is part of something
-            // that is named.
+            // A damaged document may still be a document. If a document is missing, a report must
+            // exist.
             let is_said = found.documents >= documents || said > 0;
             prop_assert!(is_said, "{} {:?} at {} of {}", name, found, at, bytes.len());
         }

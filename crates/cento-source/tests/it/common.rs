@@ -1,4 +1,4 @@
-//! Files, and what becomes of them.
+//! Helpers that read files and collect documents and reports.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ pub use cento_testing::{Dir, line, words, zip};
 #[derive(Debug, Default)]
 pub struct Read {
     pub documents: Vec<Document>,
-    /// Records that are no documents.
+    /// Records that are not documents.
     pub refused: Vec<String>,
     pub left_out: Vec<String>,
-    /// Files that could not be read, or not to their ends.
+    /// Files that could not be read, or not to their end.
     pub unread: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ impl Read {
     }
 }
 
-/// Reads these files and directories of `dir`.
+/// Reads files and directories below `dir`.
 pub fn read(dir: &Dir, names: &[&str], options: &SourceOptions) -> Read {
     let paths: Vec<PathBuf> = names.iter().map(|name| dir.path(name)).collect();
     let root = format!("{}/", dir.path("").display().to_string().trim_end_matches('/'));
@@ -74,7 +74,7 @@ pub fn read_one(dir: &Dir, name: &str) -> Read {
     read(dir, &[name], &SourceOptions::default())
 }
 
-/// Reads a stream that has this name, by default.
+/// Reads a stream with this name, with default options.
 pub fn read_stream(name: &str, bytes: &[u8]) -> Read {
     let options = SourceOptions::default();
     let mut found = Read::default();
@@ -108,7 +108,7 @@ pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Makes a pipe, which would be waited for if it were opened.
+/// Makes a named pipe, which blocks a reader without a writer.
 #[cfg(unix)]
 pub fn make_pipe(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());

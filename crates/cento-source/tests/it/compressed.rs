@@ -45,7 +45,7 @@ fn a_file_named_as_compressed_that_is_not_is_read_by_its_first_bytes() {
         check(&format!("a.txt.{ending}"), words(1, 60).as_bytes(), [1, 0, 0, 0], "");
         let csv = format!("id,text\n1,{}\n2,{}\n", words(1, 40), words(2, 40));
         check(&format!("a.csv.{ending}"), csv.as_bytes(), [2, 0, 0, 0], "");
-        // The names of both files are wrong.
+        // The extension promises a compression, but the contents are binary or empty.
         let said = "data and is not; it is binary";
         check(&format!("a.txt.{ending}"), b"\x1e\x8a\x08\0\0\0\0\0", [0, 0, 0, 1], said);
         check(&format!("a.txt.{ending}"), b"", [0, 0, 1, 0], "it is empty");
@@ -69,7 +69,7 @@ fn a_window_of_two_gigabytes_is_read() {
 
 #[test]
 fn a_window_that_takes_more_memory_than_is_allowed_is_refused() {
-    // A header that declares a window of 2 GiB, and 3 GiB in it.
+    // The header declares a window of 2 GiB, and contents of 3 GiB.
     let mut large = b"\x28\xb5\x2f\xfd\x80\xa8".to_vec();
     large.extend((3_u32 << 30).to_le_bytes());
     for (bytes_max, said) in [(512 << 20, "more than the 512 MiB of memory"), (2 << 30, "cut off")]

@@ -32,7 +32,7 @@ fn records_in_json_are_known_by_their_first_bytes() {
         ("utf16.jsonl", utf16(&lines(&all))),
     ];
     for (name, bytes) in forms {
-        // Without its name too, like standard input.
+        // The contents suffice, because standard input has no name.
         for name in [name, "-"] {
             let found = read_stream(name, &bytes);
             assert_eq!(found.counts(), [4, 0, 0, 0], "{name}: {found:?}");
@@ -129,7 +129,7 @@ fn what_an_index_cannot_hold_is_refused_unless_the_text_alone_is_needed() {
 
 #[test]
 fn a_file_without_documents_is_named() {
-    // They disappeared without a word, and the exit status was 0.
+    // Such files disappeared silently, and the exit status was 0.
     let files: [(&str, &[u8]); 5] = [
         ("a.csv", b"id,text\n"),
         ("b.tsv", b"id\ttext\r\n"),
@@ -151,7 +151,7 @@ fn a_file_without_documents_is_named() {
 
 #[test]
 fn two_values_for_one_field_are_refused() {
-    // The last one was the document, and the others were lost.
+    // The last value became the document, and the first was lost.
     let text = words(1, 60);
     for (name, list, said) in [
         ("a.csv", format!("id,text,text\nq,{text},{text}\n"), "two columns are called `text`"),
@@ -190,7 +190,7 @@ fn a_name_that_is_there_twice_matters_only_where_it_is_used() {
     let names = ["a.csv", "b.jsonl"];
     let defaults = SourceOptions::default();
     assert_eq!(read(&dir, &names, &defaults).counts(), [2, 0, 0, 0]);
-    // A record that is kept has each column once; a line is kept as it is.
+    // A kept record needs distinct column names. A kept line stays unchanged.
     let kept = SourceOptions { keeps_records: true, ..SourceOptions::default() };
     let found = read(&dir, &names, &kept);
     assert_eq!(found.counts(), [1, 0, 0, 1]);

@@ -48,7 +48,7 @@ fn mails_are_documents_and_so_are_attachments() {
     for id in with_passage {
         assert!(found.text(id).contains(&passage), "{id}");
     }
-    // One archive within another is as deep as it goes.
+    // Archives are read up to a nesting of two.
     let left: Vec<&str> =
         found.left_out.iter().map(|left| left.split(':').next().unwrap()).collect();
     assert_eq!(left, ["in/d.eml/e.zip/n.zip", "in/e.zip/f.eml/e.zip"]);

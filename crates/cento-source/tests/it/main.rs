@@ -1,4 +1,4 @@
-//! Files, and the documents that they become.
+//! Tests of reading files into documents.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

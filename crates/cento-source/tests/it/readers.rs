@@ -1,10 +1,10 @@
-//! Files that a command of the user's own reads.
+//! Tests of user-defined commands that read files.
 #![cfg(unix)]
 
 use crate::common::{Dir, gzip, read, read_one, words, zip};
 use cento_source::{Readers, SourceOptions};
 
-/// A file that is no text: zero bytes where a text has spaces.
+/// Returns a file that is not text: every space becomes a zero byte.
 fn packed(text: &str) -> Vec<u8> {
     text.replace(' ', "\0").into_bytes()
 }

@@ -1,4 +1,4 @@
-//! Directories: ignored files, links, odd names, files that are not what their names say.
+//! Tests of directories: ignored files, links, odd names, and misleading extensions.
 
 #[cfg(unix)]
 use crate::common::make_pipe;
@@ -52,7 +52,7 @@ fn links_are_followed_where_they_are_named_or_if_asked() {
 fn a_link_that_leads_nowhere_or_around_is_named_itself() {
     use std::os::unix::fs::symlink;
 
-    // The directory above it was named, though its files were read.
+    // The parent directory was reported, although its files were read.
     let dir = Dir::new();
     dir.write("in/a.txt", words(1, 60));
     symlink("nowhere", dir.path("in/dangling")).unwrap();
@@ -113,7 +113,7 @@ fn a_file_that_contradicts_its_name_is_refused() {
 
 #[test]
 fn an_empty_file_is_left_out_as_empty_whatever_its_name_promises() {
-    // Some were failures: they were named as text.
+    // Some empty files were reported as failures, because empty contents counted as text.
     let endings = "pdf docx epub odt pptx parquet arrow zip tar tgz tar.gz rtf xlsx eml gz json \
                    csv jsonl mbox html txt warc pdf.zst";
     for ending in endings.split_whitespace() {
@@ -153,7 +153,7 @@ fn a_list_of_braces_ends_no_walk() {
 #[cfg(unix)]
 #[test]
 fn a_git_file_leads_a_walk_nowhere() {
-    // Its list of exclusions led to recursion, and a pipe in its place to a wait without end.
+    // Braces in the list of exclusions led to deep recursion, and a pipe to an endless wait.
     let dir = Dir::new();
     dir.write("in/a.txt", words(1, 60));
     dir.write("in/.git", "gitdir: real\n");

@@ -1,7 +1,7 @@
-//! Reading order of text that goes from the right to the left.
+//! Reading order of text from right to left.
 //!
-//! A page has letters in their visual order. A simple rule restores the reading order: letters
-//! against the direction of most of a line are a run, from the first of that kind to the last.
+//! A page has letters in visual order. A simple rule restores the reading order: consecutive
+//! letters against the main direction of a line form a run, and every run is reversed.
 
 /// Returns the pieces of a line, given from the left to the right, in reading order.
 pub fn read_order(mut pieces: Vec<&str>) -> Vec<&str> {
@@ -44,12 +44,12 @@ fn is_leftward(piece: &str) -> bool {
     piece.chars().any(is_leftward_letter)
 }
 
-/// Numbers go from the left to the right in all scripts.
+/// Digits count as rightward, because numbers go from left to right in all scripts.
 fn is_rightward(piece: &str) -> bool {
     piece.chars().any(|c| c.is_alphanumeric() && !is_leftward_letter(c))
 }
 
-/// Returns whether it is a letter of Hebrew, Arabic, or a script of their kind.
+/// Returns whether a letter belongs to Hebrew, Arabic or a related script.
 fn is_leftward_letter(letter: char) -> bool {
     let is_digit = matches!(letter, '\u{660}'..='\u{669}' | '\u{6f0}'..='\u{6f9}');
     matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')

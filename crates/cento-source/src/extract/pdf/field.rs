@@ -1,7 +1,7 @@
 //! Values of form fields.
 //!
-//! The value of a field of a form is at the place of the field. Most fields have an appearance,
-//! which the interpreter draws; this module finds the values of the others.
+//! Most fields have an appearance stream, which the interpreter draws like other contents. This
+//! module reads the values of fields without an appearance, at the position of the field.
 
 use hayro_interpret::hayro_syntax::object::{Array, Dict, Name, Object, Rect, String as Bytes};
 use hayro_interpret::hayro_syntax::page::Page;
@@ -12,14 +12,13 @@ use super::page::{Letter, Sight};
 /// Maximum nesting of fields.
 const DEPTH_MAX: usize = 16;
 
-/// The height of letters in a field that has room for larger ones.
+/// The maximum height of letters in a tall field, in points.
 const SIZE_MAX: f64 = 12.0;
 
-/// The flags of annotations that are not shown: hidden, or not to be viewed.
+/// The flags of annotations that are not displayed: Hidden and NoView.
 const NOT_SHOWN: u32 = 1 << 1 | 1 << 5;
 
-/// Returns the values of fields on a page that have no appearance, as letters at the places of the
-/// fields.
+/// Returns the values of fields without an appearance, as letters at the positions of the fields.
 pub fn values(page: &Page<'_>, transform: Affine) -> Vec<Letter> {
     let mut letters = Vec::new();
     let Some(all) = page.raw().get::<Array<'_>>("Annots") else { return letters };
@@ -58,7 +57,7 @@ fn value(field: &Dict<'_>) -> Option<String> {
     Some(texts.join("\n"))
 }
 
-/// Returns an entry of a field, or else of one around it.
+/// Returns an entry of a field or of the nearest enclosing field that has the entry.
 fn inherited<'a, T>(field: &Dict<'a>, get: impl Fn(&Dict<'a>) -> Option<T>) -> Option<T> {
     let mut field = field.clone();
     for _ in 0..DEPTH_MAX {
@@ -70,7 +69,7 @@ fn inherited<'a, T>(field: &Dict<'a>, get: impl Fn(&Dict<'a>) -> Option<T>) -> O
     None
 }
 
-/// Decodes a string: in UTF-16 or UTF-8 with a mark, or in one byte a letter.
+/// Decodes a string: UTF-16 or UTF-8 with a mark, or else a single-byte encoding.
 fn decoded(bytes: &[u8]) -> String {
     let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let (units, _) = bytes.as_chunks::<2>();
@@ -84,7 +83,8 @@ fn decoded(bytes: &[u8]) -> String {
     }
 }
 
-/// Adds the letters of a value, half as wide as high, from the top of its field on.
+/// Adds the letters of a value, from the top of the field downwards. Letters are half as wide as
+/// high.
 fn push(value: &str, area: &Rect, transform: Affine, letters: &mut Vec<Letter>) {
     let along = transform * Point::new(1.0, 0.0) - transform * Point::ZERO;
     let lines: Vec<&str> = value.split(['\r', '\n']).filter(|line| !line.is_empty()).collect();

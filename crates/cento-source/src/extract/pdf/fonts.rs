@@ -1,9 +1,9 @@
-//! Letters of fonts that the interpreter does not know.
+//! Letters of fonts that the interpreter cannot map to text.
 //!
-//! Two kinds of fonts define their letters in unusual ways. Fonts of drawings, as TeX makes them,
-//! name their glyphs by numbers (`a97`), which are those of the letters. Embedded fonts for
-//! Chinese, Japanese and Korean have glyphs of a public collection, whose letters are known. All
-//! other letters stay unknown: the look of a glyph is not considered.
+//! Two kinds of fonts are supported. Fonts of drawings (Type 3), as TeX makes them, name glyphs by
+//! numbers (`a97`), which are character codes. Embedded fonts for Chinese, Japanese and Korean use
+//! glyphs of a public collection with known letters. Glyphs of any other font stay unknown, because
+//! cento does not recognize shapes.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use hayro_interpret::hayro_syntax::object::{Array, Dict, Name, Object, Stream, S
 /// The ligatures of the oldest encoding of TeX, from the code 11 on.
 const TEX_LIGATURES: [&str; 5] = ["ff", "fi", "fl", "ffi", "ffl"];
 
-/// Data on the fonts of a document that the interpreter lacks.
+/// Font data of a document that the interpreter does not provide.
 pub struct Fonts<'a> {
     pdf: &'a Pdf,
     known: OnceCell<FontCache>,
@@ -25,9 +25,9 @@ pub struct Fonts<'a> {
 
 #[derive(Default)]
 struct FontCache {
-    /// Letters in fonts of drawings, by the codes of their glyphs; `None` where two fonts differ.
+    /// Letters of Type 3 fonts by code. `None` where two fonts differ.
     drawings: HashMap<u32, Option<String>>,
-    /// Collections, by the names of fonts; `None` where two fonts of one name differ.
+    /// Collections by font name. `None` where two fonts with the same name differ.
     collections: HashMap<String, Option<Collection>>,
 }
 
@@ -95,7 +95,7 @@ impl FontCache {
                 Object::Name(name) => {
                     let number =
                         name.as_str().strip_prefix(['a', 'c', 'C']).and_then(|n| n.parse().ok());
-                    // A glyph with another name may be any letter, and so may the others.
+                    // If a glyph has a different name, no code of this font can be trusted.
                     if number != Some(code) && name.as_str() != ".notdef" {
                         return;
                     }

@@ -1,8 +1,9 @@
-//! Reading order of the letters of a page.
+//! Puts the letters of a page into reading order.
 //!
-//! Letters that follow each other become fragments, fragments beside each other become segments of
-//! lines, and segments beneath each other become columns: where a gap goes through six lines, the
-//! part to its left is read first. Lines in other directions come after those of the commonest.
+//! Consecutive letters become fragments, adjacent fragments become line segments, and segments
+//! above each other become columns. Where a gap runs through six lines, the text to the left of the
+//! gap is read first. The most frequent direction of text comes first, followed by text in other
+//! directions.
 
 use std::collections::BTreeMap;
 
@@ -19,15 +20,15 @@ const DEPTH_MAX: usize = 4;
 /// Minimum number of lines of two columns.
 const COLUMN_LINES: usize = 6;
 
-/// Minimum mean width of the segments of a column, in heights of letters: a narrower one has labels
-/// or numbers.
+/// The minimum mean width of the segments of a column, in heights of letters. Narrower columns are
+/// labels or numbers.
 const COLUMN_WIDTH: f64 = 5.0;
 
-/// The gaps, in heights of letters, that separate words of one line, and segments of a line.
+/// The minimum gap between words, and between segments of a line, in heights of letters.
 const WORD_GAP: f64 = 0.12;
 const SEGMENT_GAP: f64 = 1.0;
 
-/// The gap between columns.
+/// The minimum gap between columns, in heights of letters.
 const COLUMN_GAP: f64 = 0.8;
 
 /// Letters of a line without a wide gap.
@@ -39,7 +40,7 @@ struct Segment<'a> {
     size: f64,
 }
 
-/// The position of a letter on its line; the x axis is the direction of reading.
+/// The position of a letter on its line. The x axis is the direction of reading.
 #[derive(Clone, Copy)]
 struct Spot<'a> {
     letter: &'a Letter,
@@ -60,7 +61,7 @@ impl<'a> Spot<'a> {
 pub fn text_of<'a>(letters: impl Iterator<Item = &'a Letter>) -> String {
     let mut directions: BTreeMap<i64, Vec<&Letter>> = BTreeMap::new();
     for letter in letters {
-        // Directions are steps of five degrees, so that a scan may be askew.
+        // Directions are rounded to five degrees, because scans may be slightly rotated.
         let step = (letter.along.atan2().to_degrees() / 5.0).round() as i64;
         directions.entry(step.rem_euclid(72)).or_default().push(letter);
     }
@@ -79,7 +80,7 @@ pub fn text_of<'a>(letters: impl Iterator<Item = &'a Letter>) -> String {
     text
 }
 
-/// Joins letters that follow each other on a line, in the given order.
+/// Joins consecutive letters of a line, in the order of the input.
 fn fragments<'a>(spots: impl Iterator<Item = Spot<'a>>) -> Vec<Segment<'a>> {
     let mut fragments: Vec<Segment<'_>> = Vec::new();
     for spot in spots {
@@ -95,7 +96,7 @@ fn fragments<'a>(spots: impl Iterator<Item = Spot<'a>>) -> Vec<Segment<'a>> {
             }),
         }
     }
-    // A fragment of spaces separates nothing that the places of letters do not.
+    // Fragments of spaces are dropped, because letter positions already show the gaps.
     fragments.retain(|fragment| fragment.letters.iter().any(|spot| !spot.letter.is_space()));
     fragments.iter_mut().for_each(Segment::trim);
     fragments
@@ -118,7 +119,7 @@ impl<'a> Segment<'a> {
         self.letters.push(spot);
     }
 
-    /// Drops the spaces around it.
+    /// Removes leading and trailing spaces.
     fn trim(&mut self) {
         let is_space = |spot: &Spot<'_>| spot.letter.is_space();
         while self.letters.last().is_some_and(is_space) {
@@ -131,7 +132,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// Fragments of a row with those beside them.
+/// Joins fragments of a row that are close together.
 fn segments_of_row(row: Vec<Segment<'_>>) -> Vec<Segment<'_>> {
     let mut merged: Vec<Segment<'_>> = Vec::new();
     for fragment in row {
@@ -165,7 +166,7 @@ fn rows(mut segments: Vec<Segment<'_>>) -> Vec<Vec<Segment<'_>>> {
     rows
 }
 
-/// The text that has been written of a page.
+/// The text of a page that has been written so far.
 struct Page<'t> {
     text: &'t mut String,
     /// The line and height of the last row.
@@ -222,7 +223,7 @@ fn read(mut rows: Vec<Vec<Segment<'_>>>, depth: usize, page: &mut Page<'_>) {
     }
 }
 
-/// Returns the number of leading rows in columns, and the starts of the columns that have text.
+/// Returns the number of leading rows that form columns, and the starts of columns with text.
 fn columns(rows: &[Vec<Segment<'_>>]) -> Option<(usize, Vec<f64>)> {
     let mut spans = Spans::default();
     let mut len = 0;
@@ -252,7 +253,7 @@ struct Span {
     end: f64,
     size: f64,
     segments: usize,
-    /// The width of all segments together, in heights of letters.
+    /// The total width of the segments, in heights of letters.
     width: f64,
 }
 
@@ -280,7 +281,7 @@ impl Spans {
         self.0.iter().map(|span| span.start).collect()
     }
 
-    /// Returns the starts of the columns of text, with the labels before them.
+    /// Returns the starts of the columns of text. A label before a column belongs to the column.
     fn text_starts(&self) -> Vec<f64> {
         let mut spans = self.0.clone();
         spans.sort_by(|a, b| a.start.total_cmp(&b.start));
@@ -333,11 +334,12 @@ fn words(segment: &Segment<'_>) -> String {
     read_order(line).concat()
 }
 
-/// The shortest word that a raised number marks with a note: shorter ones are units and variables.
+/// The minimum length of a word that a raised number can mark. Shorter words are units and
+/// variables.
 const MARKED_LETTERS_MIN: usize = 3;
 
-/// Returns the number of letters of the mark of a note that begins here: small raised digits or
-/// signs at the end of a word or sentence. Zero for ordinals, powers and formulas.
+/// Returns the number of letters in a note mark at this position: small raised digits or signs at
+/// the end of a word or sentence. Zero for ordinals, powers and formulas.
 fn note_mark(letters: &[Spot<'_>], at: usize, gap: f64) -> usize {
     let Some(last) = at.checked_sub(1).map(|before| &letters[before]) else { return 0 };
     let size = last.letter.size;
@@ -365,8 +367,9 @@ fn note_mark(letters: &[Spot<'_>], at: usize, gap: f64) -> usize {
     }
 }
 
-/// Returns the gap that separates words in a segment, in heights of letters: more than the gap
-/// between most letters, as words may be spaced, and more where spaces are written.
+/// Returns the minimum gap between words of a segment, in heights of letters. The gap exceeds the
+/// usual gap between letters, because text may be letter-spaced, and is larger if the segment has
+/// spaces.
 fn word_gap(segment: &Segment<'_>) -> f64 {
     let spaces = segment.letters.iter().filter(|spot| spot.letter.is_space()).count();
     let pairs = segment.letters.windows(2);
@@ -388,7 +391,8 @@ fn word_gap(segment: &Segment<'_>) -> f64 {
     let step = median(&mut steps).unwrap_or_default();
     let even = steps.iter().filter(|other| (**other - step).abs() < 0.03 * step).count();
     if even * 10 >= count * 8 && spaces > 0 {
-        // Each letter has the same advance, whatever its width.
+        // In a monospaced font, the gap depends on the width of the letter, but the advance is
+        // constant.
         return WORD_GAP.max(step * 0.9);
     }
     let written = if spaces * 15 >= count && spaces > 0 { 0.25 } else { 0.0 };

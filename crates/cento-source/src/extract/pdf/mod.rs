@@ -1,8 +1,8 @@
 //! Text of PDFs.
 //!
-//! The interpreter of hayro draws each page on a device that records letters and their places
-//! (`page`). The letters that a reader sees (`sight`) are read in the order of their columns and
-//! lines (`layout`).
+//! The hayro interpreter draws each page on a device that only records letters and their positions
+//! (`page`). The visible letters (`sight`) are then put into the order of columns and lines
+//! (`layout`).
 
 mod bidi;
 mod field;
@@ -36,20 +36,20 @@ const FILLS_SHOWN: usize = 20;
 
 /// The result of reading a page.
 enum Outcome {
-    /// Its text, and the number of letters that a reader does not see.
+    /// The text, and the number of letters that a reader does not see.
     Text(String, usize),
-    /// It shows images and no letters.
+    /// The page shows images but no letters.
     Image,
-    /// Much of it is in unknown letters.
+    /// Much of the page is in fonts whose letters are unknown.
     Unknown,
-    /// Its content cannot be decoded.
+    /// The content of the page cannot be decoded.
     Damaged,
 }
 
-/// Returns whether these bytes are a PDF.
+/// Returns whether the bytes are a PDF.
 pub fn is_pdf(bytes: &[u8]) -> bool {
     let start = &bytes[..bytes.len().min(HEADER_BYTES_MAX)];
-    // A file that begins as another format may contain the words.
+    // A file in a different format may contain these bytes further on.
     let is_other = [&b"PK"[..], b"{\\rtf", COMPOUND].iter().any(|mark| start.starts_with(mark));
     !is_other && memchr::memmem::find(start, b"%PDF-").is_some()
 }
@@ -94,7 +94,7 @@ pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
     Ok(Extracted { text: joined(texts), missing, hidden })
 }
 
-/// Joins pages. A word over two of them is on the first.
+/// Joins pages with form feeds. A word across a page break goes to the first page.
 fn joined(mut texts: Vec<String>) -> String {
     for at in 1..texts.len() {
         let (before, after) = texts.split_at_mut(at);
@@ -121,7 +121,7 @@ fn reason(error: LoadPdfError) -> String {
     }
 }
 
-/// Returns the number of pages that a document declares.
+/// Returns the number of pages that the document declares.
 fn announced(pdf: &Pdf) -> Option<usize> {
     let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id())?;
     let count = catalog.get::<Dict<'_>>("Pages")?.get::<i32>("Count")?;
@@ -131,7 +131,7 @@ fn announced(pdf: &Pdf) -> Option<usize> {
 /// Reads the text of a page.
 ///
 /// # Errors
-/// When it has too many letters.
+/// When the page has too many letters.
 fn read<'a>(
     page: &Page<'a>,
     pdf: &'a Pdf,

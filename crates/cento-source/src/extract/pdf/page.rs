@@ -1,7 +1,8 @@
-//! Contents of a page, and their places.
+//! Records the contents of a page with their positions.
 //!
-//! A device of the interpreter that draws nothing. It records each letter with its place, its size
-//! and its visibility, and other contents only as areas that may be beneath or upon letters.
+//! The interpreter draws on a device that paints nothing. The device records every letter with its
+//! position, size and visibility. Other contents are recorded as areas, which may be beneath or
+//! above letters.
 
 use hayro_interpret::font::{Glyph, GlyphRun, PositionedGlyph};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
@@ -12,19 +13,19 @@ use hayro_interpret::{
 
 use super::fonts::Fonts;
 
-/// A page with more letters is not read: they would not fit in memory.
+/// The maximum number of letters of a page. More letters would not fit in memory.
 pub const LETTERS_MAX: usize = 2_000_000;
 
 /// A smaller area, in points, covers no letter and is beneath no letter.
 const FILL_MIN: f64 = 3.0;
 
-/// Maximum number of fills of a page that are considered.
+/// The maximum number of fills of a page that are recorded.
 const FILLS_MAX: usize = 20_000;
 
 /// Units of a font in an em.
 const EM: f64 = 1000.0;
 
-/// Glyphs of several letters.
+/// Glyphs that represent several letters.
 const LIGATURES: [(char, &str); 7] = [
     ('\u{fb00}', "ff"),
     ('\u{fb01}', "fi"),
@@ -35,15 +36,15 @@ const LIGATURES: [(char, &str); 7] = [
     ('\u{fb06}', "st"),
 ];
 
-/// One letter, or the letters of one glyph, on a page whose y axis points down, in points.
+/// The letters of a glyph, in points, on a page whose y axis points down.
 #[derive(Debug, Clone)]
 pub struct Letter {
     pub text: Box<str>,
-    /// Its beginning on its line.
+    /// The start of the glyph on the baseline.
     pub origin: Point,
-    /// The direction of its line from there, of length 1.
+    /// The direction of the baseline, as a unit vector.
     pub along: Vec2,
-    /// The height of its font.
+    /// The height of the font.
     pub size: f64,
     /// The distance to the next letter.
     pub advance: f64,
@@ -57,7 +58,7 @@ pub struct Letter {
 pub enum Sight {
     /// In a color, of red, green and blue.
     Color([f32; 3]),
-    /// In a pattern.
+    /// In a pattern of unknown color.
     Pattern,
     /// Not drawn, as the letters of a scan.
     Undrawn,
@@ -66,7 +67,7 @@ pub enum Sight {
 }
 
 impl Letter {
-    /// Returns whether it is a space.
+    /// Returns whether the text is only white space.
     pub fn is_space(&self) -> bool {
         self.text.chars().all(char::is_whitespace)
     }
@@ -77,20 +78,20 @@ impl Letter {
         self.is_unknown || self.text.chars().any(is_private)
     }
 
-    /// Returns a point within it.
+    /// Returns a point inside the glyph.
     pub fn center(&self) -> Point {
         let up = Vec2::new(self.along.y, -self.along.x);
         self.origin + self.along * (self.advance / 2.0) + up * (self.size * 0.3)
     }
 }
 
-/// A painted area.
+/// A painted area of the page.
 #[derive(Debug, Clone, Copy)]
 pub struct Fill {
     pub area: Rect,
-    /// Its color; `None` for a pattern, or for an area that is not a rectangle.
+    /// The color. `None` for a pattern, or for a shape that is not a rectangle.
     pub color: Option<[f32; 3]>,
-    /// The number of letters before it.
+    /// The number of letters drawn before the area.
     pub after: usize,
 }
 
@@ -99,10 +100,10 @@ pub struct Canvas<'f, 'a> {
     pub letters: Vec<Letter>,
     pub fills: Vec<Fill>,
     pub images: Vec<Rect>,
-    /// Whether it has more letters than are recorded.
+    /// Whether the page has more letters than `LETTERS_MAX`.
     pub is_full: bool,
     clips: Vec<Rect>,
-    /// For each open group, whether it is transparent.
+    /// The transparency of each open group.
     groups: Vec<bool>,
     fonts: &'f Fonts<'a>,
 }
@@ -121,8 +122,8 @@ impl<'f, 'a> Canvas<'f, 'a> {
         }
     }
 
-    /// Returns whether it shows anything that may hold letters: an image, or more than `fills`
-    /// areas.
+    /// Returns whether the page shows anything that may contain letters: an image, or more than
+    /// `fills` areas.
     pub fn shows_more(&self, fills: usize) -> bool {
         !self.images.is_empty() || self.fills.len() > fills
     }
@@ -178,7 +179,7 @@ fn sight_of(paint: &Paint<'_>) -> Sight {
 impl<'a> Device<'a> for Canvas<'_, 'a> {
     fn draw_path(&mut self, path: &BezPath, props: DrawProps<'a>, mode: &DrawMode) {
         let area = (props.transform * path.bounding_box().to_path(0.1)).bounding_box();
-        // A path that is not a rectangle covers a part of its box.
+        // A shape that is not a rectangle covers only a part of its bounding box.
         self.fill(area, path.elements().len() <= 2, &props, mode);
     }
 
@@ -235,7 +236,7 @@ struct Place {
     origin: Point,
     along: Vec2,
     up: Vec2,
-    /// In ems.
+    /// The width, in ems.
     advance: f64,
     is_drawing: bool,
 }
@@ -275,9 +276,9 @@ impl Place {
     }
 }
 
-/// Returns how much wider than high the letters of a run are. The interpreter stretches the letters
-/// of a substitute font, each by another factor, which is not a property of their places: with the
-/// right factor, the places follow from the widths.
+/// Returns the ratio of width to height of the letters in a run. The interpreter stretches every
+/// letter of a substitute font by a different factor, which does not affect positions. With the
+/// right factor, the positions follow from the widths.
 fn stretch_of(places: &[Place]) -> f64 {
     let mut ratios: Vec<f64> = places.iter().map(|at| at.along.hypot() / at.up.hypot()).collect();
     ratios.retain(|ratio| ratio.is_finite());
@@ -305,7 +306,7 @@ pub fn median(numbers: &mut [f64]) -> Option<f64> {
     middle.copied()
 }
 
-/// Returns the text of a glyph, if its font knows it.
+/// Returns the text of a glyph, or `None` if the font does not say.
 fn text_of(glyph: &Glyph<'_>) -> Option<String> {
     let text = match glyph.as_unicode()? {
         BfString::Char(letter) => letter.to_string(),

@@ -1,9 +1,8 @@
-//! Visible letters of a page.
+//! Decides which letters of a page a reader sees.
 //!
-//! A reader does not see letters that are drawn in the color beneath them, painted over,
-//! transparent, cut off, outside of the page, or of less than two points among larger ones. Letters
-//! that are not drawn are read where an image is, which is then that of a scanned page, and on
-//! pages with no others.
+//! Invisible letters are drawn in the color beneath them, painted over, transparent, clipped,
+//! outside of the page, or below two points in size among larger letters. Undrawn letters are read
+//! on top of an image, which is then a scan, and on pages without drawn letters.
 
 use std::collections::HashMap;
 
@@ -11,15 +10,15 @@ use hayro_interpret::kurbo::Rect;
 
 use super::page::{Canvas, Letter, Sight};
 
-/// Minimum size of letters, in points: smaller ones are not seen among larger ones.
+/// The minimum size of visible letters among larger letters, in points.
 const SIZE_MIN: f64 = 2.0;
 
-/// Maximum difference in red, green and blue of colors that count as the same.
+/// The maximum difference of equal colors, in each of red, green and blue.
 const COLOR_DIFFERENCE: f32 = 0.05;
 
 const WHITE: [f32; 3] = [1.0; 3];
 
-/// Returns for each letter whether a reader sees it on a page of this area.
+/// Returns for each letter whether a reader of the page sees the letter.
 pub fn seen(canvas: &Canvas<'_, '_>, page: Rect) -> Vec<bool> {
     let letters = &canvas.letters;
     let is_drawn = |letter: &Letter| matches!(letter.sight, Sight::Color(_) | Sight::Pattern);
@@ -33,7 +32,7 @@ pub fn seen(canvas: &Canvas<'_, '_>, page: Rect) -> Vec<bool> {
         if larger >= 10 && letter.size < SIZE_MIN {
             return false;
         }
-        // The letters of a scan are under, in or upon its image, in any color.
+        // Recognized letters of a scan may be beneath, within or above the image, in any color.
         if canvas.images.iter().any(|image| image.contains(center)) {
             return true;
         }
@@ -46,7 +45,7 @@ pub fn seen(canvas: &Canvas<'_, '_>, page: Rect) -> Vec<bool> {
     letters.iter().enumerate().map(is_seen).collect()
 }
 
-/// Returns whether a letter of this color differs from the color beneath it, and nothing covers it.
+/// Returns whether a letter differs from the color beneath, and nothing covers the letter.
 fn shows(canvas: &Canvas<'_, '_>, at: usize, letter: &Letter, color: [f32; 3]) -> bool {
     let center = letter.center();
     let count = canvas.fills.partition_point(|fill| fill.after <= at);
@@ -61,7 +60,7 @@ fn shows(canvas: &Canvas<'_, '_>, at: usize, letter: &Letter, color: [f32; 3]) -
     !is_covered && ground.is_none_or(differs)
 }
 
-/// Marks the later of two letters that are drawn at one place, as for bold ones.
+/// Marks repeated letters at the same position. Some programs print bold text so.
 pub fn copies(letters: &[Letter], seen: &mut [bool]) -> Vec<bool> {
     let mut places: HashMap<(&str, i64, i64), usize> = HashMap::new();
     let mut is_copy = vec![false; letters.len()];

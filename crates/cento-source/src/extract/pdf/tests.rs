@@ -1,7 +1,7 @@
 use super::*;
 
-/// The objects of a PDF from the fourth on; the first is its catalog, the second holds its pages,
-/// the third a page with these resources, content (object 4) and other entries.
+/// Returns a PDF with a single page. Objects 1 to 4 are the catalog, the pages, the page and its
+/// content. `others` are the objects from the fifth on.
 fn pdf(resources: &str, content: &str, page: &str, others: &[String]) -> Vec<u8> {
     let catalog = "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[]>>>>".to_owned();
     let all = "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned();
@@ -35,7 +35,7 @@ const HELVETICA: &str =
 const COURIER: &str =
     "/Font<</F<</Type/Font/Subtype/Type1/BaseFont/Courier/Encoding/WinAnsiEncoding>>>>";
 
-/// One gray point.
+/// A gray image of one pixel.
 const IMAGE: &str =
     "/Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray/BitsPerComponent 8";
 
@@ -49,7 +49,7 @@ fn check(content: &str, expected: &str) {
     assert_eq!(words.join(" "), expected);
 }
 
-/// With an image as `/I`, and these words on it.
+/// Returns the text of a page with an image `/I` and `content`.
 fn with_image(content: &str) -> Result<Extracted, String> {
     let resources = format!("{HELVETICA}/XObject<</I 5 0 R>>");
     extract(&pdf(&resources, content, "", &[stream(IMAGE, "x")]))
@@ -111,7 +111,7 @@ fn glyphs_without_known_letters_are_no_text() {
     let font = wide_font("Identity-H", "Identity", "");
     let why = extract(&pdf(&font, content, "", &[])).unwrap_err();
     assert!(why.starts_with("its fonts do not say which letters they have"), "{why}");
-    // Where another page is read, the document is, too.
+    // A document is read if at least one page has readable text.
     let page = |font: &str, content: u8| {
         format!(
             "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<<{font}>>/Contents {content} 0 R>>"
@@ -148,7 +148,7 @@ fn fonts_of_drawings_name_their_letters_by_numbers() {
     let content = "BT /F 10 Tf 50 700 Td (abc\\014b) Tj ET";
     let read = extract(&pdf(&font('a'), content, "", &others)).unwrap();
     assert_eq!(read.text.trim(), "abcfib");
-    // Numbers of glyphs, which are those of no letters.
+    // These numbers are glyph numbers, not character codes.
     assert!(extract(&pdf(&font('g'), content, "", &others)).is_err());
 }
 
@@ -172,7 +172,7 @@ fn columns_are_read_one_after_the_other() {
         let lines = (0..9).map(|n| format!("({name}{n} has words of its own) Tj T* "));
         format!("1 0 0 1 {x} 700 Tm {}", lines.collect::<String>())
     };
-    // Row by row, as some programs write it.
+    // Some programs write columns row by row.
     let rows = (0..9).map(|n| {
         let y = 700 - 14 * n;
         let cell =
@@ -230,7 +230,7 @@ fn letters_drawn_twice_are_read_once() {
     check(&twice("0 0"), "bold llama");
     check(&twice("0.4 0"), "bold llama");
     check(&twice("0 -14"), "bold llama bold llama");
-    // Each letter in turn, at one distance for all.
+    // Each letter is drawn twice, with the same offset.
     let letters = "till it is read".char_indices().map(|(at, letter)| {
         let x = 50.0 + 6.6 * at as f64;
         format!("1 0 0 1 {x} 700 Tm ({letter}) Tj 1 0 0 1 {} 700 Tm ({letter}) Tj ", x + 0.3)
@@ -256,7 +256,7 @@ fn invisible_letters_are_counted_and_not_read() {
     assert_eq!(hidden(cut), unseen(7));
     let light = "0 g 0 590 600 40 re f BT 1 g /F 12 Tf 50 600 Td (light on dark) Tj ET";
     assert_eq!(hidden(light), seen("\n\nlight on dark"));
-    // Within a word they part nothing.
+    // Invisible letters within a word do not split the word.
     let within =
         "BT /F 12 Tf 50 700 Td (sl) Tj 1 g /F 1 Tf (qq) Tj 0 g /F 12 Tf (ow and more) Tj ET";
     let read = text(within);
