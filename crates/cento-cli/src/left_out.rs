@@ -15,12 +15,12 @@ use cento_source::{PathFilter, advice, place_of};
 /// Patterns of names that select the files to read.
 #[derive(Debug, Clone, Default, Args)]
 pub struct FilterArgs {
-    /// Read only files that match this pattern, such as '*.java': by the name of the file or of a
-    /// directory above it, or, with a /, by the path below the named directory. Can be repeated.
+    /// Read only files that match this pattern, such as '*.java'. A pattern is compared with the
+    /// name of the file and of each folder above it, and a pattern with a / with the path below the
+    /// folder that you name. Can be repeated.
     #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
     include: Vec<String>,
-    /// Leave out files that match this pattern, such as node_modules or '*.min.js'. Can be
-    /// repeated.
+    /// Skip files that match this pattern, such as node_modules or '*.min.js'. Can be repeated.
     #[arg(long, value_name = "GLOB", value_parser = parse_excluded)]
     exclude: Vec<String>,
 }

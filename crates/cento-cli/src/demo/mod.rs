@@ -30,27 +30,28 @@ use cento_source::{AddOptions, check_there};
 
 /// Compare all files in a folder with each other, and write a report.
 ///
-/// Does what `cento pairs FOLDER --report FILE` does, with --for code if most of the files are
-/// programs, and says where the report is. With --against the files are compared with earlier ones
-/// too, which are not compared with each other.
+/// This is `cento pairs FOLDER --report FILE` in one short command. If most of the files are source
+/// code, cento adds --for code. At the end it tells you where the report is. With --against, cento
+/// also compares your files with earlier ones, but not the earlier ones with each other.
 ///
-/// Without a folder, compares the sources that Cargo has downloaded: which packages have text or
-/// code of each other? Skips files that every project repeats: licences, manifests, changelogs and
-/// generated files. Uses no network. The index is temporary; the report stays.
+/// Without a folder, cento compares the sources that Cargo has downloaded, and shows you which
+/// packages share text or code. It skips files that every project repeats: licenses, manifests,
+/// changelogs and generated files. It uses no network. The index is temporary, and the report
+/// stays.
 #[derive(Debug, Args)]
 pub struct Demo {
-    /// Folder, file or archive with the texts to compare.
+    /// Folder, file or archive to compare.
     dir: Option<PathBuf>,
-    /// Also compare them with these earlier texts: a folder, file or archive, or an index.
+    /// Also compare your files with these earlier ones: a folder, a file, an archive or an index.
     #[arg(long, value_name = "INDEX|PATH", requires = "dir")]
     against: Option<PathBuf>,
-    /// Maximum amount of text to use of the sources that Cargo has downloaded.
+    /// Use at most this much text of the sources that Cargo has downloaded.
     #[arg(
         long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_bytes,
         conflicts_with = "dir"
     )]
     bytes: usize,
-    /// Open the report with the program that the system has for it.
+    /// Open the report with the default program of your system.
     #[arg(long)]
     open: bool,
 }

@@ -35,11 +35,11 @@ use cento_report::{Joined, Network, PairsReport, Run, shown_of};
 pub struct FileArgs {
     #[command(flatten)]
     collection: CollectionArgs,
-    /// Afterwards add the documents to the index that they were compared with (--against), all in
-    /// one commit; those that it has already are not added twice.
+    /// Then add your files to the index that they were compared with (--against), all in one
+    /// commit. Documents that the index already has are not added twice.
     #[arg(long, requires = "against")]
     pub(super) add: bool,
-    /// Also show which documents the shown pairs connect; with --group-by, which groups.
+    /// Also show which documents the shown pairs connect. With --group-by: which groups.
     #[arg(long)]
     clusters: bool,
 }
