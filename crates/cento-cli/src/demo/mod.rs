@@ -17,7 +17,7 @@ use self::next::Next;
 use super::memory;
 use super::output::{bytes, count, counted};
 use super::parse::parse_bytes;
-use super::progress::{AddProgress, stop_flag};
+use super::progress::{AddProgress, metered, stop_flag};
 use super::side_by_side::SideBySide;
 use super::terminal::{line, tell};
 use super::{Cento, Outcome, Result};
@@ -26,7 +26,7 @@ use cento::scheme::DEFAULT_SPEC;
 use cento::search::{Query, Searcher};
 use cento::{Error, Passage};
 use cento_report::{Counting, IndexState, Place, ReuseReport, ReuseSource, Run, Searched, percent};
-use cento_source::{AddOptions, check_there};
+use cento_source::{AddOptions, SourceOptions, check_there};
 
 /// Compare all files in a folder with each other, and write a report.
 ///
@@ -174,9 +174,10 @@ fn cargo_sources() -> Option<PathBuf> {
 /// Indexes files, and prints how long that took.
 fn index(place: &Path, files: &[PathBuf], out: &mut impl Write) -> Result<Searcher> {
     let index = Index::create(place, Config::new(DEFAULT_SPEC, "words", true)?)?;
-    let progress = AddProgress::quiet();
     let memory_bytes = memory::default_bytes();
-    let options = AddOptions { memory_bytes, ..AddOptions::default() };
+    let source = metered(files, SourceOptions::default());
+    let progress = AddProgress::quiet(&source);
+    let options = AddOptions { memory_bytes, source, ..AddOptions::default() };
     let report = cento_source::add(&index, files, &options, &stop_flag(), &mut |event| {
         progress.tell(event);
     });

@@ -8,6 +8,7 @@ use crate::add::SourceArgs;
 use crate::messages::Messages;
 use crate::outfile::{check_own, is_stream};
 use crate::output::count;
+use crate::progress::{Spinner, metered};
 use crate::terminal::note;
 use crate::{Outcome, Result, language};
 use cento::Error;
@@ -53,7 +54,16 @@ impl Train {
             return Err(Error::input(self.out.display().to_string(), what).into());
         }
         cento_source::check_there(&self.inputs)?;
-        let options = self.source.options();
+        // SPEX reads the files several times, so their size is not that of the work.
+        let (options, spinner) = match self.spex {
+            true => (self.source.options(), Spinner::new()),
+            false => {
+                let options = metered(&self.inputs, self.source.options());
+                let spinner = Spinner::reading(&options);
+                (options, spinner)
+            }
+        };
+        spinner.show("counting runs");
         let analyzer = language::of_documents(&self.analyzer, &self.inputs, &options)?.parse()?;
         let training = Training { analyzer, q: self.run_length as usize, spex: self.spex };
         let messages = Messages::default();
@@ -64,6 +74,7 @@ impl Train {
         };
         let table =
             cento_source::train(&self.inputs, &options, &training, &self.out, &mut skipped)?;
+        spinner.finish();
         messages.finish();
         let header = table.header();
         note!(

@@ -17,7 +17,7 @@ use crate::left_out::LeftOuts;
 use crate::list_format::ListOut;
 use crate::messages::Messages;
 use crate::output::{self, ListEnd, NotCompared, counted, similarity};
-use crate::progress::summary;
+use crate::progress::{Progress, summary};
 use crate::report_args;
 use crate::terminal::{Id, line, note, tell};
 use crate::{Outcome, Result};
@@ -27,7 +27,7 @@ use cento::{Error, Stop};
 use cento_api::Sources;
 use cento_collections::hand_ins::{ComparedHandIns, HandIns};
 use cento_collections::most_similar::{MostSimilar, SymmetricPair};
-use cento_collections::pairs::{JoinSummary, PairOptions, PairReport};
+use cento_collections::pairs::{self, JoinSummary, PairOptions, PairReport};
 use cento_report::{Joined, Network, PairsReport, Run, shown_of};
 
 /// Options that only pairs of files have.
@@ -115,7 +115,12 @@ impl Pairs {
             Some(known) => known.compared_with(hand_ins)?.with_sources(true),
             None => hand_ins,
         };
-        let ComparedHandIns { searcher, most_similar: found, sources, .. } = hand_ins.compare()?;
+        let searches = if known.is_some() { 2 } else { 1 };
+        let documents = pairs::document_count(&Searcher::new(new.clone()));
+        let progress = Progress::new(searches * documents, "searches");
+        let compared = hand_ins.progress(progress.setter()).compare();
+        progress.finish();
+        let ComparedHandIns { searcher, most_similar: found, sources, .. } = compared?;
         self.tell_without_field(found.summary);
         if let Some(said) = estimated(found.summary) {
             note!("cento: {said}");
