@@ -273,6 +273,17 @@ struct Report<'a> {
     not_read: &'a NotRead,
 }
 
+/// Refuses an index among the files to read: its files are no documents.
+pub fn check_no_index(paths: &[PathBuf]) -> cento::Result<()> {
+    let Some(index) = paths.iter().find(|path| Index::exists(path)) else { return Ok(()) };
+    let name = index.display();
+    let what = format!(
+        "{name} is an index, not documents; `cento merge` combines indexes, `cento cluster {name}` \
+         finds its duplicates, and `cento export {name}` writes its documents"
+    );
+    Err(Error::argument("paths", what))
+}
+
 impl Add {
     pub(super) fn run(mut self) -> super::Result {
         // Before anything is created, so that even the first Ctrl-C stops cleanly.
@@ -289,6 +300,7 @@ impl Add {
             return Err(Error::index(path, cento::Reason::NotFound, what).into());
         }
         check_there(&self.paths)?;
+        check_no_index(&self.paths)?;
         // A service has memory of its own.
         let memory = match &target {
             Target::Index(_) => memory::or_default(self.memory),

@@ -11,7 +11,7 @@ use super::key;
 pub use examples::EXAMPLES;
 use short::{SHORT, Short};
 
-/// The verbs by purpose, in the order in which most people meet them.
+/// The verbs by purpose, in the order that most people meet them in.
 pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Collections", &["demo", "pairs", "dedup", "cluster", "decontaminate", "families", "lineage"]),
     ("Search", &["search", "trace", "compare", "watch"]),

@@ -113,13 +113,13 @@ impl LeftOuts {
         for LeftOut { name, files, reason, advice } in self.list.iter().take(TOLD_MAX) {
             let reason = with_advice(reason, *advice);
             match files {
-                1 => note!("cento: {name}: left out: {reason}"),
-                _ => note!("cento: {name}: {} left out: {reason}", counted(*files, "file")),
+                1 => note!("cento: {name}: skipped: {reason}"),
+                _ => note!("cento: {name}: {} skipped: {reason}", counted(*files, "file")),
             }
         }
         if let Some(more) = self.list.get(TOLD_MAX..).filter(|more| !more.is_empty()) {
             let files = counted(more.iter().map(|left| left.files).sum(), "more file");
-            note!("cento: {files} left out; --format json lists them all");
+            note!("cento: {files} skipped; --format json lists them all");
         }
     }
 

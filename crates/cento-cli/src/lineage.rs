@@ -129,7 +129,7 @@ fn print(out: &mut impl Write, row: &Descent) -> io::Result<()> {
     );
     line!(
         out,
-        "{indent}{date}{}  of {}{doubt}: {} new, {} left out",
+        "{indent}{date}{}  of {}{doubt}: {} new, {} omitted",
         Id(&row.id),
         Id(ancestor),
         shares.0,

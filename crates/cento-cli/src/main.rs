@@ -42,6 +42,7 @@ mod memory;
 mod merge;
 mod messages;
 mod method;
+mod missing;
 mod network_out;
 mod outfile;
 mod output;

@@ -73,7 +73,7 @@ impl NotRead {
     pub fn tell_first(&self) {
         if let (Some(LeftOut { path, reason, advice }), true) = (&self.first, terminal::is_quiet())
         {
-            tell!("cento: {path}: left out: {}", with_advice(reason, *advice));
+            tell!("cento: {path}: skipped: {}", with_advice(reason, *advice));
         }
     }
 }
@@ -102,7 +102,8 @@ impl Omissions {
         }
         not_read.first.get_or_insert_with(left_out);
         drop(not_read);
-        let said = format!("left out: {}", with_advice(reason, advice));
+        let path = if path == "-" { "standard input" } else { path };
+        let said = format!("skipped: {}", with_advice(reason, advice));
         self.messages.counts(Kind::Note, &said).then(|| format!("cento: {path}: {said}"))
     }
 
@@ -174,7 +175,7 @@ impl AddProgress {
             let is_partly_read = matches!(event, Event::Failed(error) if lacks_part(error));
             tell!(
                 "{failed}; {}",
-                if is_partly_read { "the rest of it is added" } else { "skipped" }
+                if is_partly_read { "the rest of it is added" } else { "not added" }
             );
         }
         match event {
@@ -208,10 +209,10 @@ pub fn metered(inputs: &[PathBuf], source: SourceOptions) -> SourceOptions {
     SourceOptions { read_meter, ..source }
 }
 
-/// Work that gives no number of its steps, and what is known of its size.
+/// Work without a number of steps, by how its size is known.
 #[derive(Clone)]
 enum Work {
-    /// Reading files, of which the meter knows how much has been read.
+    /// Reading files: the meter compares the bytes read with their sizes.
     Metered(Arc<ReadMeter>),
     /// Reading a stream, such as standard input, whose size is unknown.
     Stream,
@@ -366,7 +367,7 @@ pub fn summary(report: &AddReport) -> String {
     for (number, what) in [
         (*replaced, "replaced"),
         (*unchanged, "unchanged"),
-        (*skipped, "left out"),
+        (*skipped, "skipped"),
         (*failed, "failed"),
         (*empty, "empty"),
     ] {

@@ -11,6 +11,7 @@ use super::output::{self, Format, bytes, count};
 use super::terminal::{line, tell};
 use super::watch::tell_left_behind;
 use super::{Outcome, Result};
+use cento::Error;
 use cento::index::{FoundSegment, Index};
 
 /// Rescue the undamaged segments of an index whose list of segments is lost, damaged or too old.
@@ -51,6 +52,11 @@ struct Report<'a> {
 
 impl Recover {
     pub(super) fn run(self) -> Result {
+        if let Some(to) = self.to.as_ref().filter(|to| Index::exists(to)) {
+            let what =
+                format!("{} exists and is an index; --to needs a new directory", to.display());
+            return Err(Error::argument("to", what).into());
+        }
         let segments = Index::segments_in(&self.index)?;
         let documents = match &self.to {
             Some(to) => {

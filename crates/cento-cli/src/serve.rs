@@ -72,7 +72,7 @@ pub struct Serve {
     #[arg(long, value_name = "HH:MM", value_parser = parse_time, conflicts_with = "others")]
     compact_at: Option<Time>,
     /// Let clients that may write merge finished indexes in this directory (`cento merge --url`).
-    /// Whoever can write to the directory decides which indexes are merged. Default: clients cannot
+    /// Every user who can write to the directory decides which indexes are merged. Default: clients cannot
     /// merge.
     #[arg(long, value_name = "DIR", conflicts_with = "others")]
     shard_dir: Option<PathBuf>,
@@ -103,8 +103,8 @@ pub struct Serve {
     /// client in the log. Can be repeated.
     #[arg(long = "trusted-proxy", value_name = "CIDR", value_delimiter = ',', value_parser = parse_network)]
     trusted_proxies: Vec<IpNet>,
-    /// Network such as 10.0.0.0/8 that is not public, but to which the service may post events of
-    /// watches. Can be repeated. Default: public addresses only.
+    /// Network such as 10.0.0.0/8 that is not public, where the service may post events of watches
+    /// all the same. Can be repeated. Default: public addresses only.
     #[arg(long = "webhook-network", value_name = "CIDR", value_delimiter = ',', value_parser = parse_network)]
     webhook_networks: Vec<IpNet>,
     /// On shutdown, first keep answering requests for this time, while /readyz answers 503, so that

@@ -69,7 +69,7 @@ const BY_INCLUDE: &str = "no pattern of --include is for it";
 const LIBRARY: &str = "it is a library, or made by a program";
 const DATA: &str = "it holds data, by its name";
 /// Why a file or a record is left out where programs in one language are read.
-pub const OTHER_LANGUAGE: &str = "its name is not that of a program in the language";
+pub const OTHER_LANGUAGE: &str = "it does not have a file extension of the language";
 
 /// A pattern that is not for all files leaves out the others.
 const READ_ALL: &str = "--include '*' reads it";

@@ -330,7 +330,7 @@ impl Decontaminate {
         }
         if read.is_empty() {
             for (place, why) in left_out {
-                note!("cento: {place}: left out: {}", advised(why));
+                note!("cento: {place}: skipped: {}", advised(why));
             }
             return Err(Error::input(listed(&self.against), "there is no question in it"));
         }
@@ -546,7 +546,7 @@ impl Summary<'_> {
             (written.kept, "written"),
             (written.cut, "of these without passages"),
             (written.dropped, "dropped"),
-            (self.inputs.skipped, "left out"),
+            (self.inputs.skipped, "skipped"),
             (self.inputs.failed, "failed"),
             (self.inputs.empty, "empty"),
         ] {

@@ -14,7 +14,7 @@ use std::time::Instant;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::add::SourceArgs;
+use super::add::{SourceArgs, check_no_index};
 use super::boilerplate::{Named, read, without};
 use super::create::{ConfigArgs, stores_text};
 use super::failpoint::Failpoint;
@@ -60,7 +60,7 @@ pub struct Dedup {
     /// Files or folders to deduplicate, or - for standard input.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Index to compare with, to which cento adds the kept documents, so that tomorrow's batch is
+    /// Index to compare with. cento adds the kept documents to it, so that tomorrow's batch is
     /// compared with today's. A kept document replaces the stored document with its id. If the
     /// index does not exist, cento creates it.
     #[arg(long, value_name = "INDEX")]
@@ -232,6 +232,7 @@ impl Dedup {
         let stop = stop_flag();
         let started = Instant::now();
         check_there(&self.paths)?;
+        check_no_index(&self.paths)?;
         let boilerplate_paths = Named::paths_alone(
             &self.boilerplate,
             "cannot be used here, because documents are read one after the other",
@@ -588,7 +589,7 @@ impl Summary {
             (self.passages, "nothing but passages of others"),
             (self.withdrawn, "withdrawn before"),
             (self.cut, "kept without some passages"),
-            (self.skipped, "left out"),
+            (self.skipped, "skipped"),
             (self.failed, "failed"),
             (self.empty, "empty"),
         ] {

@@ -133,7 +133,7 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "watch events",
         &[
             ("cento watch events articles.idx", "the new documents that share text with a watch"),
-            ("cento watch events articles.idx --after 17", "only what is new since event 17"),
+            ("cento watch events articles.idx --after 17", "only the events after 17"),
         ],
     ),
     ("watch remove", &[("cento watch remove articles.idx essay.txt", "stop watching for a file")]),
@@ -220,7 +220,7 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "stats",
         &[
             ("cento stats articles.idx", "size and contents of an index"),
-            ("cento stats articles.idx --quick --format json", "only what is quick to count"),
+            ("cento stats articles.idx --quick --format json", "without the slow counts"),
         ],
     ),
     (

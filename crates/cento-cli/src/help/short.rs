@@ -119,7 +119,7 @@ pub const SHORT: &[Short] = &[
     Short {
         verb: "stats",
         about: "Show the size and contents of an index",
-        arguments: &[SERVED, ("quick", "Show only what is quick to count"), URL, FORMAT],
+        arguments: &[SERVED, ("quick", "Omit the slow counts"), URL, FORMAT],
     },
     Short {
         verb: "check",
@@ -181,7 +181,7 @@ pub const SHORT: &[Short] = &[
         arguments: &[
             SERVED,
             ("files", "Files and folders to watch for, or - for standard input"),
-            ("name", "Name of the watch"),
+            ("name", "Give the watch this name"),
             ("text", "Watch for this text"),
             ("min_containment", "Minimum share of the watched text, 0 to 1"),
             ("min_passage", "Minimum number of words of a passage"),
@@ -269,7 +269,7 @@ pub const SHORT: &[Short] = &[
     },
     Short {
         verb: "dedup",
-        about: "Write documents without near-duplicates, and list what was dropped",
+        about: "Write documents without near-duplicates, and list the dropped ones",
         arguments: &[
             ("paths", "Files and folders, or - for standard input"),
             ("out", "Write the documents to this file"),
@@ -341,8 +341,8 @@ pub const SHORT: &[Short] = &[
             ("file", "File, or - for standard input"),
             ("like", "Use the scheme and analyzer of this index"),
             FOR,
-            ("scheme", "How fingerprints are chosen"),
-            ("analyzer", "How text is split into tokens"),
+            ("scheme", "Scheme, which chooses fingerprints"),
+            ("analyzer", "Analyzer, which splits text into tokens"),
             FORMAT,
         ],
     },
@@ -383,7 +383,10 @@ pub const SHORT: &[Short] = &[
     Short {
         verb: "info man",
         about: "Print the manual page of a verb",
-        arguments: &[("verbs", "Verb"), ("out", "Directory for the pages of all verbs")],
+        arguments: &[
+            ("verbs", "Verb to describe"),
+            ("out", "Directory for the pages of all verbs"),
+        ],
     },
     Short {
         verb: "serve",
@@ -405,7 +408,7 @@ pub const SHORT: &[Short] = &[
         arguments: &[
             INDEX,
             STORE,
-            ("every", "Push repeatedly, with this interval"),
+            ("every", "Push again after each interval of this length"),
             ("keep", "Keep only this many commits"),
             ("keep_for", "Also keep commits younger than this"),
         ],

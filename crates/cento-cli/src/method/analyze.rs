@@ -13,7 +13,7 @@ use cento_collections::reuse::{
     CategoryStatistics, Pattern, ReuseOptions, ReuseStatistics, reuse_statistics,
 };
 
-/// Show how much of a collection is reused text, and of which kinds.
+/// Show how much of a collection is reused text, and its kinds.
 ///
 /// cento counts the documents that share text in the six categories of Seo and Croft (2008). From a
 /// sample of each category it determines the kind of shared text, the first of these:

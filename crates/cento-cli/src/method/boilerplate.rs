@@ -120,7 +120,7 @@ impl Boilerplate {
         let kind = Kind::of(&self.paths)?;
         if kind == Kind::Indexes {
             if self.collection.grouping.is_grouped() {
-                let what = "--by is for files; the documents of an index are those that were added";
+                let what = "--by is for files; an index has its documents already";
                 return Err(Error::argument("by", what));
             }
             return Ok((union(&self.paths, self.paths.iter().map(key::open))?, false));

@@ -205,7 +205,7 @@ impl Pairs {
         run = run.with("scheme", &searcher.snapshot().config().scheme).with("analyzer", analyzer);
         run = run.with_options(options).with("limit", limit);
         if let Some((count, names)) = left_out.summary() {
-            run = run.with_names("left out by name", format!("{count}: {names}"), count);
+            run = run.with_names("skipped by name", format!("{count}: {names}"), count);
         }
         if self.files.collection.grouping.is_grouped() {
             run = run.with("by", self.files.collection.grouping.by());

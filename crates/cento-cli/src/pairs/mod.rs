@@ -48,7 +48,7 @@ use indexes::IndexArgs;
 ///
 /// If you name an index, cento compares every document with all others, and writes each pair as
 /// soon as it is found, in the order of the documents. Without a threshold, the preset of the index
-/// sets one. If the preset has none, one document must contain a tenth of the other. cento finds
+/// sets one. If the preset sets no threshold, one document must contain a tenth of the other. cento finds
 /// exact copies even if --max-df ignores their fingerprints. Copies that have no other fingerprints
 /// are paired with the first copy only. Weights by rarity use the rarity in the index, or with
 /// --against the rarity in the other index.

@@ -202,7 +202,7 @@ fn a_directory_that_is_no_store_is_refused_and_nothing_is_created() {
         (&["store", "history", "nowhere"], "there is no index here"),
         (&["store", "restore", "nowhere", "1"], "there is no index here"),
         (&["store", "push", "idx", "http://127.0.0.1:1/x"], "expected s3://"),
-        (&["store", "push", "missing", "store"], "there is no index here"),
+        (&["store", "push", "missing", "store"], "missing does not exist"),
     ] {
         let run = dir.run(args);
         assert_eq!(run.status, 2, "{args:?}");

@@ -325,7 +325,7 @@ impl Tune {
             let run = self.pairs.iter().fold(run, |run, path| run.with("pairs", path.display()));
             let run = match unused.by_name.summary() {
                 Some((count, names)) => {
-                    run.with_names("left out by name", format!("{count}: {names}"), count)
+                    run.with_names("skipped by name", format!("{count}: {names}"), count)
                 }
                 None => run,
             };
