@@ -229,10 +229,14 @@ fn a_manifest_0_and_a_directory_that_is_no_store_are_told_as_such() {
         assert!(!run.err.contains("no push"), "{args:?}: {}", run.err);
     }
     fs::create_dir(dir.path("empty")).unwrap();
-    for name in ["nowhere", "empty", "idx"] {
+    for (name, said) in [
+        ("nowhere", "no index here"),
+        ("empty", "no index here"),
+        ("idx", "idx is an index, not a store"),
+    ] {
         let run = dir.run(&["store", "history", name]);
         assert_eq!(run.status, 2, "{name}");
-        assert!(run.err.contains("no index here"), "{name}: {}", run.err);
+        assert!(run.err.contains(said), "{name}: {}", run.err);
         assert!(!run.err.contains("`cento store history`"), "{name}: {}", run.err);
     }
 }

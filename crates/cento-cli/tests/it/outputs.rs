@@ -97,9 +97,10 @@ fn a_table_is_written_as_a_table() {
     // Before any work.
     dir.write("other.csv", rows("name", ';'));
     dir.write("in.jsonl", lines());
-    for (input, said) in
-        [("other.csv", "its columns are not those of in.csv"), ("in.jsonl", "it is no table")]
-    {
+    for (input, said) in [
+        ("other.csv", "its columns differ from the columns of in.csv"),
+        ("in.jsonl", "it is no table"),
+    ] {
         let ran = dir.run(&["dedup", "in.csv", input, "--out", "new.csv"]);
         assert!(ran.status == 2 && ran.err.contains(said), "{}", ran.err);
         assert!(!dir.path("new.csv").exists());
