@@ -72,8 +72,8 @@ pub struct Serve {
     #[arg(long, value_name = "HH:MM", value_parser = parse_time, conflicts_with = "others")]
     compact_at: Option<Time>,
     /// Let clients that may write merge finished indexes in this directory (`cento merge --url`).
-    /// Every user who can write to the directory decides which indexes are merged. Default: clients cannot
-    /// merge.
+    /// Every user who can write to the directory decides which indexes are merged. Default: clients
+    /// cannot merge.
     #[arg(long, value_name = "DIR", conflicts_with = "others")]
     shard_dir: Option<PathBuf>,
     /// Maximum size of a request body, and of the texts of its files together.

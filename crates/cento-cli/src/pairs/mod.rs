@@ -48,10 +48,10 @@ use indexes::IndexArgs;
 ///
 /// If you name an index, cento compares every document with all others, and writes each pair as
 /// soon as it is found, in the order of the documents. Without a threshold, the preset of the index
-/// sets one. If the preset sets no threshold, one document must contain a tenth of the other. cento finds
-/// exact copies even if --max-df ignores their fingerprints. Copies that have no other fingerprints
-/// are paired with the first copy only. Weights by rarity use the rarity in the index, or with
-/// --against the rarity in the other index.
+/// sets one. If the preset sets no threshold, one document must contain a tenth of the other. cento
+/// finds exact copies even if --max-df ignores their fingerprints. Copies that have no other
+/// fingerprints are paired with the first copy only. Weights by rarity use the rarity in the index,
+/// or with --against the rarity in the other index.
 ///
 /// With --against INDEX, cento also compares your files with the documents of an index, such as the
 /// submissions of earlier years. It does not compare the documents of the index with each other.
