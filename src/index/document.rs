@@ -179,7 +179,7 @@ impl Document {
 
     /// Returns why an index cannot hold the document, as a clause, or `None` if an index can.
     pub fn problem(&self) -> Option<String> {
-        let text = || no_text_in(&self.text).map(|why| format!("its text is not text: {why}"));
+        let text = || no_text_in(&self.text).map(|why| format!("its text is binary data: {why}"));
         let parts = || parts_problem(&self.parts, &self.text);
         id_problem(&self.id).or_else(text).or_else(parts).or_else(|| meta_problem(&self.meta))
     }

@@ -12,7 +12,7 @@ pub enum CitedPart {
     /// that begin with `>`. An apostrophe does not count.
     #[cfg_attr(feature = "clap", value(help = QUOTATIONS))]
     Quotations,
-    /// All after a heading such as "References" in the second half of the text.
+    /// Everything after a heading such as "References" in the second half of the document.
     Bibliography,
 }
 
@@ -22,7 +22,7 @@ const QUOTATIONS: &str = "Text in quotation marks, up to 2,000 bytes within a pa
      that begin with >. The marks: \"x\", \u{201c}x\u{201d}, \u{201d}x\u{201d}, \
      \u{201e}x\u{201c}, \u{201e}x\u{201d}, \u{2018}x\u{2019}, \u{201a}x\u{2018}, \u{ab}x\u{bb}, \
      \u{bb}x\u{ab}, \u{bb}x\u{bb}, \u{2039}x\u{203a}, \u{203a}x\u{2039}, \u{300c}x\u{300d}, \
-     \u{300e}x\u{300f}, \u{301d}x\u{301f}; an apostrophe does not count";
+     \u{300e}x\u{300f}, \u{301d}x\u{301f}. An apostrophe does not count";
 
 impl CitedPart {
     /// Returns the name of the part in options.

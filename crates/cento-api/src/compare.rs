@@ -16,21 +16,21 @@ use crate::{CitedPart, whole};
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct CompareOptions {
-    /// Also compute these measures of similarity; `all` for every measure. `cosine` weights words
-    /// by a frequency table, if there is one.
+    /// Also compute these measures of similarity, or every measure with `all`. `cosine` weights
+    /// words by a frequency table, if there is one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "MEASURE"))]
     pub measures: Vec<String>,
-    /// Only passages of at least this many words of the first text, as in a search. Fewer than 12
-    /// words are a passage only if they are all of a text.
+    /// Show only passages of at least this many words of the first document, as in a search. Fewer
+    /// than 12 words are a passage only if they are an entire document.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(1..),
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub min_passage: Option<u32>,
-    /// Leave out this part of every text: it counts in no number and in no passage, as boilerplate
-    /// does. Measures are those of the whole texts.
+    /// Ignore this part of every document: it counts in no number and in no passage, like
+    /// boilerplate. Measures use the full texts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "PART"))]
     pub without: Vec<CitedPart>,

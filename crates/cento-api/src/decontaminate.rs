@@ -22,29 +22,29 @@ use crate::whole;
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct DecontaminateOptions {
-    /// Minimum share of a question's own words, more than 0 to 1, that a document has in one
-    /// place for the question to occur there. Each token counts as far as it is hard to guess, and
-    /// the questions and documents that have it share it. At least 8 tokens must occur, or all of a
-    /// shorter question.
+    /// Minimum share of a question's own words that a document must have in one place, more than 0
+    /// to 1, so that the question occurs there. Each token counts as far as it is hard to guess,
+    /// and the questions and documents that have it share its weight. At least 8 tokens must occur,
+    /// or all tokens of a shorter question.
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "X", value_parser = crate::search::share,
         default_value_t = DecontaminateOptions::MIN_SHARE,
     ))]
     pub min_share: f64,
-    /// Number of tokens in a row that question and document must have in common for these tokens to
-    /// count; 2 or more.
+    /// Minimum number of tokens in a row that question and document must share, so that these
+    /// tokens count. 2 or more.
     #[serde(deserialize_with = "whole::number")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(2..=64),
         default_value_t = DecontaminateOptions::RUN,
     ))]
     pub run: u32,
-    /// A question of at most 12 tokens in more documents is a common phrase, which contaminates
-    /// none. Default: a thousandth of the documents, at least 10.
+    /// A question of at most 12 tokens that occurs in more than this many documents is a common
+    /// phrase and contaminates none of them. Default: a thousandth of the documents, at least 10.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub common: Option<u64>,
-    /// How texts are split into tokens.
+    /// How text is split into tokens.
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "SPEC", default_value = DecontaminateOptions::ANALYZER,
     ))]

@@ -25,9 +25,9 @@ use crate::whole;
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct DedupOptions {
-    /// Minimum resemblance of the text of a duplicate to that of an earlier document, 0 to 1.
-    /// Default: that of the preset of the index for duplicates, or 0.8. For ocr and prints it is
-    /// 0.6, more than for pairs.
+    /// Minimum resemblance of a duplicate to an earlier document, 0 to 1. Default: the value that
+    /// the index's preset has for duplicates, or 0.8. For ocr and prints it is 0.6, which is higher
+    /// than for pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
     pub min_resemblance: Option<f64>,
@@ -41,9 +41,9 @@ pub struct DedupOptions {
         long, conflicts_with_all = ["min_resemblance", "min_containment"],
     ))]
     pub exact: bool,
-    /// Remove runs of at least this many tokens, 5 or more, that an earlier document contains from
-    /// the kept documents, with the punctuation and blanks that belong to them. Up to 4 more words
-    /// go if a line or sentence then goes as a whole. Needs an index that stores text.
+    /// Cut passages of at least this many tokens, 5 or more, that an earlier document contains,
+    /// from the kept documents. The punctuation and spaces around a passage go too, and up to 4
+    /// more words if the whole line or sentence goes then. Needs an index that stores text.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS",
@@ -55,22 +55,22 @@ pub struct DedupOptions {
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "WORDS", requires = "cut_passages"))]
     pub min_left: Option<u32>,
-    /// Compare only with the indexes of --against, and not the documents with each other, so that a
-    /// stream loses what these indexes have and nothing else. A document is then dropped also if
-    /// such an index has it under its own id.
+    /// Compare the documents only with the indexes of --against, not with each other, so that a
+    /// stream loses what these indexes have and nothing else. cento then also drops a document that
+    /// such an index has under the same id.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long, requires = "against", conflicts_with = "index"))]
     pub only_against: bool,
-    /// The duplicate to keep instead of the first: `longest`; `FIELD`, the one with the least value
-    /// of this field, such as a date; `-FIELD`, the greatest; as in `cento cluster`. The documents
-    /// are then read to the end first, and written with the most preferred first. `none` keeps no
-    /// duplicate: a document that has one before or after it is dropped, and the rest is written in
-    /// its order.
+    /// Which duplicate to keep instead of the first one. `longest`: the longest. `FIELD`: the one
+    /// with the smallest value of this field, such as a date. `-FIELD`: the one with the largest
+    /// value. Values are compared as in `cento cluster`. cento then reads all documents before it
+    /// writes any, and writes the most preferred first. `none`: keep no duplicate. cento then drops
+    /// every document that has a duplicate before or after it, and writes the rest in its order.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHICH", allow_hyphen_values = true))]
     pub prefer: Option<Prefer>,
-    /// Only documents of one group are duplicates: those with the same value of this field, or with
-    /// the same fields in their ids by a pattern, as in `cento pairs`.
+    /// Drop only duplicates within a group. A group has the same value of this field, or the same
+    /// fields in its ids by a pattern, as in `cento pairs`.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
@@ -78,8 +78,7 @@ pub struct DedupOptions {
         value_parser = crate::join::group,
     ))]
     pub within: Option<String>,
-    /// Documents of one group are no duplicates of each other. A document without the field is a
-    /// group of its own.
+    /// Keep duplicates within a group. A document without the field is a group of its own.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(

@@ -21,14 +21,14 @@ use crate::{MaxDf, whole};
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct FamilyOptions {
-    /// Order documents by this field of `meta`: dates such as `2021`, `2021-03` or
-    /// `2021-03-04T10:00:00Z`, or numbers. Documents without one come last. Default: the order of
-    /// addition.
+    /// Order documents by this field of `meta`, with dates such as `2021`, `2021-03` or
+    /// `2021-03-04T10:00:00Z`, or numbers. Documents without a date come last. Default: the order
+    /// of addition.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]
     pub date: Option<String>,
-    /// Minimum number of words of a passage; of as many, six in ten are different ones.
+    /// Minimum number of words of a passage. Six in ten of this number must be different words.
     #[serde(deserialize_with = "whole::number")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "WORDS", default_value_t = MIN_PASSAGE,
@@ -44,24 +44,24 @@ pub struct FamilyOptions {
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 2))]
     pub min_documents: u64,
-    /// Only families that documents added at this time or later carry, in microseconds since 1970:
-    /// the cursor of an earlier answer. Only these documents are searched for.
+    /// Only families that documents added at or after this time carry, in microseconds since 1970.
+    /// Take the cursor of an earlier answer. cento searches only for these documents.
     #[setters(strip_option)]
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "CURSOR", conflicts_with = "document"))]
     pub since: Option<u64>,
-    /// Only families that the document with this id carries. Only this document is searched for.
+    /// Only families that the document with this id carries. cento searches only for this document.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID"))]
     pub document: Option<String>,
-    /// Maximum number of families, those of most documents. Default: all.
+    /// Show at most this many families, those with the most documents. Default: all.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, short = 'n', value_name = "N"))]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
     pub limit: Option<usize>,
-    /// Fingerprints in more documents bring up no passage: a number of documents, or a share of
-    /// them such as `0.01`. Default: the setting of the index.
+    /// Ignore fingerprints that occur in more documents than this when looking for passages: a
+    /// number of documents, or a share such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     #[cfg_attr(feature = "openapi", schema(

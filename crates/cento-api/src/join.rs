@@ -40,28 +40,30 @@ pub struct PairOptions {
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub thresholds: Thresholds,
-    /// Minimum symmetric similarity of a pair, 0 to 1: 2 r / (1 + r) for a resemblance of r.
+    /// Minimum symmetric similarity of a pair, 0 to 1. A resemblance of r is a similarity of 2 r /
+    /// (1 + r).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_similarity: Option<f64>,
-    /// Only pairs with a passage of at least this many words, as in a search; shows these passages.
-    /// Fewer than 12 words are a passage only if they are all of a text. A pair whose search for
-    /// passages was cut short stays (`passages_complete` is false).
+    /// Show only pairs that share a passage of at least this many words, as in a search, and show
+    /// these passages. Fewer than 12 words are a passage only if they are an entire document. If
+    /// the search for the passages of a pair was cut short, the pair stays (`passages_complete` is
+    /// false).
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(1..),
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub min_passage: Option<u32>,
-    /// Maximum number of unrelated documents with a passage as good that are expected by chance;
-    /// other passages are left out. Default: 0.01.
+    /// Show only passages that are unlikely to be coincidental: at most this many unrelated
+    /// documents are expected to have a passage as good by chance. Default: 0.01.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NUMBER"))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub max_expected: Option<f64>,
-    /// Leave out this part of every text: it counts in no number and in no passage, as boilerplate
-    /// does. The index must store texts.
+    /// Ignore this part of every document: it counts in no number and in no passage, like
+    /// boilerplate. The index must store texts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "PART"))]
     pub without: Vec<CitedPart>,
@@ -69,40 +71,40 @@ pub struct PairOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub passages: bool,
-    /// Show the measures weighted by rarity, which are also shown if a threshold or the rank uses
-    /// them.
+    /// Show the measures weighted by rarity. A threshold or rank that uses them shows them too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub weighted: bool,
-    /// Show the best pairs first, after all have been found. Default: if there is a `limit`, that
-    /// of the preset of the index, or by overlap, else in the order of the documents; of documents
-    /// that are not stored, by similarity, or by the score if the preset of programs sets it.
+    /// Find all pairs first, and show the best first. Default: with `limit`, the rank of the
+    /// index's preset, or `overlap`. Without `limit`, the order of the documents. For documents
+    /// that are not stored, `similarity`, or `score` if the preset for source code sets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
     pub rank: Option<PairRank>,
-    /// Maximum number of pairs, the best by `rank`; all others are counted. Default: all; 20 of
-    /// documents that are not stored, 200 of files that `--against` compares with an index.
+    /// Show at most this many pairs, the best by `rank`, and count the others. Default: all. For
+    /// documents that are not stored: 20. For files that `--against` compares with an index: 200.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, short = 'n', value_name = "N"))]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
     pub limit: Option<usize>,
-    /// Only pairs of documents of one group: those with the same value of this field of `meta`, or
-    /// with the same fields in their ids by a pattern, as for `group_by`.
+    /// Pair only documents of the same group. A group has the same value of this field of `meta`,
+    /// or the same fields in its ids by a pattern, as for `group_by`.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "FIELD|PATTERN", conflicts_with = "group_by", value_parser = group,
     ))]
     pub within: Option<String>,
-    /// No pairs of documents of one group, such as the tries of an author. A group has the same
-    /// value of this field of `meta`, or the same fields by a pattern of the ends of ids, such as
-    /// `{author}/{*}` for `rs/ann/try1.java`. A document without the field is a group of its own.
+    /// Do not pair documents of the same group, such as the attempts of an author. A group has the
+    /// same value of this field of `meta`, or the same fields in the ends of its ids by a pattern,
+    /// such as `{author}/{*}` for `rs/ann/try1.java`. A document without the field is a group of
+    /// its own.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD|PATTERN", value_parser = group))]
     pub group_by: Option<String>,
-    /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
-    /// such as `0.01`. Default: the setting of the index.
+    /// Ignore fingerprints that occur in more documents than this when looking for pairs: a number
+    /// of documents, or a share such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     #[cfg_attr(feature = "openapi", schema(
@@ -121,16 +123,16 @@ pub struct PairOptions {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PairRank {
-    /// By the number of fingerprints in common, then by resemblance.
+    /// Number of shared fingerprints, then resemblance
     #[default]
     Overlap,
-    /// By symmetric similarity: twice the common part over the sum of both.
+    /// Symmetric similarity: twice the common part, divided by the sum of both documents
     Similarity,
-    /// By weighted resemblance, where rare fingerprints count for more.
+    /// Weighted resemblance, where rare fingerprints count more
     Weight,
-    /// By the words in passages in common, which takes about a millisecond per pair.
+    /// Number of words in shared passages, which takes about a millisecond per pair
     Passages,
-    /// By the score of programs: how much they suggest that one was copied.
+    /// Score of programs: how strongly they suggest that one was copied
     Score,
 }
 
@@ -275,26 +277,27 @@ pub struct ClusterOptions {
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub thresholds: Thresholds,
-    /// The document that represents a cluster: `oldest`, the one added first; `longest`; `FIELD`,
-    /// the one with the least value of this field of `meta`, such as a date; `-FIELD`, the
-    /// greatest. If all values are dates or years, they are compared by time, as in `cento
-    /// families`; else numbers as numbers, and before texts, which are compared as they are
-    /// written. Documents without the field come last; a field that no document has is refused. Of
-    /// equal ones, that with the first id.
+    /// The document that represents a cluster. `oldest`: the one that was added first. `longest`:
+    /// the longest. `FIELD`: the one with the smallest value of this field of `meta`, such as a
+    /// date. `-FIELD`: the one with the largest value. If all values are dates or years, cento
+    /// compares them by time, as in `cento families`. Otherwise numbers are compared as numbers and
+    /// come before other values, which are compared as text. Documents without the field come last,
+    /// and cento rejects a field that no document has. Of equal documents, the one with the first
+    /// id represents the cluster.
     #[cfg_attr(
         feature = "clap",
         arg(long, value_name = "WHICH", default_value = "oldest", allow_hyphen_values = true,)
     )]
     pub prefer: Prefer,
-    /// The documents that a member must resemble.
+    /// Which documents a member must resemble.
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub linkage: Linkage,
     /// Minimum number of documents in a cluster.
     #[serde(deserialize_with = "whole::number")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = CLUSTER_MIN))]
     pub min_size: u64,
-    /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
-    /// such as `0.01`. Default: the setting of the index.
+    /// Ignore fingerprints that occur in more documents than this when looking for pairs: a number
+    /// of documents, or a share such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     pub max_df: Option<MaxDf>,
@@ -342,10 +345,10 @@ impl ClusterOptions {
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Linkage {
-    /// Each member is similar to the representative.
+    /// Each member resembles the representative.
     #[default]
     Star,
-    /// Each member is similar to some other member, which makes chains.
+    /// Each member resembles some other member, which makes chains.
     Single,
 }
 
@@ -420,8 +423,8 @@ pub struct ReuseOptions {
     #[serde(deserialize_with = "whole::number")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = SAMPLE))]
     pub limit: usize,
-    /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
-    /// such as `0.01`. Default: the setting of the index.
+    /// Ignore fingerprints that occur in more documents than this when looking for pairs: a number
+    /// of documents, or a share such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     pub max_df: Option<MaxDf>,

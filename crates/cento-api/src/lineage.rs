@@ -21,26 +21,25 @@ use crate::{MaxDf, Similarity};
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct LineageOptions {
-    /// Take the document with the earlier date for the earlier one: a field of `meta` with dates
-    /// such as `2021`, `2021-03` or `2021-03-04T10:00:00Z`, or with numbers. Where dates do not
-    /// tell, lengths do, which is uncertain: all versions of a document together add more than they
-    /// leave out.
+    /// Field of `meta` that says which of two documents is earlier, with dates such as `2021`,
+    /// `2021-03` or `2021-03-04T10:00:00Z`, or numbers. Where dates do not say, cento guesses from
+    /// length, because all versions of a document together add more than they omit.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]
     pub date: Option<String>,
-    /// Minimum share of a version that its ancestor must have, 0 to 1; or of the ancestor that the
-    /// version must have, spread over at least half of its text, since text in one place is a
-    /// quotation. Text that more than 50 documents have does not count, unless both are nearly the
-    /// same.
+    /// Minimum share of a version that its ancestor must have, 0 to 1. Or the minimum share of the
+    /// ancestor that the version must have, spread over at least half of the ancestor, because text
+    /// in one place is a quotation. Text that more than 50 documents have does not count, unless
+    /// both documents are nearly the same.
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "X", default_value_t = MIN_EXPLAINED,
         value_parser = crate::search::share,
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_explained: f64,
-    /// Fingerprints in more documents bring up no version: a number of documents, or a share of
-    /// them such as `0.01`. Default: the setting of the index.
+    /// Ignore fingerprints that occur in more documents than this when looking for versions: a
+    /// number of documents, or a share such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     #[cfg_attr(feature = "openapi", schema(

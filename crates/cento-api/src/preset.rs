@@ -47,7 +47,7 @@ pub enum Preset {
     Code,
     /// Recognised text.
     Ocr,
-    /// Old prints.
+    /// Early printed books.
     Prints,
     /// Rewritten text.
     Rewritten,
@@ -103,7 +103,7 @@ const WORDS: &str = "words";
 const SETTINGS: [Settings; 8] = [
     Settings {
         name: "essays",
-        purpose: "essays, theses and articles: every passage of 14 words or more that texts share",
+        purpose: "essays, theses and articles: every shared passage of 14 words or more",
         scheme: DEFAULT_SPEC,
         analyzer: WORDS,
         rank: None,
@@ -130,7 +130,7 @@ const SETTINGS: [Settings; 8] = [
     },
     Settings {
         name: "code",
-        purpose: "programs: copies with other names and another layout",
+        purpose: "source code: copies with other names and another layout",
         scheme: "winnow(k=5,w=4)",
         analyzer: "code",
         rank: Some(PresetRank::Score),
@@ -139,7 +139,7 @@ const SETTINGS: [Settings; 8] = [
     },
     Settings {
         name: "ocr",
-        purpose: "recognised text (OCR), where many words have wrong letters",
+        purpose: "OCR text, where many words have wrong letters",
         scheme: LETTERS_SPEC,
         analyzer: "letters(folds=marks+uv+ij+ligatures+forms+hyphens)",
         rank: None,
@@ -148,7 +148,7 @@ const SETTINGS: [Settings; 8] = [
     },
     Settings {
         name: "prints",
-        purpose: "old prints and editions of them, in old and in modern spelling",
+        purpose: "early printed books and editions of them, in old and modern spelling",
         scheme: LETTERS_SPEC,
         analyzer: "letters(folds=marks+uv+ij+ligatures+forms+umlauts+hyphens)",
         rank: None,
@@ -157,7 +157,7 @@ const SETTINGS: [Settings; 8] = [
     },
     Settings {
         name: "rewritten",
-        purpose: "rewritten text: words replaced, moved or left out",
+        purpose: "rewritten text: words replaced, moved or omitted",
         scheme: REUSE_SPEC,
         analyzer: REUSE_ANALYZER,
         rank: Some(PresetRank::Weight),

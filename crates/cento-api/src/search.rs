@@ -30,42 +30,43 @@ use crate::{CitedPart, MaxDf, whole};
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct SearchOptions {
-    /// The goal of the search.
+    /// What to look for.
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub goal: Goal,
-    /// The ranking of the hits, for the goal `hits`. `weight` and `passages` find rewritten text
-    /// among chance matches. Default: that of the preset of the index, or `overlap`.
+    /// How hits are ranked, for the goal `hits`. `weight` and `passages` find rewritten text among
+    /// chance matches. Default: the rank of the index's preset, or `overlap`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
     pub rank: Option<Rank>,
-    /// Number of documents, the best by weight, searched for passages by the rank `passages`; at
-    /// least `limit`. Default: until 30 documents in a row lack one, at most 1000. For the goal
-    /// `trace`, the number of documents that are compared with the query, and then with each span.
+    /// Number of documents, the best by weight, that the rank `passages` searches for passages, at
+    /// least `limit`. Default: until 30 documents in a row lack a passage, at most 1000. For the
+    /// goal `trace`: the number of documents to compare with the query, and then with each span.
     /// Default: as above, and 100 with each span.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     #[cfg_attr(feature = "openapi", schema(maximum = 1000))]
     pub candidates: Option<usize>,
-    /// Maximum number of hits; the answer reports if there are more. Default: 10; with `passages`,
-    /// `min_passage`, the goal `trace` or the rank `passages` all up to the last document with a
-    /// passage. The search for it ends when 30 documents in a row lack one, and after 1000.
+    /// Maximum number of hits. The answer says if there are more. Default: 10. With `passages`,
+    /// `min_passage`, the goal `trace` or the rank `passages`: all hits up to the last document
+    /// with a passage. cento stops looking for it when 30 documents in a row lack one, and after
+    /// 1000.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, short = 'n', value_name = "N"))]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
     pub limit: Option<usize>,
-    /// Only documents whose meta, id or time of addition match, such as `lang:de AND year:[2019 TO
-    /// *]`, `id:2024/*` or `added:[2026-01-31T00:00:00Z TO *]`.
+    /// Search only documents whose meta, id or time of addition matches, such as `lang:de AND
+    /// year:[2019 TO *]`, `id:2024/*` or `added:[2026-01-31T00:00:00Z TO *]`.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "QUERY", allow_hyphen_values = true))]
     #[cfg_attr(feature = "openapi", schema(format = "cento-filter"))]
     pub filter: Option<String>,
-    /// Ids of stored documents that are never hits; an id that is not stored excludes nothing.
+    /// Ids of stored documents that are never hits. An id that is not stored excludes nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     pub exclude_id: Vec<String>,
-    /// Fingerprints in more documents find nothing by themselves: a number of documents, or a share
-    /// of them such as `0.01`. Default: the setting of the index.
+    /// Ignore fingerprints that occur in more documents than this when looking for hits: a number
+    /// of documents, or a share such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     #[cfg_attr(feature = "openapi", schema(
@@ -78,62 +79,63 @@ pub struct SearchOptions {
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub budget: Option<u64>,
-    /// Estimate the similarity of hits by numbers of fingerprints alone: faster, because the
-    /// signatures of hits are not read for the places of shared fingerprints, with a larger error.
+    /// Estimate the similarity of hits from the numbers of fingerprints alone. This is faster,
+    /// because cento does not read the signatures of hits for the places of shared fingerprints,
+    /// and the error is larger.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub counts_only: bool,
-    /// Show the passages that the query shares with each hit: each part of the query once, beside
-    /// the place of the hit that fits best.
+    /// Show the passages that the query shares with each hit. Each part of the query is shown once,
+    /// next to the place of the hit that fits best.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub passages: bool,
-    /// Only hits with a passage of at least this many words of the query; shorter passages are not
-    /// shown. Below 12, fingerprints in common also count as passages if no others are found; these
-    /// may be coincidental. A hit whose search for passages was cut short stays
-    /// (`passages_complete` is false). In scripts without spaces a pair of neighbouring letters
-    /// counts as a share of a word: 5/8 in Chinese and Japanese, 1/3 in Thai, Lao and Khmer, 1/2 in
-    /// Burmese and Korean. Without texts, tokens count, and a word as 5 `letters`, 6 `chars` or 3
-    /// `consonants`.
+    /// Show only hits that share a passage of at least this many words of the query, and no shorter
+    /// passages. Below 12, shared fingerprints also count as passages if a hit has no other
+    /// passage, and such passages may be coincidental. If the search for the passages of a hit was
+    /// cut short, the hit stays (`passages_complete` is false). In scripts without spaces, a pair
+    /// of neighboring letters counts as a share of a word: 5/8 in Chinese and Japanese, 1/3 in
+    /// Thai, Lao and Khmer, 1/2 in Burmese and Korean. Without texts, tokens count, and a word is 5
+    /// `letters`, 6 `chars` or 3 `consonants`.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(1..),
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub min_passage: Option<u32>,
-    /// Maximum number of unrelated documents with a passage as good that are expected by chance;
-    /// other passages are left out. Default: 0.01.
+    /// Show only passages that are unlikely to be coincidental: at most this many unrelated
+    /// documents are expected to have a passage as good by chance. Default: 0.01.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NUMBER"))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0))]
     pub max_expected: Option<f64>,
-    /// Field of `meta` with dates such as `2021`, `2021-03` or `2021-03-04T10:00:00Z`, or numbers,
-    /// for the goal `trace`: the carrier with the earliest is the first one. Default: the order of
-    /// addition.
+    /// Field of `meta` with dates such as `2021`, `2021-03` or `2021-03-04T10:00:00Z`, or with
+    /// numbers, for the goal `trace`: the carrier with the earliest date is the first one. Default:
+    /// the order of addition.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]
     pub date: Option<String>,
-    /// Number of carriers to show of each span, for the goal `trace`, beside the best and the first
-    /// one. Default: 0.
+    /// Number of carriers to show for each span, for the goal `trace`, in addition to the best and
+    /// the first one. Default: 0.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     #[cfg_attr(feature = "openapi", schema(maximum = 1000))]
     pub carriers: Option<usize>,
-    /// Leave out this part of every text: it counts in no number and in no passage, as boilerplate
-    /// does. The index must store texts.
+    /// Ignore this part of every document: it counts in no number and in no passage, like
+    /// boilerplate. The index must store texts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "PART"))]
     pub without: Vec<CitedPart>,
-    /// Also measure each hit on the whole texts: resemblance, containment, levenshtein and more;
-    /// the error for an unknown name lists all of them. Hits that then miss a threshold are
+    /// Also measure each hit on the full texts: resemblance, containment, levenshtein and more. An
+    /// unknown name gives an error that lists all measures. Hits that then miss a threshold are
     /// dropped.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "MEASURE"))]
     #[cfg_attr(feature = "openapi", schema(format = "cento-measure"))]
     pub verify: Option<String>,
-    /// Minimum similarity by `verify`, 0 to 1.
+    /// Minimum similarity by the measure of `verify`, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "X", value_parser = share, requires = "verify",
@@ -150,16 +152,15 @@ pub struct SearchOptions {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Rank {
-    /// By the number of fingerprints in common: best for copies.
+    /// Number of shared fingerprints: best for copies.
     #[default]
     Overlap,
-    /// By the weight of the fingerprints in common, where rare ones weigh more, over the square
-    /// root of the document's number of fingerprints: best for reused text among many documents
-    /// that share common phrases.
+    /// Weight of the shared fingerprints, where rare ones weigh more, divided by the square root of
+    /// the document's number of fingerprints: best for reused text among many documents that share
+    /// common phrases.
     Weight,
-    /// By the words in passages in common, for the best documents by weight: best for text that
-    /// was rewritten. It takes the time of finding passages for as many documents as `candidates`
-    /// says.
+    /// Number of words in shared passages, for the best documents by weight: best for text that was
+    /// rewritten. Finding these passages takes time, for as many documents as `candidates` says.
     Passages,
 }
 
@@ -172,11 +173,11 @@ pub enum Goal {
     /// The documents that share most with the query, the best first.
     #[default]
     Hits,
-    /// Where every part of the query comes from: its spans that documents have, each with its
-    /// carriers, and the documents that together have most of it.
+    /// Where every part of the query comes from: the spans that stored documents have too, each
+    /// with its carriers, and the documents that together have most of the query.
     Trace,
-    /// The one passage of all documents that has most of the query's runs of words, in any order
-    /// (Sun et al. 2013); the limit does not matter.
+    /// The passage, of all documents, that has the most word runs of the query, in any order (Sun
+    /// et al. 2013). The limit does not matter.
     Passage,
 }
 

@@ -27,13 +27,13 @@ use crate::whole;
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct Thresholds {
-    /// Minimum share of the text of the query that a hit contains; of a pair, of either text that
-    /// the other contains. 0 to 1.
+    /// Minimum share of the query that a hit contains, 0 to 1. For pairs: of either document that
+    /// the other contains.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_containment: Option<f64>,
-    /// Minimum resemblance of both texts, 0 to 1.
+    /// Minimum resemblance of the two documents, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
@@ -42,9 +42,8 @@ pub struct Thresholds {
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub min_overlap: Option<u32>,
-    /// Minimum share of the fingerprints of the query that a hit contains, weighted by rarity in
-    /// the index; of a pair, of the fingerprints of either document that the other contains. 0 to
-    /// 1.
+    /// Minimum share of the query's fingerprints that a hit contains, weighted by rarity in the
+    /// index, 0 to 1. For pairs: of the fingerprints of either document that the other contains.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]

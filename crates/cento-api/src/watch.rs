@@ -24,8 +24,8 @@ use crate::{Hit, MaxDf, Thresholds, whole};
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct WatchOptions {
-    /// Only documents whose meta, id or time of addition match, such as `lang:de AND year:[2019 TO
-    /// *]` or `id:2024/*`.
+    /// Report only documents whose meta, id or time of addition matches, such as `lang:de AND
+    /// year:[2019 TO *]` or `id:2024/*`.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "QUERY", allow_hyphen_values = true))]
@@ -35,8 +35,8 @@ pub struct WatchOptions {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     pub exclude_id: Vec<String>,
-    /// Fingerprints in more documents find nothing by themselves: a number of documents, or a share
-    /// of them such as `0.01`. Default: the setting of the index.
+    /// Ignore fingerprints that occur in more documents than this when looking for hits: a number
+    /// of documents, or a share such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     #[cfg_attr(feature = "openapi", schema(
@@ -44,9 +44,10 @@ pub struct WatchOptions {
         pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$",
     ))]
     pub max_df: Option<MaxDf>,
-    /// Only documents with a passage of at least this many words of the watch, as in a search;
-    /// shorter passages are not shown. Default: 12, if the watch has no threshold. A document whose
-    /// search for passages was cut short stays (`passages_complete` is false).
+    /// Report only documents that share a passage of at least this many words of the watch, as in a
+    /// search, and show no shorter passages. Default: 12, if the watch has no threshold. If the
+    /// search for the passages of a document was cut short, the document stays (`passages_complete`
+    /// is false).
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(1..),

@@ -31,8 +31,8 @@ pub struct WithdrawOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_resemblance: Option<f64>,
-    /// Minimum length of a quotation that is listed, in tokens, 5 or more. Default: 12; in programs
-    /// 25.
+    /// Minimum length of a quotation to list, in tokens, 5 or more. Default: 12, or 25 in source
+    /// code.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS",
@@ -40,13 +40,13 @@ pub struct WithdrawOptions {
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 5))]
     pub min_passage: Option<u32>,
-    /// Id of a copy that stays: it is listed like a document that quotes all of the text. Can be
+    /// Id of a copy to keep. cento lists it like a document that quotes all of the text. Can be
     /// repeated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     pub keep_copy: Vec<String>,
     /// Withdraw the document that has the id now, although another text was withdrawn under it.
-    /// Such a document is otherwise refused.
+    /// Without this option, cento refuses.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub reused_id: bool,

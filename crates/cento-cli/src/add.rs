@@ -26,28 +26,30 @@ use cento::text::code::language_in;
 use cento_client::Client;
 use cento_source::{self, AddOptions, AddReport, Html, MetaFields, SourceOptions, check_there};
 
-/// Add documents, replacing those with the same id.
+/// Add documents to an index, and replace documents with the same id.
 ///
-/// Creates the index if it does not exist. With --url, sends the documents to a service.
+/// If the index does not exist, cento creates it. With --url, cento sends the documents to a
+/// service.
 ///
-/// A file with JSON objects (one per line, in an array, or in an array that is a member of an
-/// object) or a table (.csv, .tsv) holds one document per record. Any other file is one document,
-/// with its path as id: text, HTML, and, if this build has their features, docx, doc, odt,
-/// rtf, pdf, epub, pptx and odp. Files can be compressed as .gz, .zst, .bz2 or .xz, and be in .tar
-/// and .zip archives. A document that is already stored with the same text and meta is left
-/// unchanged, so you can repeat a run that was interrupted.
+/// A file of JSON objects (one per line, in an array, or in an array that is a member of an object)
+/// or a table (.csv, .tsv) has one document per record. Any other file is one document with its
+/// path as id: text, HTML, and, if your build has these features, docx, doc, odt, rtf, pdf, epub,
+/// pptx and odp. Files can be compressed (.gz, .zst, .bz2, .xz) and packed in .tar and .zip
+/// archives. cento leaves a document unchanged if the index already has it with the same text and
+/// meta, so you can repeat an interrupted run.
 ///
-/// A record with an id and a meta object, and no other field, changes the meta object of the stored
-/// document, which keeps its text: members are set, and those with the value null are removed.
+/// A record with an id and a meta object and no other field changes the meta object of the stored
+/// document and keeps its text: cento sets the members of the record, and removes those with the
+/// value null.
 ///
-/// Every file and every record becomes a document, or is named with the reason why not. The exit
-/// status is 3 if a record or a file was refused, and 2 if nothing was added. An id that was made
-/// of a file name never replaces a document that was read from somewhere else.
+/// If cento cannot read a file or record, it tells you which one and why. The exit status is 3 if a
+/// record or file was rejected, and 2 if nothing was added. An id that cento made from a file name
+/// never replaces a document that came from somewhere else.
 #[derive(Debug, Args)]
 pub struct Add {
     #[command(flatten)]
     target: TargetArgs,
-    /// Files or directories, or - for standard input.
+    /// Files or folders to add, or - for standard input.
     #[arg(value_name = "PATH", required_unless_present = "url")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -68,14 +70,14 @@ pub struct Add {
     /// Commit after every N documents, not only at the end.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     commit_every: Option<u64>,
-    /// Stop at the first record that is not a document, or file that cannot be read. If files were
-    /// left out because they are not text, the exit status is 3.
+    /// Stop at the first record that is not a document, or file that cannot be read. The exit
+    /// status is 3 if cento skipped files because they are not text.
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
     wait: WaitArgs,
-    /// Also replace documents with the same id that were read from another place. Only needed for
-    /// ids that cento makes from file names.
+    /// Also replace documents with the same id that came from another place. You need this only for
+    /// ids that cento made from file names.
     #[arg(long)]
     replace: bool,
     /// Output format.
@@ -86,36 +88,36 @@ pub struct Add {
 /// Options for reading documents.
 #[derive(Debug, Clone, Args)]
 pub struct SourceArgs {
-    /// JSON field or column that holds the id.
+    /// JSON field or column with the id.
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
-    /// JSON field or column that holds the text: a string, a list of strings, the messages of a
-    /// chat, or a path to one, such as `doc.pages[].text` or `messages.user`. Can be repeated; the
-    /// texts are joined.
+    /// JSON field or column with the text: a string, a list of strings, the messages of a chat, or
+    /// a path such as `doc.pages[].text` or `messages.user`. If you repeat the option, cento joins
+    /// the texts.
     #[arg(long, value_name = "FIELD", default_value = "text")]
     text_field: Vec<String>,
-    /// JSON field or column to keep in the meta object, which filters can query: an object with all
-    /// of its members, or another value under the name of the field. Can be repeated. NONE keeps no
-    /// field. Default: the members of `meta`, and all other fields that fit.
+    /// JSON field or column to keep in the meta object, so that you can filter by it. cento keeps
+    /// all members of an object, and any other value under the name of its field. NONE keeps no
+    /// field. Can be repeated. Default: the members of `meta`, and all other fields that fit.
     #[arg(long, value_name = "FIELD")]
     meta_field: Vec<String>,
     /// Encoding of text files. Default: detected for each file.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
-    /// Maximum length of a line or file; longer ones are refused. Default: 64MiB; for `add` and
-    /// `dedup` at most an eighth of --memory.
+    /// Maximum length of a line or file. cento rejects longer ones. Default: 64MiB, but with `add`
+    /// and `dedup` at most an eighth of --memory.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     max_record_bytes: Option<usize>,
-    /// Also read hidden files in directories and archives.
+    /// Also read hidden files in folders and archives.
     #[arg(long)]
     all: bool,
-    /// Leave out files in directories that .gitignore and .ignore exclude.
+    /// Skip files that .gitignore and .ignore files in the folders exclude.
     #[arg(long)]
     ignore_files: bool,
-    /// Follow links in directories. A link that is named is followed in any case.
+    /// Follow links in folders. cento always follows a link that you name.
     #[arg(long)]
     follow_links: bool,
-    /// What to read of HTML pages.
+    /// Which part of HTML pages to read.
     #[arg(long, value_enum, default_value = "content")]
     html: HtmlArg,
     #[command(flatten)]
@@ -125,7 +127,7 @@ pub struct SourceArgs {
 /// The parts of HTML pages to read.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum HtmlArg {
-    /// The part with many words and few tags: the content, without menus.
+    /// The content: the part with many words and few tags, without menus.
     Content,
     /// All text.
     All,
@@ -236,22 +238,22 @@ impl SourceArgs {
 /// The configuration of an index that does not exist yet.
 #[derive(Debug, Clone, Args)]
 struct NewConfigArgs {
-    /// Purpose of a new index, which sets its scheme, its analyzer, and defaults for the ranking
-    /// and for the least resemblance of near-duplicates. `cento info presets` shows what each sets.
-    /// --scheme and --analyzer replace their part of it.
+    /// Kind of documents in a new index. It sets the scheme, the analyzer, and the defaults for the
+    /// ranking and for the minimum resemblance of near-duplicates. `cento info presets` shows what
+    /// each kind sets. --scheme and --analyzer override their part.
     #[arg(id = "for", long = "for", value_name = "PURPOSE", value_enum, conflicts_with = "url")]
     preset: Option<Preset>,
-    /// Scheme of a new index: how fingerprints are chosen. Default: that of --for, or
-    /// winnow(k=5,w=10).
+    /// How a new index chooses fingerprints. Default: the scheme of --for, or winnow(k=5,w=10).
     #[arg(long, value_name = "SPEC", conflicts_with = "url")]
     scheme: Option<String>,
-    /// Analyzer of a new index: how text is split into tokens. Default: that of --for, or words.
+    /// How a new index splits text into tokens. Default: the analyzer of --for, or words.
     #[arg(long, value_name = "SPEC", conflicts_with = "url")]
     analyzer: Option<String>,
     /// Store no text in a new index.
     #[arg(long, conflicts_with = "url")]
     no_text: bool,
-    /// Store the texts also in a new index with a key (--key-file), which does not protect them.
+    /// Store the texts even in a new index with a key (--key-file). The key does not protect stored
+    /// texts.
     #[arg(long, conflicts_with_all = ["url", "no_text"])]
     store_text: bool,
     /// Whether a new index stores signatures or computes them from the texts. Default: stored.
@@ -271,6 +273,17 @@ struct Report<'a> {
     not_read: &'a NotRead,
 }
 
+/// Refuses an index among the files to read: its files are no documents.
+pub fn check_no_index(paths: &[PathBuf]) -> cento::Result<()> {
+    let Some(index) = paths.iter().find(|path| Index::exists(path)) else { return Ok(()) };
+    let name = index.display();
+    let what = format!(
+        "{name} is an index, not documents; `cento merge` combines indexes, `cento cluster {name}` \
+         finds its duplicates, and `cento export {name}` writes its documents"
+    );
+    Err(Error::argument("paths", what))
+}
+
 impl Add {
     pub(super) fn run(mut self) -> super::Result {
         // Before anything is created, so that even the first Ctrl-C stops cleanly.
@@ -287,6 +300,7 @@ impl Add {
             return Err(Error::index(path, cento::Reason::NotFound, what).into());
         }
         check_there(&self.paths)?;
+        check_no_index(&self.paths)?;
         // A service has memory of its own.
         let memory = match &target {
             Target::Index(_) => memory::or_default(self.memory),

@@ -15,10 +15,10 @@ use cento::{Corruption, Error};
 
 /// Read a whole index and report all damage.
 ///
-/// Files in its directory that belong to no commit are listed, because they may have texts that
-/// were removed since: a pull, an addition or a merge that was cut off leaves such files, and the
-/// next change of the index removes them. If there is nothing else to report, the exit status is 3.
-/// While another process writes to the index, they are not looked for.
+/// cento also lists files in the directory that belong to no commit, because they may have texts
+/// that were removed since. A pull, an addition or a merge that was cut off leaves such files, and
+/// the next change of the index removes them. If there is nothing else to report, the exit status
+/// is 3. cento does not look for such files while another process writes to the index.
 #[derive(Debug, Args)]
 pub struct Check {
     /// Directory of the index.

@@ -15,12 +15,13 @@ use super::progress::{Progress, stop_flag};
 use super::terminal::{Id, line, note};
 use cento_collections::cluster::{self, ClusterOptions, Member, Prefer};
 
-/// Find the clusters of documents that are versions of one another.
+/// Find groups of documents that are versions of one another.
 ///
-/// Every member of a cluster resembles its representative, not just some other member, so clusters
-/// do not grow into chains. Exact copies are in one cluster, whatever --max-df ignores. Documents
-/// outside clusters are not shown. Without thresholds, the minimum resemblance to the
-/// representative is that of the preset of the index, or 0.5.
+/// Every member of a cluster resembles its representative, not only some other member, so a cluster
+/// does not become a chain of ever less similar documents. Exact copies are in one cluster, even if
+/// --max-df ignores their fingerprints. cento does not show documents outside clusters. Without a
+/// threshold, the minimum resemblance to the representative is the one of the index's preset, or
+/// 0.5.
 #[derive(Debug, Args)]
 pub struct Cluster {
     /// Directory of an index; or files, directories, and archives (.tar, .tar.gz, .tgz, .tar.zst,
@@ -33,8 +34,8 @@ pub struct Cluster {
     join: JoinArgs,
     #[command(flatten)]
     inputs: InputArgs,
-    /// Output format. Rows of csv and tsv are documents with the numbers of their clusters; a row
-    /// without similarity is that of the representative.
+    /// Output format. Rows of csv and tsv are documents with the numbers of their clusters. A row
+    /// without a similarity is the representative.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }

@@ -19,9 +19,9 @@ use cento::{Error, Reason};
 use cento_client::api::CompactRequest;
 use cento_client::{Client, ServiceFile};
 
-/// Merge segments and reclaim the space of removed documents.
+/// Merge the segments of an index, and free the space of removed documents.
 ///
-/// If a service runs on the index, it does the work and continues to answer meanwhile.
+/// If a service runs on the index, the service does the work and keeps answering meanwhile.
 #[derive(Debug, Args)]
 pub struct Compact {
     #[command(flatten)]
@@ -29,8 +29,8 @@ pub struct Compact {
     /// Maximum number of segments to leave.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     segments: u32,
-    /// First make a new frequency table from the stored documents and fingerprint all of them
-    /// again. Needs disk space for a second index meanwhile.
+    /// First make a new frequency table from the stored documents, and fingerprint all of them
+    /// again. This needs disk space for a second index meanwhile.
     #[arg(long)]
     retrain: bool,
     #[command(flatten)]

@@ -28,12 +28,10 @@ use cento_source::{InFile, SourceOptions, read_text_in_file};
 
 /// Show the passages that two files have in common, side by side.
 ///
-/// Reads what `cento add` reads, and refuses files that are empty or cannot be read: they would
-/// seem to have nothing in common.
-///
-/// With --url, compares with the scheme and analyzer of the service's index. On a terminal, words
-/// of a passage that the other file does not have at that place are coloured, moved sentences too,
-/// unless NO_COLOR is set.
+/// cento reads what `cento add` reads, and rejects files that are empty or cannot be read, because
+/// they would seem to have nothing in common. With --url, it uses the scheme and analyzer of the
+/// service's index. On a terminal, words of a passage that the other file does not have at that
+/// place are colored, and so are moved sentences, unless NO_COLOR is set.
 #[derive(Debug, Args)]
 pub struct Compare {
     /// First file, or - for standard input.
@@ -53,7 +51,7 @@ pub struct Compare {
     length: LengthArgs,
     #[command(flatten)]
     readers: ReaderArgs,
-    /// What to read of HTML pages.
+    /// Which part of HTML pages to read.
     #[arg(long, value_enum, default_value = "content")]
     html: HtmlArg,
     #[command(flatten)]

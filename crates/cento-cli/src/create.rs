@@ -17,31 +17,32 @@ use cento_source::SourceOptions;
 /// Create an empty index.
 #[derive(Debug, Args)]
 pub struct Create {
-    /// Directory of the index; must not exist, or be empty.
+    /// Directory of the index. It must not exist, or must be empty.
     index: PathBuf,
     #[command(flatten)]
     config: ConfigArgs,
-    /// Store no text. The index is smaller and does not reveal the documents; passages are then
+    /// Store no text. The index is smaller and does not reveal the documents. Passages are then
     /// ranges of tokens.
     #[arg(long)]
     no_text: bool,
-    /// Store the texts also in an index with a key (--key-file), which does not protect them.
+    /// Store the texts even in an index with a key (--key-file). The key does not protect stored
+    /// texts.
     #[arg(long, conflicts_with = "no_text")]
     store_text: bool,
-    /// Whether the signatures of documents are stored or computed from their texts.
+    /// Whether the index stores the signatures of documents or computes them from the texts.
     #[arg(long, value_enum, default_value_t = Signatures::Stored)]
     signatures: Signatures,
-    /// Ignore fingerprints in more documents than this when looking for candidates, unless a search
-    /// overrides it: a number of documents, a share of them such as 0.01, or `default` (10000 or a
-    /// thousandth of all documents, whichever is larger).
+    /// Ignore fingerprints that occur in more documents than this when looking for candidates,
+    /// unless a search overrides it: a number of documents, a share such as 0.01, or `default`
+    /// (10000 or a thousandth of all documents, whichever is larger).
     #[arg(long, value_name = "N|F", default_value = "default")]
     max_df: MaxDf,
-    /// Record with each added document how much of it the index did not have before, in the member
-    /// cento_novelty of its meta object: the shares `new` and `common`, and the documents that had
-    /// most of the rest first. `cento stats` then shows the new text of each day.
+    /// Record for each document, when you add it, how much of it the index did not have before. The
+    /// member cento_novelty of its meta object then has the shares `new` and `common`, and the
+    /// documents that had most of the rest first. `cento stats` shows the new text of each day.
     #[arg(long)]
     novelty: bool,
-    /// Do nothing if there is an index already, whatever its settings.
+    /// Do nothing if the index already exists, whatever its settings.
     #[arg(long)]
     if_missing: bool,
 }
@@ -49,11 +50,11 @@ pub struct Create {
 /// Whether the signatures of stored documents are stored too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Signatures {
-    /// They are in the index.
+    /// The index stores them.
     Stored,
-    /// They are computed from the stored texts when they are needed. The index is smaller and
-    /// merges faster; estimates, joins and searches for stored documents take longer. The answers
-    /// are the same.
+    /// cento computes them from the stored texts when it needs them. The index is smaller and
+    /// merges faster, but estimates, pairs and searches for stored documents take longer. The
+    /// answers are the same.
     Computed,
 }
 
@@ -83,24 +84,25 @@ impl Signatures {
 /// Options for signing documents.
 #[derive(Debug, Clone, Args)]
 pub struct ConfigArgs {
-    /// Purpose, which sets the scheme, the analyzer, and defaults for the ranking and for the least
-    /// resemblance of near-duplicates. `cento info presets` shows what each sets. A new index keeps
-    /// it for later calls; --scheme and --analyzer replace their part of it.
+    /// Kind of documents. It sets the scheme, the analyzer, and the defaults for the ranking and
+    /// for the minimum resemblance of near-duplicates. `cento info presets` shows what each kind
+    /// sets. A new index keeps its kind for later calls. --scheme and --analyzer override their
+    /// part.
     #[arg(id = "for", long = "for", value_name = "PURPOSE", value_enum)]
     pub preset: Option<Preset>,
-    /// Scheme: how fingerprints are chosen, such as winnow(k=3,w=10). `cento info schemes` lists
-    /// them all. Default: that of --for, or winnow(k=5,w=10). `reuse` is pairs(n=100) over the
-    /// analyzer avtor(stop=2), for rewritten text; search such an index with --rank weight or
+    /// How fingerprints are chosen, such as winnow(k=3,w=10). `cento info schemes` lists all
+    /// schemes. Default: the scheme of --for, or winnow(k=5,w=10). `reuse` means pairs(n=100) with
+    /// the analyzer avtor(stop=2), for rewritten text. Search such an index with --rank weight or
     /// --rank passages.
     #[arg(long, value_name = "SPEC")]
     pub scheme: Option<String>,
-    /// Analyzer: how text is split into tokens, such as avtor(language=en) for stems without stop
-    /// words or code(language=java) for programs. Default: that of --for, or words. Where files are
-    /// named, `code` alone takes the language that all their names end in. `cento info analyzers`
-    /// lists them all.
+    /// How text is split into tokens, such as avtor(language=en) for stems without stop words, or
+    /// code(language=java) for source code. `cento info analyzers` lists all analyzers. Default:
+    /// the analyzer of --for, or words. If you name files, `code` alone takes the language that all
+    /// their names end in.
     #[arg(long, value_name = "SPEC")]
     pub analyzer: Option<String>,
-    /// Frequency table for schemes that need one, made by `cento method train`.
+    /// Frequency table for schemes that need one. `cento method train` makes it.
     #[arg(long, value_name = "FILE")]
     pub frequencies: Option<PathBuf>,
 }

@@ -23,24 +23,25 @@ use cento_api::part::{exchanged_parts, part_texts};
 
 /// List the documents of an index.
 ///
-/// The columns are tokens, bytes of the text, the time when it was added, and the id; with --format
-/// json also `meta`. Documents are in stored order: by segment, and in it as they were added. That
-/// order changes when segments are merged. One commit is listed, whole, even if another process
+/// The columns are tokens, bytes of the text, the time of addition, and the id. --format json adds
+/// `meta`. Documents are in stored order: by segment, and within a segment as you added them. This
+/// order changes when segments are merged. cento lists one whole commit, even if another process
 /// writes meanwhile.
 #[derive(Debug, Args)]
 pub struct List {
     /// Directory of the index.
     index: PathBuf,
-    /// List only documents that match this query, as in `cento search`, such as 'meta.lang:de'.
+    /// List only documents that match this query, such as 'meta.lang:de'. Queries are as in `cento
+    /// search --filter`.
     #[arg(long, value_name = "QUERY")]
     filter: Option<String>,
-    /// Output format. The columns of csv and tsv are the fields of JSON.
+    /// Output format. The columns of csv and tsv are the JSON fields.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }
 
-/// Show a stored document: its text, its meta object, and its fingerprints with their places. Each
-/// part of a document with parts has a heading.
+/// Show a stored document: its text, its meta object, and its fingerprints with their places. If a
+/// document has parts, each part has a heading.
 #[derive(Debug, Args)]
 pub struct Show {
     /// Directory of the index.
@@ -54,17 +55,18 @@ pub struct Show {
 
 /// Write the documents of an index as JSON lines that `cento add` reads.
 ///
-/// A line has `id`, `text`, `meta`, when it was `added`, and `id_place` if the id was made of a
-/// path. A document with parts has `parts`, each with `name` and `text`, in the place of `text`.
-/// The documents are in order of addition. `cento add NEW.idx FILE` makes an index with the same
-/// documents in the same order, each added at the time of that command. Withdrawals are not in an
-/// export, so that the new index takes withdrawn texts again; their number is reported. The index
-/// must store texts.
+/// A line has `id`, `text`, `meta`, the time when the document was `added`, and `id_place` if cento
+/// made the id from a path. A document with parts has `parts` instead of `text`, each with `name`
+/// and `text`. The documents are in order of addition. `cento add NEW.idx FILE` makes an index with
+/// the same documents in the same order, and the time of this command as their time of addition. An
+/// export has no withdrawals, so the new index accepts withdrawn texts again, and cento tells you
+/// how many there are. The index must store texts.
 #[derive(Debug, Args)]
 pub struct Export {
     /// Directory of the index.
     index: PathBuf,
-    /// Export only documents that match this query, as in `cento search`, such as 'meta.lang:de'.
+    /// Export only documents that match this query, such as 'meta.lang:de'. Queries are as in
+    /// `cento search --filter`.
     #[arg(long, value_name = "QUERY")]
     filter: Option<String>,
 }

@@ -34,8 +34,8 @@ pub fn source_options() -> SourceOptions {
 /// Commands that read files.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ReaderArgs {
-    /// Read files whose names end in EXT by a command, which gets the file on its standard input
-    /// and writes the text in UTF-8 to its standard output: pdf='pdftotext -enc UTF-8 - -'. Can be
+    /// Read files whose names end in EXT with a command. The command gets the file on standard
+    /// input and writes UTF-8 text to standard output: pdf='pdftotext -enc UTF-8 - -'. Can be
     /// repeated.
     #[arg(long = "reader", value_name = "EXT=COMMAND", value_parser = parse_reader)]
     readers: Vec<String>,

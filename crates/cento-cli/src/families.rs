@@ -23,13 +23,13 @@ use cento_collections::families::{
 use cento_collections::pairs::document_count;
 use cento_report::{CarrierRow, FamiliesReport, Run, Strip};
 
-/// Find the families of passages: each reused passage once, with all documents that carry it.
+/// Find each reused passage, with all documents that carry it.
 ///
-/// The carriers of a passage are in the order of --date, the earliest first, and each is compared
-/// with the earlier one that it is nearest to. Carriers share at least half of the passage; a
-/// passage within a longer one that others carry is a family of its own. Without --date carriers
-/// are in the order of addition, which says nothing about who had it first. The
-/// index must store texts.
+/// Such a passage with its documents is a family. The order of its carriers follows --date, the
+/// earliest first, and cento compares each carrier with the nearest of the earlier ones. Carriers
+/// share at least half of the passage. A passage within a longer one that other documents carry is
+/// a family of its own. Without --date, carriers are in the order of addition, which says nothing
+/// about who had the passage first. The index must store texts.
 #[derive(Debug, Args)]
 pub struct FamilyList {
     /// Directories of indexes, which are taken as one and must have the same scheme and analyzer;

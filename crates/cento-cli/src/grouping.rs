@@ -14,12 +14,12 @@ use cento_source::{By, Grouping, PathFilter, SourceOptions};
 /// The option that names the unit of a document.
 #[derive(Debug, Clone, Args)]
 pub struct UnitArgs {
-    /// The unit of a document: `file`, each file; `directory`, all files of each directory or
-    /// archive in PATH, or, if several PATHs are named, of each of them, unless most of these hold
-    /// only directories; `archive`, all files of each archive; or a pattern of paths such as
+    /// What counts as one document. `file`: each file. `directory`: all files of each folder or
+    /// archive in PATH. If you name several PATHs, each PATH is one document, unless most of them
+    /// hold only folders. `archive`: all files of each archive. Or a pattern of paths such as
     /// '{document}{_LATE?}_{*}_{*}_{part}': {document} tells documents apart, {part} names the file
-    /// in its document, other fields become fields of `meta`, {*} is any text, and {TEXT?} a text
-    /// that may be missing.
+    /// in its document, other fields become fields of `meta`, {*} is any text, and {TEXT?} is a
+    /// text that may be missing.
     #[arg(long, value_name = "UNIT|PATTERN", default_value = "file")]
     by: By,
 }

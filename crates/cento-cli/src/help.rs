@@ -11,19 +11,19 @@ use super::key;
 pub use examples::EXAMPLES;
 use short::{SHORT, Short};
 
-/// The verbs by purpose, in the usual order of use.
+/// The verbs by purpose, in the order that most people meet them in.
 pub const GROUPS: [(&str, &[&str]); 5] = [
+    ("Collections", &["demo", "pairs", "dedup", "cluster", "decontaminate", "families", "lineage"]),
+    ("Search", &["search", "trace", "compare", "watch"]),
     (
         "Index",
         &[
-            "create", "add", "list", "show", "export", "remove", "withdraw", "compact", "merge",
+            "add", "create", "list", "show", "export", "remove", "withdraw", "compact", "merge",
             "stats", "check", "recover",
         ],
     ),
-    ("Search", &["search", "trace", "compare", "watch", "demo"]),
-    ("Collections", &["pairs", "families", "lineage", "cluster", "dedup", "decontaminate"]),
-    ("Methods", &["method", "info"]),
     ("Service and stores", &["serve", "store"]),
+    ("Methods", &["method", "info"]),
 ];
 
 /// Headings of options that many verbs have, and the options.
@@ -146,7 +146,7 @@ pub fn arranged(command: Command) -> Command {
     let groups = groups(&arranged);
     arranged.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}\nOptions:\n{{options}}\n\n\
-         `cento VERB -h` shows the options of a verb, --help all of them with examples.\n"
+         `cento VERB -h` shows the options that you need most, and --help shows all of them.\n"
     ))
 }
 
@@ -159,7 +159,7 @@ fn groups(command: &Command) -> String {
             // A build may lack it.
             let Some(verb) = command.find_subcommand(name) else { continue };
             let about = verb.get_about().map(StyledStr::to_string).unwrap_or_default();
-            text += &format!("  {name:<12} {about}\n");
+            text += &format!("  {name:<13} {about}\n");
         }
     }
     text
@@ -233,11 +233,11 @@ const OF_PAIRS: [&str; 3] = ["pairs", "cluster", "dedup"];
 fn adapted(verb: &str, arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "min_containment" if OF_PAIRS.contains(&verb) => {
-            arg.help("Minimum share of one of both texts that the other contains, 0 to 1")
+            arg.help("Minimum share of either document that the other contains, 0 to 1")
         }
         "min_weighted_containment" if OF_PAIRS.contains(&verb) => arg.help(
-            "Minimum share of the fingerprints of one document that the other contains, weighted \
-             by rarity in the index, 0 to 1",
+            "Minimum share of either document's fingerprints that the other contains, weighted by \
+             rarity in the index, 0 to 1",
         ),
         _ => arg,
     }

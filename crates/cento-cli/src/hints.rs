@@ -6,9 +6,11 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::missing;
 use super::output::counted;
+use cento::index::Index;
 use cento::{ConflictKind, Corruption, Error, Reason};
 
 /// An error with the hint for it, if there is any, as one line.
@@ -16,12 +18,7 @@ pub struct Explained<'a>(pub &'a Error);
 
 impl fmt::Display for Explained<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Error::Input { place, what, .. } = self.0
-            && (place.as_str(), what.as_str()) == ("-", cento_source::EMPTY)
-        {
-            return f.write_str("standard input is empty; name a file, or `-` after a pipe");
-        }
-        if let Some(said) = not_an_index(self.0) {
+        if let Some(said) = of_path(self.0).or_else(|| not_an_index(self.0)) {
             return f.write_str(&said);
         }
         write!(f, "{}", self.0)?;
@@ -32,10 +29,41 @@ impl fmt::Display for Explained<'_> {
     }
 }
 
+/// Describes a path that cannot be read or written, if there is more to say than the system does.
+fn of_path(error: &Error) -> Option<String> {
+    match error {
+        Error::Input { place, what, .. } => match (place.as_str(), what.as_str()) {
+            ("-", cento_source::EMPTY) => {
+                Some("standard input is empty; name a file, or `-` after a pipe".into())
+            }
+            (place, cento_source::NOT_THERE) => Some(missing::nothing_was_read(Path::new(place))),
+            _ => None,
+        },
+        Error::Io { action, path, source } if source.kind() == ErrorKind::NotFound => match *action
+        {
+            "read" | "open" => Some(missing::does_not_exist(path)),
+            "create" | "write" => missing::without_folder(path),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Describes the files at a path where an index is expected.
 fn not_an_index(error: &Error) -> Option<String> {
-    let Error::Index { path, reason: Reason::NotFound, .. } = error else { return None };
+    let Error::Index { path, reason, .. } = error else { return None };
     let name = path.display();
+    if *reason == Reason::NoStore && Index::exists(path) {
+        return Some(format!(
+            "{name} is an index, not a store; `cento store push {name} URL` publishes the index"
+        ));
+    }
+    if *reason != Reason::NotFound {
+        return None;
+    }
+    if path.symlink_metadata().is_err() {
+        return Some(missing::no_index(path, &std::env::args_os().collect::<Vec<_>>()));
+    }
     if path.is_file() {
         return Some(format!(
             "{name} is a file, not an index; the index comes first, as in `cento search x.idx \
@@ -87,6 +115,7 @@ pub fn hint(error: &Error) -> Option<Cow<'static, str>> {
 fn on_system(action: &str, kind: ErrorKind) -> Option<&'static str> {
     Some(match (action, kind) {
         ("connect to", _) => "is `cento serve` running there?",
+        ("ask", _) => "check the address, which --url gives",
         ("listen on", ErrorKind::AddrInUse) => {
             "another program listens there, perhaps another `cento serve`; --listen names another \
              port, and with :0 a free one is taken"
@@ -95,7 +124,7 @@ fn on_system(action: &str, kind: ErrorKind) -> Option<&'static str> {
             "ports below 1024 are for administrators; --listen names another"
         }
         (_, ErrorKind::PermissionDenied) => {
-            "this user has no permission for it; `ls -l` shows the permissions"
+            "you have no permission for that; `ls -l` shows the permissions"
         }
         ("read", ErrorKind::IsADirectory) => {
             "a file is expected here; `cento pairs` compares the files of folders"
@@ -111,8 +140,10 @@ fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
             "the index comes first and the files after it, as in `cento add x.idx FILES`"
         }
         Reason::UnknownId => "`cento list INDEX` shows the ids",
-        Reason::NoStore => "`cento store push` puts one",
-        Reason::NoManifest => "`cento store history` lists those that there are",
+        Reason::NoStore => {
+            "`cento store push` puts one there; in other verbs the store comes before the directory"
+        }
+        Reason::NoManifest => "`cento store history` lists the manifests that there are",
         Reason::Locked => {
             "--wait 1m waits for another command; if a service runs on the index, use --url"
         }

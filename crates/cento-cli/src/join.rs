@@ -17,7 +17,7 @@ use cento_collections::{Scope, StopCounts};
 /// Options for joining an index.
 #[derive(Debug, Clone, Args)]
 pub struct JoinArgs {
-    /// Boilerplate to ignore, such as templates: files, directories or an index; or `auto`, the
+    /// Ignore this boilerplate, such as templates: files, folders or an index. `auto` ignores the
     /// passages that three of four documents have (auto:0.5: half of them). Can be repeated.
     #[arg(long, short = 'b', value_name = "PATH|auto")]
     pub boilerplate: Vec<PathBuf>,

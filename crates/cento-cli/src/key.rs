@@ -34,9 +34,9 @@ pub fn option(verb: &str) -> Option<Arg> {
     if WITHOUT_KEY.iter().any(has_none) {
         return None;
     }
-    let help = "File with the key of keyed indexes: 32 hexadecimal digits, which others cannot \
-                read. A new index then has fingerprints that depend on it, and stores no texts \
-                unless --store-text asks for them";
+    let help = "File with the key of keyed indexes: 32 hexadecimal digits that only you can read. \
+                The fingerprints of a new index then depend on the key, and the index stores no \
+                text unless you say --store-text";
     let arg = Arg::new(KEY_FILE).long("key-file").value_name("FILE").help(help);
     Some(arg.value_parser(PathBufValueParser::new()))
 }

@@ -74,9 +74,9 @@ pub fn commonest_of(analyzer: &str, names: impl Iterator<Item = String>) -> cent
 /// Says why no name of some files tells a language; this is the first name.
 fn no_language(first: Option<&str>) -> String {
     match first {
-        None => "there are no files whose names would say it".into(),
+        None => "there are no files whose names would tell".into(),
         Some(name) => {
-            format!("the names of the files, such as `{name}`, end as those of no language do")
+            format!("files such as `{name}` have the extension of no language that cento knows")
         }
     }
 }

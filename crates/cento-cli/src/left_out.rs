@@ -15,12 +15,12 @@ use cento_source::{PathFilter, advice, place_of};
 /// Patterns of names that select the files to read.
 #[derive(Debug, Clone, Default, Args)]
 pub struct FilterArgs {
-    /// Read only files that match this pattern, such as '*.java': by the name of the file or of a
-    /// directory above it, or, with a /, by the path below the named directory. Can be repeated.
+    /// Read only files that match this pattern, such as '*.java'. A pattern is compared with the
+    /// name of the file and of each folder above it, and a pattern with a / with the path below the
+    /// folder that you name. Can be repeated.
     #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
     include: Vec<String>,
-    /// Leave out files that match this pattern, such as node_modules or '*.min.js'. Can be
-    /// repeated.
+    /// Skip files that match this pattern, such as node_modules or '*.min.js'. Can be repeated.
     #[arg(long, value_name = "GLOB", value_parser = parse_excluded)]
     exclude: Vec<String>,
 }
@@ -113,13 +113,13 @@ impl LeftOuts {
         for LeftOut { name, files, reason, advice } in self.list.iter().take(TOLD_MAX) {
             let reason = with_advice(reason, *advice);
             match files {
-                1 => note!("cento: {name}: left out: {reason}"),
-                _ => note!("cento: {name}: {} left out: {reason}", counted(*files, "file")),
+                1 => note!("cento: {name}: skipped: {reason}"),
+                _ => note!("cento: {name}: {} skipped: {reason}", counted(*files, "file")),
             }
         }
         if let Some(more) = self.list.get(TOLD_MAX..).filter(|more| !more.is_empty()) {
             let files = counted(more.iter().map(|left| left.files).sum(), "more file");
-            note!("cento: {files} left out; --format json lists them all");
+            note!("cento: {files} skipped; --format json lists them all");
         }
     }
 

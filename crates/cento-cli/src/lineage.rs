@@ -19,12 +19,12 @@ use cento_collections::lineage::{Descent, DirectionBy, LineageOptions, lineage};
 use cento_collections::pairs::document_count;
 use cento_report::{LineageReport, Run};
 
-/// Find the lineage of documents: versions and their ancestors.
+/// Find the versions of each document, and the ancestor of each version.
 ///
-/// The direct ancestor of a document is the earlier document that explains most of it: that has the
-/// greatest share of its text. --date tells which of two documents is the earlier one. Where dates
-/// do not tell, lengths do, since versions add more than they leave out; that is uncertain and
-/// shown with a question mark. Documents without versions are not shown.
+/// The direct ancestor of a document is the earlier document that explains most of it, because it
+/// has the largest share of its text. --date says which of two documents is earlier. Without dates,
+/// cento guesses the direction from length, because versions usually grow. It marks such a guess
+/// with a question mark. cento does not show documents without versions.
 #[derive(Debug, Args)]
 pub struct LineageList {
     /// Directory of an index; or files, directories, and archives (.tar, .tar.gz, .tgz, .tar.zst,
@@ -129,7 +129,7 @@ fn print(out: &mut impl Write, row: &Descent) -> io::Result<()> {
     );
     line!(
         out,
-        "{indent}{date}{}  of {}{doubt}: {} new, {} left out",
+        "{indent}{date}{}  of {}{doubt}: {} new, {} omitted",
         Id(&row.id),
         Id(ancestor),
         shares.0,

@@ -42,6 +42,7 @@ mod memory;
 mod merge;
 mod messages;
 mod method;
+mod missing;
 mod network_out;
 mod outfile;
 mod output;
@@ -92,12 +93,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Find near-duplicate and reused text.
 ///
-/// cento keeps an index of documents on disk and finds those that are near-duplicates of a given
-/// document or share passages with it.
+/// cento keeps an index of documents on disk, and finds the documents that are near-duplicates of
+/// your document or share passages with it.
 #[derive(Debug, Parser)]
 #[command(name = "cento", version, max_term_width = 100)]
 pub struct Cento {
-    /// Write no progress, notes and summaries; errors and results stay.
+    /// Write no progress, notes and summaries, only errors and results.
     #[arg(long, short, global = true)]
     quiet: bool,
     /// Use colors. Default: on a terminal, unless the environment has NO_COLOR.

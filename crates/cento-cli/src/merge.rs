@@ -15,18 +15,19 @@ use cento::{AddIndexesOptions, AddedIndexes, Error, OnConflict, Reason, Stop};
 use cento_client::api::MergeRequest;
 use cento_collections::watch::count_watches;
 
-/// Make one index of finished indexes, without building it again.
+/// Combine finished indexes into one, without indexing the documents again.
 ///
-/// Takes the segments of the other indexes, the shards, as they are, all in one commit: after a
-/// crash the index is as before or has all of them, and the command can be repeated. Shards that
-/// were merged before are left out. The answers are those of one index that was built of all
+/// cento takes the segments of the other indexes, the shards, as they are, all in one commit. After
+/// a crash the index is as before or has all of them, and you can repeat the command. cento skips
+/// shards that were merged before. The answers are the same as if one index had been built of all
 /// documents.
 ///
 /// Shards must have the scheme, the analyzer and the frequency table of the index, and no process
-/// may be writing to them. An index that does not exist is created like the first shard.
+/// may be writing to them. If the index does not exist, cento creates it with the settings of the
+/// first shard.
 ///
-/// With --url the index is that of a service, which goes on meanwhile, and shards are paths below
-/// the directory that it was started with for them (`serve --shard-dir`).
+/// With --url, the index belongs to a service, which keeps running. Shards are then paths below the
+/// directory that the service was started with for them (`serve --shard-dir`).
 #[derive(Debug, Args)]
 pub struct Merge {
     #[command(flatten)]
@@ -34,11 +35,11 @@ pub struct Merge {
     /// Directories of the indexes to take, the shards.
     #[arg(required_unless_present = "url")]
     shards: Vec<PathBuf>,
-    /// What to do if two of the indexes have a document with the same id.
+    /// What to do if two indexes have a document with the same id.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "error")]
     on_conflict: Conflict,
-    /// Remove the shards when the commit is durable. On the same file system their files are linked
-    /// and not copied, which takes no space.
+    /// Remove the shards when the commit is durable. On the same file system, cento links their
+    /// files instead of copying them, which takes no space.
     #[arg(long = "move")]
     remove: bool,
     #[command(flatten)]
@@ -51,9 +52,9 @@ pub struct Merge {
 /// What to do if two indexes have a document with the same id.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Conflict {
-    /// Merge nothing, and name the id and both indexes.
+    /// Merge nothing, and report the id and both indexes.
     Error,
-    /// Keep the document of the index that is named later, and delete the other one.
+    /// Keep the document of the index that you name later, and delete the other.
     Later,
 }
 

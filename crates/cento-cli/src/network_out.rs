@@ -17,16 +17,17 @@ use cento_report::{Edge, Network};
 /// Options for the output of a network of documents.
 #[derive(Debug, Clone, Args)]
 pub struct NetworkOut {
-    /// Output format. The columns of csv and tsv are the fields of JSON.
+    /// Output format. The columns of csv and tsv are the JSON fields.
     #[arg(long, value_enum, default_value = "human")]
     pub format: ListFormat,
-    /// Write to this file, which must not exist: a Parquet file of such rows if its name ends in
-    /// .parquet, else in the format of --format, compressed if it ends in .gz or .zst.
+    /// Write to this file, which must not exist. A name that ends in .parquet makes a Parquet file
+    /// with these rows. Any other file has the format of --format, and is compressed if its name
+    /// ends in .gz or .zst.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Also write the network of documents to this file: .graphml or .dot. An edge leads from a
-    /// document to the later one that is nearest to it; its attribute `direction_by` is
-    /// `date` if dates tell which is the later one.
+    /// document to the later document that is nearest to it. The attribute `direction_by` of an
+    /// edge is `date` if dates say which document is later.
     #[arg(
         long,
         value_name = "FILE",

@@ -171,7 +171,7 @@ pub fn check_apart<'a>(
         };
         if let Some(input) = read.iter().find(is_read) {
             return refused(format!(
-                "it is inside the input {}; write it elsewhere",
+                "this output is inside the input {}; write to another file",
                 input.display()
             ));
         }

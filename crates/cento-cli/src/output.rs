@@ -35,11 +35,17 @@ pub fn cut(shown: u64, total: Option<u64>, noun: &str, option: &str) -> String {
 /// one.
 pub fn taken(bytes: u64, seconds: f64) -> String {
     // Less than a second is mostly opening and committing the index.
-    let speed = bytes as f64 / seconds.max(1e-9) / 1e6;
-    match seconds >= 1.0 && speed.round() >= 1.0 {
-        true => format!(" in {seconds:.1} s ({speed:.0} MB/s)"),
+    match seconds >= 1.0 && bytes as f64 / seconds >= 5e5 {
+        true => format!(" in {seconds:.1} s ({})", rate(bytes, seconds)),
         false => format!(" in {seconds:.1} s"),
     }
+}
+
+/// Formats a speed: with a decimal below 10 MB/s, where a whole number says little.
+pub fn rate(bytes: u64, seconds: f64) -> String {
+    let speed = bytes as f64 / seconds.max(1e-9) / 1e6;
+    let decimals = if speed < 9.95 { 1 } else { 0 };
+    format!("{speed:.decimals$} MB/s")
 }
 
 /// Prints one JSON object on a line of its own.
@@ -251,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_speed_is_shown_of_a_second_and_more() {
-        assert_eq!(taken(3_000_000, 1.5), " in 1.5 s (2 MB/s)");
+        assert_eq!(taken(3_000_000, 1.5), " in 1.5 s (2.0 MB/s)");
         assert_eq!(taken(400_000, 1.0), " in 1.0 s");
         assert_eq!(taken(9_000_000, 0.9), " in 0.9 s");
         assert_eq!(taken(0, 0.0), " in 0.0 s");

@@ -1,5 +1,6 @@
 //! Parsers of option values.
 
+use std::io;
 #[cfg(feature = "serve")]
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -96,7 +97,10 @@ pub fn in_directory(path: PathBuf) -> Result<PathBuf, String> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match dir.metadata() {
         Ok(found) if found.is_dir() => Ok(path),
-        Ok(_) => Err(format!("{} is no directory", dir.display())),
+        Ok(_) => Err(format!("{} is not a folder", dir.display())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(format!("there is no folder {}; create it first", dir.display()))
+        }
         Err(error) => Err(format!("{}: {error}", dir.display())),
     }
 }

@@ -73,7 +73,7 @@ impl NotRead {
     pub fn tell_first(&self) {
         if let (Some(LeftOut { path, reason, advice }), true) = (&self.first, terminal::is_quiet())
         {
-            tell!("cento: {path}: left out: {}", with_advice(reason, *advice));
+            tell!("cento: {path}: skipped: {}", with_advice(reason, *advice));
         }
     }
 }
@@ -102,7 +102,8 @@ impl Omissions {
         }
         not_read.first.get_or_insert_with(left_out);
         drop(not_read);
-        let said = format!("left out: {}", with_advice(reason, advice));
+        let path = if path == "-" { "standard input" } else { path };
+        let said = format!("skipped: {}", with_advice(reason, advice));
         self.messages.counts(Kind::Note, &said).then(|| format!("cento: {path}: {said}"))
     }
 
@@ -145,14 +146,14 @@ impl AddProgress {
     /// Starts the progress line of a run that reads with `source`, which [`metered`] returned;
     /// lists files that are left out if `is_listed`.
     pub fn new(is_listed: bool, source: &SourceOptions) -> AddProgress {
-        let bar = spinner(target(), source.read_meter.clone());
+        let bar = spinner(target(), Work::reading(source));
         AddProgress { bar, omissions: Some(Omissions::new(is_listed)) }
     }
 
     /// Starts the progress line without reporting files that are left out, for files that the user
     /// has not named.
-    pub fn quiet() -> AddProgress {
-        AddProgress { bar: spinner(target(), None), omissions: None }
+    pub fn quiet(source: &SourceOptions) -> AddProgress {
+        AddProgress { bar: spinner(target(), Work::reading(source)), omissions: None }
     }
 
     /// Reports an event.
@@ -174,7 +175,7 @@ impl AddProgress {
             let is_partly_read = matches!(event, Event::Failed(error) if lacks_part(error));
             tell!(
                 "{failed}; {}",
-                if is_partly_read { "the rest of it is added" } else { "skipped" }
+                if is_partly_read { "the rest of it is added" } else { "not added" }
             );
         }
         match event {
@@ -208,16 +209,47 @@ pub fn metered(inputs: &[PathBuf], source: SourceOptions) -> SourceOptions {
     SourceOptions { read_meter, ..source }
 }
 
-/// Makes a progress line for work that gives no number of its steps. Where a meter knows how much
-/// of the input has been read, the line shows the share and the time left.
-fn spinner(target: ProgressDrawTarget, meter: Option<Arc<ReadMeter>>) -> ProgressBar {
-    let share = move |state: &ProgressState, line: &mut dyn fmt::Write| {
-        let read = meter.as_ref().and_then(|meter| meter.read());
-        if let Some((read @ 1.., of)) = read {
-            let left = state.elapsed().mul_f64((of - read) as f64 / read as f64);
-            let left = HumanDuration(left);
-            let _ = write!(line, "{:>3} %, {left:#} left: ", 100 * read / of);
+/// Work without a number of steps, by how its size is known.
+#[derive(Clone)]
+enum Work {
+    /// Reading files: the meter compares the bytes read with their sizes.
+    Metered(Arc<ReadMeter>),
+    /// Reading a stream, such as standard input, whose size is unknown.
+    Stream,
+    /// Other work, such as merging segments.
+    Other,
+}
+
+impl Work {
+    /// Reading with `source`, which [`metered`] returned.
+    fn reading(source: &SourceOptions) -> Work {
+        source.read_meter.clone().map_or(Work::Stream, Work::Metered)
+    }
+
+    /// Writes the share that is done, the rate and the time left, as far as they are known.
+    fn write(&self, elapsed: Duration, line: &mut dyn fmt::Write) -> fmt::Result {
+        let meter = match self {
+            Work::Metered(meter) => meter,
+            Work::Stream => return write!(line, "input of unknown size: "),
+            Work::Other => return Ok(()),
+        };
+        match meter.read() {
+            // The last documents that were read are still being worked on.
+            Some((read, of)) if read == of => write!(line, "100 % read: "),
+            Some((read @ 1.., of)) => {
+                let rate = output::rate(read, elapsed.as_secs_f64());
+                let left = HumanDuration(elapsed.mul_f64((of - read) as f64 / read as f64));
+                write!(line, "{:>3} %, {rate}, {left:#} left: ", 100 * read / of)
+            }
+            Some(_) | None => Ok(()),
         }
+    }
+}
+
+/// Makes a progress line for work that gives no number of its steps.
+fn spinner(target: ProgressDrawTarget, work: Work) -> ProgressBar {
+    let share = move |state: &ProgressState, line: &mut dyn fmt::Write| {
+        let _ = work.write(state.elapsed(), line);
     };
     let style = ProgressStyle::with_template("{spinner} {elapsed} {share}{msg}");
     let style = style.map(|style| style.with_key("share", share));
@@ -255,12 +287,12 @@ pub struct Spinner {
 impl Spinner {
     /// Starts the progress line.
     pub fn new() -> Spinner {
-        Spinner { bar: spinner(target(), None), told: Cell::new(0) }
+        Spinner { bar: spinner(target(), Work::Other), told: Cell::new(0) }
     }
 
     /// Starts the progress line of a run that reads with `source`, which [`metered`] returned.
     pub fn reading(source: &SourceOptions) -> Spinner {
-        Spinner { bar: spinner(target(), source.read_meter.clone()), told: Cell::new(0) }
+        Spinner { bar: spinner(target(), Work::reading(source)), told: Cell::new(0) }
     }
 
     /// Notes that something has been done; `message` describes the state.
@@ -296,10 +328,18 @@ impl Progress {
     }
 
     fn on(target: ProgressDrawTarget, of: u64, name: &str) -> Progress {
-        let template = format!(
-            "{{bar:30}} {{percent:>3}} %, {{human_pos}} of {{human_len}} {name}, {{eta}} left"
-        );
+        let template =
+            format!("{{bar:30}} {{percent:>3}} %, {{human_pos}} of {{human_len}} {name}{{rest}}");
+        let rest = |state: &ProgressState, line: &mut dyn fmt::Write| {
+            // Nothing is known of the time before the first step.
+            if state.pos() > 0 {
+                let rate = output::count(state.per_sec().round() as u64);
+                let left = HumanDuration(state.eta());
+                let _ = write!(line, ", {rate}/s, {left:#} left");
+            }
+        };
         let style = ProgressStyle::with_template(&template);
+        let style = style.map(|style| style.with_key("rest", rest));
         Progress { bar: shown(ProgressBar::with_draw_target(Some(of), target), style) }
     }
 
@@ -309,7 +349,7 @@ impl Progress {
     }
 
     /// Returns a function that notes how many things are done, on any thread.
-    pub fn setter(&self) -> impl FnMut(u64) + Send + 'static {
+    pub fn setter(&self) -> impl Fn(u64) + Send + Sync + 'static {
         let bar = self.bar.clone();
         move |done| bar.set_position(done)
     }
@@ -327,7 +367,7 @@ pub fn summary(report: &AddReport) -> String {
     for (number, what) in [
         (*replaced, "replaced"),
         (*unchanged, "unchanged"),
-        (*skipped, "left out"),
+        (*skipped, "skipped"),
         (*failed, "failed"),
         (*empty, "empty"),
     ] {
@@ -415,6 +455,7 @@ mod tests {
         let lines = screen.lines();
         let shown = lines.iter().find(|line| line.contains("1,000")).expect("it is shown");
         assert!(shown.contains("25 %, 1,000 of 4,000 documents, "), "{lines:?}");
+        assert!(shown.contains("/s, "), "{lines:?}");
         assert!(shown.ends_with(" left"), "{lines:?}");
         progress.finish();
     }
@@ -431,7 +472,7 @@ mod tests {
         let source = SourceOptions { read_meter: meter.clone(), ..options };
         let screen = Screen::default();
         let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
-        let bar = spinner(target, meter.clone());
+        let bar = spinner(target, Work::reading(&source));
         let mut documents = cento_source::documents(&inputs, &source);
         assert!(documents.next().is_some());
         // The sizes are added up in another thread.
@@ -448,9 +489,22 @@ mod tests {
         bar.force_draw();
         let lines = screen.lines();
         let is_whole = |line: &&String| {
-            line.contains(" %, ") && line.contains(" left: ") && line.ends_with("1 added")
+            let has = |part| line.contains(part);
+            has(" %, ") && has("B/s, ") && has(" left: ") && line.ends_with("1 added")
         };
         assert!(lines.iter().any(|line| is_whole(&line)), "{lines:?}");
+    }
+
+    #[test]
+    fn the_progress_of_a_stream_says_that_its_size_is_unknown() {
+        let shown = |work: &Work| {
+            let mut line = String::new();
+            work.write(Duration::from_secs(1), &mut line).unwrap();
+            line
+        };
+        let source = metered(&["-".into()], SourceOptions::default());
+        assert_eq!(shown(&Work::reading(&source)), "input of unknown size: ");
+        assert_eq!(shown(&Work::Other), "");
     }
 
     #[test]

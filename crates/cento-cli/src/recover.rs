@@ -11,28 +11,30 @@ use super::output::{self, Format, bytes, count};
 use super::terminal::{line, tell};
 use super::watch::tell_left_behind;
 use super::{Outcome, Result};
+use cento::Error;
 use cento::index::{FoundSegment, Index};
 
-/// List the segments in a directory whose list of segments is lost, damaged or too old, and make an
-/// index of them.
+/// Rescue the undamaged segments of an index whose list of segments is lost, damaged or too old.
 ///
-/// Every file is read and compared with its checksum. Nothing in the directory is changed: `--to`
-/// links or copies the whole segments into a new one. If segments are damaged, the exit status is
-/// 2, also when the others were recovered; if --segment names those to recover, it is 0. --segment
-/// also takes a segment whose list of deleted documents is lost: documents that were removed or
-/// replaced are live again then, their number is reported, and the exit status is 2.
+/// cento reads every file and compares it with its checksum. Without `--to`, it lists the segments.
+/// `--to` links or copies the undamaged segments into a new directory and makes an index of them.
+/// Nothing in the old directory changes. If segments are damaged, the exit status is 2, even if the
+/// others were recovered. If --segment says which ones to recover, the exit status is 0. --segment
+/// also takes a segment whose list of deleted documents is lost. Documents that were removed or
+/// replaced then come back, cento tells you how many, and the exit status is 2.
 #[derive(Debug, Args)]
 pub struct Recover {
     /// Directory of the index.
     index: PathBuf,
-    /// Make an index of the whole segments in this directory, which must not exist, or be empty.
+    /// Make an index of the undamaged segments in this directory, which must not exist, or must be
+    /// empty.
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
-    /// Only this segment; may be repeated. All whole segments otherwise.
+    /// Only this segment. Can be repeated. Default: all undamaged segments.
     #[arg(long, value_name = "NAME", requires = "to")]
     segment: Vec<String>,
-    /// An index that was created with the same options, for a directory whose list cannot be read.
-    /// An empty one will do.
+    /// An index that was created with the same options, for a directory whose list of segments
+    /// cannot be read. An empty index will do.
     #[arg(long, value_name = "INDEX", requires = "to")]
     like: Option<PathBuf>,
     /// Output format.
@@ -50,6 +52,11 @@ struct Report<'a> {
 
 impl Recover {
     pub(super) fn run(self) -> Result {
+        if let Some(to) = self.to.as_ref().filter(|to| Index::exists(to)) {
+            let what =
+                format!("{} exists and is an index; --to needs a new directory", to.display());
+            return Err(Error::argument("to", what).into());
+        }
         let segments = Index::segments_in(&self.index)?;
         let documents = match &self.to {
             Some(to) => {

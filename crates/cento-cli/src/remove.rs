@@ -22,9 +22,10 @@ use cento::search::Searcher;
 use cento_client::Client;
 use cento_client::api::{Commit, RemoveRequest, RemoveResponse};
 
-/// Remove documents: those with the given ids, or all that match a filter.
+/// Remove documents by their ids, or all documents that match a filter.
 ///
-/// Their space is reclaimed when their segments are merged, at the latest by `cento compact`.
+/// Merging segments frees the space of removed documents, at the latest when you run `cento
+/// compact`.
 #[derive(Debug, Args)]
 pub struct Remove {
     #[command(flatten)]
@@ -32,11 +33,11 @@ pub struct Remove {
     /// Ids of the documents.
     #[arg(value_name = "ID", required_unless_present_any = ["from_file", "filter", "url"])]
     ids: Vec<Id>,
-    /// Read ids from this file, one per line; - for standard input.
+    /// Read ids from this file, one per line, or - for standard input.
     #[arg(long, value_name = "FILE")]
     from_file: Option<PathBuf>,
-    /// Remove all documents that match this query, as in `cento list`, such as
-    /// 'meta.year:[* TO 2023]'.
+    /// Remove all documents that match this query, such as 'meta.year:[* TO 2023]'. Queries are as
+    /// in `cento list --filter`.
     #[arg(long, value_name = "QUERY", conflicts_with = "from_file")]
     filter: Option<String>,
     /// Only count the documents, and remove none.

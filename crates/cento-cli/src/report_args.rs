@@ -17,8 +17,8 @@ use cento_report::{
 /// The destination of a report.
 #[derive(Debug, Clone, Args)]
 pub struct ReportArgs {
-    /// Also write a report to this file: .html, one file to read and print; .json or .csv, its
-    /// numbers. Can be repeated. A report shows the passages.
+    /// Also write a report to this file: .html to read and print, .json or .csv for its numbers.
+    /// The report shows the passages. Can be repeated.
     #[arg(long = "report", value_name = "FILE", value_parser = parse_report_file)]
     reports: Vec<ReportFile>,
     /// Title of the report.

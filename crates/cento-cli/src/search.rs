@@ -41,18 +41,18 @@ pub use trace::TraceText;
 
 /// Find the documents that share text with a query.
 ///
-/// Shows the hits with the most fingerprints in common first, unless --rank says otherwise. `of
-/// query` is the share of the text of the query that is in the hit, `of hit` the share of the hit
-/// that is in the query, by runs of words. Numbers with a ~ are estimates.
+/// The hits with the most shared fingerprints come first, unless --rank says otherwise. `of query`
+/// is the share of the query that the hit contains, and `of hit` is the share of the hit that the
+/// query contains, both counted in runs of words. A ~ marks an estimate.
 #[derive(Debug, Args)]
 #[command(mut_arg("verify", |arg| arg.value_parser(parse_measure)))]
 pub struct Search {
     #[command(flatten)]
     target: TargetArgs,
-    /// Query files or directories, or - for standard input. Directories of more indexes may come
-    /// first: all are searched as if they were one. Each file is a query, with its path as id, and
-    /// each record of a list, such as a .jsonl file. Queries that cannot be read are named, and the
-    /// others are answered; the exit status is then 3.
+    /// Files or folders to search for, or - for standard input. Each file is a query with its path
+    /// as id, and so is each record of a list, such as a .jsonl file. You can put more indexes
+    /// before the files, and cento searches all of them as one. If cento cannot read a query, it
+    /// tells you which one and why, answers the others, and the exit status is 3.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Use this text as the query.
@@ -61,28 +61,28 @@ pub struct Search {
     /// Use the stored document with this id as the query.
     #[arg(long, conflicts_with = "signature")]
     id: Option<String>,
-    /// Use a signature made by `cento method fingerprint --format json` as the query.
+    /// Use a signature as the query. `cento method fingerprint --format json` makes one.
     #[arg(long, value_name = "FILE")]
     signature: Option<PathBuf>,
     #[command(flatten)]
     thresholds: Thresholds,
     #[command(flatten)]
     options: SearchOptions,
-    /// Boilerplate to ignore, such as templates: files, directories or an index; or `auto`, the
-    /// passages that three of four documents of the index have (auto:0.5: half of them). Can be
-    /// repeated. It counts in no number and no passage, except for the measure of --verify, which
-    /// is that of the whole texts.
+    /// Ignore this boilerplate, such as templates: files, folders or an index. `auto` ignores the
+    /// passages that three of four documents of the index have (auto:0.5: half of them).
+    /// Boilerplate counts in no number and no passage, except in the measure of --verify, which
+    /// uses the full texts. Can be repeated.
     #[arg(long, short = 'b', value_name = "PATH|auto")]
     boilerplate: Vec<PathBuf>,
-    /// Table made by `cento method train --run-length 1` from a collection, so that `--verify
-    /// cosine` weights words by TF-IDF.
+    /// Frequency table of a collection, so that `--verify cosine` weights words by TF-IDF. `cento
+    /// method train --run-length 1` makes it.
     #[arg(long, value_name = "FILE", requires = "verify")]
     frequencies: Option<PathBuf>,
     /// Read standard input as JSON lines, one query per line.
     #[arg(long)]
     jsonl: bool,
-    /// Memory for passages and the report. Parts that do not fit are left out, and named. Default:
-    /// 512MiB, or less in a container or machine with less than 2.2 GiB.
+    /// Memory for passages and the report. If a part does not fit, cento omits it and tells you
+    /// which one. Default: 512MiB, or less in a container or machine with less than 2.2 GiB.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<usize>,
     #[command(flatten)]
@@ -91,8 +91,8 @@ pub struct Search {
     unit: UnitArgs,
     #[command(flatten)]
     source: SourceArgs,
-    /// Output format. Rows of csv and tsv are hits, or the spans of a trace, after the id of their
-    /// query; the other columns are the fields of a hit, or of a span, in JSON.
+    /// Output format. Rows of csv and tsv are hits, or the spans of a trace. The id of the query
+    /// comes first, and the other columns are the JSON fields of a hit or span.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }

@@ -28,38 +28,41 @@ use cento_serve::{DEFAULT_PORT, IpNet, Origins, Poster, Service, Settings, Token
 use cento_serve::{Follow, Newest, Upstream};
 use cento_source::SourceOptions;
 
-/// Serve an index over HTTP.
+/// Serve an index over HTTP, with a page for the browser.
 ///
-/// /openapi.json describes the API, and / is a web page. SIGTERM or Ctrl-C finishes the requests in
-/// progress and commits all acknowledged documents; a second one stops immediately.
+/// The page is at /, and /openapi.json describes the API. SIGTERM or Ctrl-C finishes the requests
+/// in progress and commits all documents that the service has acknowledged. A second signal stops
+/// the service immediately.
 ///
-/// With --follow the service is a copy of an index that is written elsewhere and pushed to an
-/// object store: it fetches each new push, switches to it without failing a request, and refuses
-/// writes. Any number of such followers can serve one index.
+/// With --follow, the service is a copy of an index that you write elsewhere and push to an object
+/// store. It fetches each new push, switches to it without failing a request, and rejects writes.
+/// Any number of such followers can serve one index.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Directory of the index; with --follow of the copy, which takes a directory of its own.
+    /// Directory of the index. With --follow: the directory of the copy, which nothing else may
+    /// use.
     index: PathBuf,
-    /// Directories of more indexes: all are searched as if they were one. Such a service writes to
-    /// none of them, and sees what others commit.
+    /// Directories of more indexes. The service searches all of them as one, writes to none of
+    /// them, and sees what other processes commit.
     #[arg(value_name = "INDEX")]
     others: Vec<PathBuf>,
-    /// Write nothing: serve an index that another process writes to, or that this one may only
-    /// read, and see its new commits. Additions and removals get 403.
+    /// Write nothing, because another process writes to the index, or because this process may only
+    /// read it. The service sees new commits. Additions and removals get 403.
     #[arg(long, conflicts_with_all = ["compact_at", "shard_dir"])]
     read_only: bool,
     #[cfg(feature = "remote")]
     #[command(flatten)]
     follow: FollowArgs,
-    /// Address or host name to listen on; one other than loopback needs --tokens or --no-tokens.
+    /// Address or host name to listen on. An address other than loopback needs --tokens or
+    /// --no-tokens.
     #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT)), value_parser = parse_listen)]
     listen: SocketAddr,
-    /// File of access tokens, one `read NAME TOKEN`, `write NAME TOKEN` or `metrics NAME TOKEN` per
-    /// line. Clients send a header `Authorization: Bearer TOKEN`. The file is read again when it
-    /// changes, and after SIGHUP.
+    /// File of access tokens, with a line `read NAME TOKEN`, `write NAME TOKEN` or `metrics NAME
+    /// TOKEN` for each. Clients send the header `Authorization: Bearer TOKEN`. The service reads
+    /// the file again when it changes, and after SIGHUP.
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
-    /// Disable authentication: every client that can reach the address can read and write.
+    /// Disable authentication. Every client that can reach the address can then read and write.
     #[arg(long, conflicts_with = "tokens")]
     no_tokens: bool,
     /// Maximum time before acknowledged documents are committed, such as 500ms, 5s or 10m.
@@ -69,7 +72,8 @@ pub struct Serve {
     #[arg(long, value_name = "HH:MM", value_parser = parse_time, conflicts_with = "others")]
     compact_at: Option<Time>,
     /// Let clients that may write merge finished indexes in this directory (`cento merge --url`).
-    /// Users who can write to it decide which indexes are merged. Default: they cannot.
+    /// Every user who can write to the directory decides which indexes are merged. Default: clients
+    /// cannot merge.
     #[arg(long, value_name = "DIR", conflicts_with = "others")]
     shard_dir: Option<PathBuf>,
     /// Maximum size of a request body, and of the texts of its files together.
@@ -78,7 +82,7 @@ pub struct Serve {
     /// Maximum number of searches in a batch.
     #[arg(long, value_name = "N", default_value = "1000")]
     max_batch: usize,
-    /// Maximum number of concurrent requests; others get 429 with Retry-After.
+    /// Maximum number of concurrent requests. Any further request gets 429 with Retry-After.
     #[arg(long, value_name = "N", default_value = "256", value_parser = parse_count)]
     max_requests: usize,
     /// Maximum number of open connections.
@@ -87,28 +91,28 @@ pub struct Serve {
     /// Abort requests that take longer than this.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     timeout: Duration,
-    /// Close connections that are idle for longer than this between two requests. A load balancer
-    /// in front must close them sooner, or some of its requests fail.
+    /// Close a connection after it was idle for this time between two requests. A load balancer in
+    /// front must close its connections sooner, because otherwise some of its requests fail.
     #[arg(long, value_name = "TIME", default_value = "75s", value_parser = parse_duration)]
     idle_timeout: Duration,
     /// Let the web pages of this origin, such as https://example.org, use the service with a token.
-    /// Can be repeated. Default: no pages but its own.
+    /// Can be repeated. Default: only the pages of the service.
     #[arg(long = "cors-origin", value_name = "ORIGIN", value_delimiter = ',')]
     cors_origins: Vec<String>,
     /// Address or network of a proxy, such as 10.0.0.0/8, whose header X-Forwarded-For names the
     /// client in the log. Can be repeated.
     #[arg(long = "trusted-proxy", value_name = "CIDR", value_delimiter = ',', value_parser = parse_network)]
     trusted_proxies: Vec<IpNet>,
-    /// Network of receivers, such as 10.0.0.0/8, that events of watches may be posted to although
-    /// it is not public. Can be repeated. Default: public addresses only.
+    /// Network such as 10.0.0.0/8 that is not public, where the service may post events of watches
+    /// all the same. Can be repeated. Default: public addresses only.
     #[arg(long = "webhook-network", value_name = "CIDR", value_delimiter = ',', value_parser = parse_network)]
     webhook_networks: Vec<IpNet>,
-    /// On shutdown, first answer requests for this time while /readyz answers 503, so that a load
-    /// balancer stops sending them. Default: stop accepting them immediately.
+    /// On shutdown, first keep answering requests for this time, while /readyz answers 503, so that
+    /// a load balancer stops sending them. Default: stop accepting requests immediately.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     drain_time: Option<Duration>,
-    /// On shutdown, maximum time to finish the requests in progress, and then merges. Acknowledged
-    /// documents are committed however long it takes.
+    /// On shutdown, maximum time to finish the requests in progress, and then merges. The service
+    /// commits acknowledged documents however long that takes.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     shutdown_timeout: Duration,
     /// Memory for requests and for documents that are being added. Default: 512MiB, or less in a
@@ -118,8 +122,8 @@ pub struct Serve {
     /// Number of threads that search. Default: the number of processors.
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<usize>,
-    /// Table made by `cento method train --run-length 1` from a collection, so that the measure
-    /// cosine weights words by TF-IDF.
+    /// Frequency table of a collection, so that the measure cosine weights words by TF-IDF. `cento
+    /// method train --run-length 1` makes it.
     #[arg(long, value_name = "FILE")]
     frequencies: Option<PathBuf>,
     #[command(flatten)]
@@ -130,11 +134,12 @@ pub struct Serve {
     /// Format of the log, which goes to standard error.
     #[arg(long, value_enum, default_value = "human")]
     log: LogFormat,
-    /// Read options from this TOML file, by their names: `timeout = "10s"`; and `index`, a path or
-    /// several. An option of the command line counts first, then a variable, then the file.
+    /// Read options from this TOML file, under their names: `timeout = "10s"`, and `index` with a
+    /// path or several. An option on the command line overrides a variable, and a variable
+    /// overrides the file.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Print the options in effect, as such a file, and end.
+    /// Print the options in effect in the form of such a file, and exit.
     #[arg(long)]
     print_config: bool,
 }
@@ -155,15 +160,16 @@ struct FollowArgs {
     /// on, as for `cento store pull`.
     #[arg(long = "follow", value_name = "URL", conflicts_with_all = ["compact_at", "others", "shard_dir", "read_only"])]
     url: Option<String>,
-    /// With --follow, the time between two looks for a new push.
+    /// With --follow: look for a new push after every interval of this length.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration, requires = "url")]
     follow_interval: Duration,
-    /// With --follow, the maximum size of the copy, and of a new one beside it, which shares the
-    /// unchanged files. A push that does not fit is not followed, and the log reports it.
+    /// With --follow: maximum size of the copy together with the new one beside it, which shares
+    /// the unchanged files. If a push does not fit, the service does not take it and says so in the
+    /// log.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "url")]
     cache_size: Option<usize>,
-    /// With --follow, /readyz answers 503 when the copy has been older than the store, or the store
-    /// without an answer, for longer than this.
+    /// With --follow: /readyz answers 503 if, for longer than this, the copy has been older than
+    /// the store or the store has not answered.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "url")]
     max_lag: Option<Duration>,
 }

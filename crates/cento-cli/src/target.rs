@@ -10,7 +10,7 @@ use cento_client::Client;
 /// An index, or a service.
 #[derive(Debug, Args)]
 pub struct TargetArgs {
-    /// Directory of the index; omit with --url.
+    /// Directory of the index. Omit it with --url.
     #[arg(required_unless_present = "url")]
     index: Option<PathBuf>,
     #[command(flatten)]
@@ -23,7 +23,8 @@ pub struct ServiceArgs {
     /// Use the service at this address, such as http://127.0.0.1:7227, instead of an index on disk.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Token for the service. Prefer the environment variable: other users can see arguments.
+    /// Token for the service. Prefer the environment variable, because other users can see the
+    /// arguments of a command.
     #[arg(long, value_name = "TOKEN", env = "CENTO_TOKEN", hide_env_values = true)]
     token: Option<String>,
 }

@@ -12,6 +12,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use cento::index::Index;
+use cento_api::suggest::nearest;
 
 /// Verbs that have moved, and the command lines that do their work.
 const MOVED: [(&str, &str); 14] = [
@@ -39,6 +40,7 @@ const VERBS_OF_OTHERS: &[(&[&str], &str)] = &[
     (&["ls", "documents", "docs"], "cento list INDEX"),
     (&["diff", "cmp", "align"], "cento compare FILE FILE"),
     (&["version"], "cento --version"),
+    (&["compress", "defrag", "cleanup"], "cento compact INDEX"),
     (&["delete", "rm", "del"], "cento remove INDEX ID"),
     (&["get", "cat", "view", "print"], "cento show INDEX ID"),
     (&["dump", "backup"], "cento export INDEX"),
@@ -62,6 +64,7 @@ const OPTIONS_OF_OTHERS: &[(&[&str], &str, &str)] = &[
         "min-resemblance",
         "--min-resemblance X or --min-containment X, from 0 to 1",
     ),
+    (&["--query", "-q", "--string"], "text", "--text TEXT"),
     (&["--json"], "format", "--format json"),
     (&["--csv"], "format", "--format csv"),
     (&["--tsv"], "format", "--format tsv"),
@@ -119,8 +122,13 @@ pub fn advised(error: clap::Error, command: &Command, given: &[OsString]) -> cla
         _ => None,
     };
     let advice = match error.kind() {
-        ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand)
-            .and_then(|typed| if line.names.is_empty() { verb(typed) } else { own(typed, &line) }),
+        ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand).and_then(|typed| {
+            if line.names.is_empty() {
+                verb(typed).or_else(|| similar(typed, command))
+            } else {
+                own(typed, &line)
+            }
+        }),
         ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
             .and_then(|typed| option(typed, &line, error.get(ContextKind::SuggestedArg).is_some())),
         ErrorKind::MissingRequiredArgument => missing(&line),
@@ -138,6 +146,10 @@ pub fn advised(error: clap::Error, command: &Command, given: &[OsString]) -> cla
 
 /// Replaces the suggestions of the parser.
 fn with_tip(mut error: clap::Error, tip: String) -> clap::Error {
+    if error.get(ContextKind::SuggestedArg).is_some() {
+        // The usage is one with the option that the parser suggested.
+        error.remove(ContextKind::Usage);
+    }
     for kind in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg] {
         error.remove(kind);
     }
@@ -169,6 +181,13 @@ fn verb(typed: &str) -> Option<String> {
     of_others.map(|(_, line)| format!("`{line}` does that"))
 }
 
+/// Returns the verb that is most like this one; the parser lists all that are a little alike.
+fn similar(typed: &str, command: &Command) -> Option<String> {
+    let names = command.get_subcommands().map(Command::get_name);
+    let meant = nearest(typed, names)?;
+    Some(format!("did you mean `cento {meant}`? `cento help` lists all verbs"))
+}
+
 /// Returns what to type after a verb that has verbs of its own.
 fn own(typed: &str, line: &Line<'_>) -> Option<String> {
     let names = line.verb.get_subcommands().filter(|verb| !verb.is_hide_set());
@@ -191,6 +210,9 @@ fn option(typed: &str, line: &Line<'_>, is_similar: bool) -> Option<String> {
     if let Some((.., usage)) = of_others.find(|(_, long, _)| line.has(long)) {
         return Some(format!("`{usage}` does that"));
     }
+    if line.names.is_empty() && typed == "-v" {
+        return Some("`cento --version` prints the version".into());
+    }
     if typed == "-r" || typed == "--recursive" {
         return Some("folders are read with all folders in them".into());
     }
@@ -200,6 +222,14 @@ fn option(typed: &str, line: &Line<'_>, is_similar: bool) -> Option<String> {
 
 /// Returns the missing argument, if the only one is no index.
 fn missing(line: &Line<'_>) -> Option<String> {
+    if line.names[..] == ["decontaminate"] && !line.rest.is_empty() {
+        let paths: Vec<_> = line.rest.iter().map(|path| path.to_string_lossy()).collect();
+        let example = match &paths[..] {
+            [corpus, benchmark] => format!("`cento decontaminate {corpus} --against {benchmark}`"),
+            _ => "`cento decontaminate CORPUS --against BENCHMARK`".into(),
+        };
+        return Some(format!("--against names the benchmark, as in {example}"));
+    }
     let (["add"], [only]) = (&line.names[..], line.rest) else { return None };
     let path = Path::new(only);
     (path.exists() && !Index::exists(path)).then(|| {
@@ -264,7 +294,8 @@ mod tests {
             assert!(shown.contains(&format!("`cento {old}` is `{new}` now")), "{shown}");
             assert!(!shown.contains("similar"), "{shown}");
         }
-        assert!(shown("cento serch").contains("'search'"));
+        let shown = shown("cento serach");
+        assert!(shown.contains("did you mean `cento search`?"), "{shown}");
     }
 
     #[test]

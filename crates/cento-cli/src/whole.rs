@@ -12,7 +12,7 @@ use cento_source::{SourceOptions, too_long};
 /// The maximum length of a file that is read as a whole.
 #[derive(Debug, Clone, Default, Args)]
 pub struct LengthArgs {
-    /// Maximum length of a file; longer ones are refused. Default: 64MiB.
+    /// Maximum length of a file. cento rejects longer ones. Default: 64MiB.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     max_record_bytes: Option<usize>,
 }

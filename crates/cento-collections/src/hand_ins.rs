@@ -4,6 +4,9 @@
 //! are in the archive already, and where does the text of each submission come from? The new
 //! documents are in an index of their own, which need not be kept. The archive is not changed.
 
+use std::fmt;
+use std::sync::Arc;
+
 use cento_api::{BoilerplateShare, Sources};
 
 use super::PairOptions;
@@ -46,7 +49,6 @@ use cento_text::runtime::Stop;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct HandIns {
     new: Snapshot,
     archive: Option<WithKnown>,
@@ -56,6 +58,13 @@ pub struct HandIns {
     threads: usize,
     stop: Stop,
     memory: Option<QueryMemory>,
+    progress: Option<Arc<dyn Fn(u64) + Send + Sync>>,
+}
+
+impl fmt::Debug for HandIns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HandIns").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 /// The result of comparing submissions. The searcher over all documents, the new documents first.
@@ -84,6 +93,7 @@ impl HandIns {
             threads: cento::available_threads(),
             stop: Stop::default(),
             memory: None,
+            progress: None,
         }
     }
 
@@ -159,12 +169,20 @@ impl HandIns {
         HandIns { memory, ..self }
     }
 
+    /// Calls `progress` with the number of searches for a new document that are done: one for each
+    /// document, and with [sources](Self::with_sources) another one.
+    #[must_use]
+    pub fn progress(self, progress: impl Fn(u64) + Send + Sync + 'static) -> HandIns {
+        HandIns { progress: Some(Arc::new(progress)), ..self }
+    }
+
     /// Runs the comparison.
     ///
     /// # Errors
     /// The errors of [`Pairs::most_similar`] and [`Pairs::sources`].
     pub fn compare(self) -> Result<ComparedHandIns> {
         let HandIns { new, archive, options, boilerplate, threads, stop, memory, .. } = self;
+        let progress = self.progress.unwrap_or_else(|| Arc::new(|_| {}));
         let all = archive.map_or_else(|| new.clone(), |archive| archive.snapshot);
         let mut searcher = Searcher::new(all);
         if let Some(boilerplate) = boilerplate.filter(|boilerplate| !boilerplate.is_empty()) {
@@ -175,11 +193,38 @@ impl HandIns {
             let join = pairs(&searcher, &options).threads(threads).stop(&stop);
             join.documents(0..number_of_new).memory(memory.clone())
         };
-        let most_similar = join().most_similar()?;
+        let of_pairs = Arc::clone(&progress);
+        let most_similar = join().progress(move |done| of_pairs(done)).most_similar()?;
         let sources = match self.counts_sources {
-            true => join().sources(&new, &most_similar.pairs)?,
+            true => join()
+                .progress(move |done| progress(number_of_new + done))
+                .sources(&new, &most_similar.pairs)?,
             false => Vec::new(),
         };
         Ok(ComparedHandIns { searcher, most_similar, sources })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use cento::index::{Config, Document, Index, WriterOptions};
+
+    #[test]
+    fn the_progress_counts_the_searches_for_pairs_and_then_those_for_sources() {
+        let index = Index::in_memory(Config::new("kgram(k=2)", "words", true).unwrap()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        for id in ["a", "b", "c"] {
+            writer.add(Document::new(id, format!("the same words for all but {id}"))).unwrap();
+        }
+        writer.finish().unwrap();
+        let new = index.snapshot().unwrap();
+        let done = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&done);
+        let hand_ins = HandIns::new(&new, &PairOptions::default()).with_sources(true);
+        hand_ins.progress(move |number| noted.lock().unwrap().push(number)).compare().unwrap();
+        assert_eq!(*done.lock().unwrap(), [1, 2, 3, 4, 5, 6]);
     }
 }

@@ -50,7 +50,7 @@ impl Pairs {
     /// When no document has the field of the scope, or a file is damaged.
     /// [`Error::Cancelled`](cento::Error::Cancelled) soon after the search was stopped.
     pub fn sources(self, new: &Snapshot, listed: &[SymmetricPair]) -> Result<Vec<Sources>> {
-        let (mut join, _) = self.into_parts()?;
+        let (mut join, mut progress) = self.into_parts()?;
         if !new.config().store_text {
             return Ok(Vec::new());
         }
@@ -71,7 +71,8 @@ impl Pairs {
             0..addresses.len() as u64,
             &join.stop,
             &work,
-            &mut |_, mut document| {
+            &mut |number, mut document| {
+                progress(number + 1);
                 let listed = reused.remove(document.name.as_str()).unwrap_or_default();
                 document.sources.extend(listed.sources);
                 document.complete &= !listed.is_cut;

@@ -18,6 +18,11 @@ pub fn directory(url: &str) -> Result<Option<PathBuf>> {
     let Some(rest) = url.strip_prefix("file:") else {
         return match url.contains("://") {
             true => Ok(None),
+            false if lacks_slashes(url) => {
+                let (scheme, rest) = url.split_once(':').unwrap_or_default();
+                let what = format!("write it as {scheme}://{}", rest.trim_start_matches('/'));
+                Err(Error::index(url, URL, what))
+            }
             false => resolved(Path::new(url)).map(Some),
         };
     };
@@ -27,6 +32,11 @@ pub fn directory(url: &str) -> Result<Option<PathBuf>> {
         return Err(Error::index(url, URL, what));
     }
     resolved(&unescaped(url, path)?).map(Some)
+}
+
+/// Returns whether a URL lacks its slashes, as `s3:bucket` does: it would be a directory.
+fn lacks_slashes(url: &str) -> bool {
+    ["s3:", "gs:", "az:", "http:", "https:"].iter().any(|scheme| url.starts_with(scheme))
 }
 
 /// Refuses the URL of a store in the directory of the index that is pushed there.

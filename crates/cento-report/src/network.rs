@@ -36,8 +36,7 @@ impl Network {
             "dot" | "gv" => Ok(Network::Dot),
             _ => Err(Error::input(
                 path.display().to_string(),
-                "the form of a network follows from the ending of its file; name it .graphml or \
-                 .dot",
+                "a network is written as .graphml or .dot; end the name of the file in one of them",
             )),
         }
     }

@@ -80,7 +80,7 @@ fn entries_of_tar(
         let size = if is_at_end || is_zero { None } else { size_of(&header) };
         let ends_gap = gap > 0 && (size.is_some() || (headers > 0 && (is_at_end || is_zero)));
         if ends_gap {
-            let what = format!("{gap} bytes in it belong to no entry and are left out");
+            let what = format!("{gap} bytes in it belong to no entry and are skipped");
             gap = 0;
             if each("", Entry::Lost(what)).is_break() {
                 return Ok(ControlFlow::Break(()));

@@ -68,7 +68,7 @@ const BY_INCLUDE: &str = "no pattern of --include is for it";
 const LIBRARY: &str = "it is a library, or made by a program";
 const DATA: &str = "it holds data, by its name";
 /// Why a file or a record is skipped if only one programming language is read.
-pub const OTHER_LANGUAGE: &str = "its name is not that of a program in the language";
+pub const OTHER_LANGUAGE: &str = "it does not have a file extension of the language";
 
 /// Any pattern of `--include` would do, but a narrower pattern excludes the remaining files.
 const READ_ALL: &str = "--include '*' reads it";

@@ -141,7 +141,7 @@ enum Level {
 }
 
 /// Why nothing is left of a document.
-const NOTHING_LEFT: &str = "all of its files are left out by their names";
+const NOTHING_LEFT: &str = "all of its files are skipped because of their names";
 
 /// Why a file is in no document.
 pub(crate) const NO_MATCH: &str = "its path does not fit the pattern";
@@ -187,8 +187,8 @@ impl Grouping {
         if *by == By::Directory {
             let names = all.iter().flat_map(|names| &names.files).cloned().collect::<Vec<_>>();
             if let pattern @ By::Pattern(_) = By::proposed(&names, stop)? {
-                let fact = "the names look like those of a learning platform";
-                let advice = format!("--by '{pattern}' makes a document of each hand-in");
+                let fact = "the names look like a download from a learning platform";
+                let advice = format!("--by '{pattern}' makes one document of each submission");
                 grouping.remarks.push(Remark::new(fact, advice));
             }
         }
@@ -493,12 +493,12 @@ fn directories(all: &[Names]) -> (Vec<Level>, Option<Remark>) {
     };
     let (fact, advice) = match is_of_courses {
         true => (
-            "the directories in the named ones are the documents, because most of these hold only \
-             directories",
-            "--by '{document}/{part}' makes a document of each named one",
+            "each folder inside the ones that you name is one document, because most of these hold \
+             only folders",
+            "--by '{document}/{part}' makes one document of each folder that you name",
         ),
         false => (
-            "each named directory or archive is a document",
+            "each folder or archive that you name is one document",
             "--by '{*}/{document}/{part}' makes documents of the directories in them",
         ),
     };

@@ -16,11 +16,11 @@ pub fn no_text(bytes: &[u8], is_declared: bool) -> Option<&'static str> {
     }
     // A text with a few NULs is still a text.
     if looks_binary(sample) && (has_nuls(sample) || !is_utf8(sample)) {
-        return Some("it is binary: it contains NUL bytes");
+        return Some("it is binary data (NUL bytes)");
     }
     // In UTF-16 any byte may be half of a letter.
     let is_binary = has_controls(sample) && !is_utf16(sample);
-    is_binary.then_some("it is binary: it contains control characters")
+    is_binary.then_some("it is binary data (control characters)")
 }
 
 /// Returns whether the beginning of a text is UTF-8. The sample may end within a character.

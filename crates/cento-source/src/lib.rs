@@ -381,7 +381,10 @@ fn read_record(
 pub fn check_there<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
     for path in paths.into_iter().filter(|path| path.as_os_str() != "-") {
         path.symlink_metadata().map_err(|e| {
-            let what = format!("{e}; no input was read");
+            let what = match e.kind() {
+                io::ErrorKind::NotFound => NOT_THERE.to_owned(),
+                _ => format!("{e}; nothing was read"),
+            };
             Error::input(path.display().to_string(), Refusal::new(Reason::Io, what))
         })?;
     }
@@ -396,6 +399,9 @@ pub fn left_out(why: &str, feature: Option<&'static str>) -> Refusal {
         None => why.into(),
     }
 }
+
+/// The reason why no input is read if one of the paths does not exist.
+pub const NOT_THERE: &str = "it does not exist; nothing was read";
 
 /// The reason for skipping an empty file.
 pub const EMPTY: &str = "it is empty";

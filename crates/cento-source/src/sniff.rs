@@ -208,7 +208,7 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
         Shape::NoRecords | Shape::Other => {}
     }
     if ends(&[".json"]) && options.html != Html::Source {
-        return Form::Refused("it is named .json, and is not JSON");
+        return Form::Refused("its name ends in .json, but it is not JSON");
     }
     if begins_as_mailbox(text) {
         return Form::Mailbox;
@@ -217,7 +217,7 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
         return Form::Mail;
     }
     if ends(&[".mbox"]) {
-        return Form::Refused("it is named .mbox, and begins with no mail");
+        return Form::Refused("its name ends in .mbox, but it begins with no mail");
     }
     if ends(&[".csv"]) {
         return Form::Table(delimiter(text));
@@ -360,7 +360,7 @@ mod tests {
         check(stream, "a", Form::Columns(Columnar::ArrowStream));
         check(b"\xff\xff\xff\xff\x10", "a.arrow", Form::Columns(Columnar::ArrowStream));
         let other = b"\xff\xff\xff\xff\0\0\0\0\0\0\0\0";
-        check(other, "a", Form::Unread("it is binary: it contains NUL bytes"));
+        check(other, "a", Form::Unread("it is binary data (NUL bytes)"));
     }
 
     #[test]
@@ -381,7 +381,7 @@ mod tests {
         check(b"filedesc://x.arc 0.0.0.0 20080430204825 text/plain 68\n", "a", Form::Arc);
         check(b"\x01\x01\x01\x01\nFrom: x\n", "a", Form::Mailbox);
         check(b"From \nFrom: x\n", "a", Form::Mailbox);
-        let why = "it is named .mbox, and begins with no mail";
+        let why = "its name ends in .mbox, but it begins with no mail";
         check(b"a text", "a.mbox", Form::Refused(why));
         check(b"Received: x\nFrom: y\n\n", "a", Form::Mail);
         check(b"To: y\n\nz", "a.EML", Form::Mail);
@@ -449,5 +449,5 @@ mod tests {
         check(b"<html>", "a.doc", markup("html"));
     }
 
-    const NULS: &str = "it is binary: it contains NUL bytes";
+    const NULS: &str = "it is binary data (NUL bytes)";
 }

@@ -46,7 +46,8 @@ impl TableForm {
             match &found {
                 None => found = Some((path, form)),
                 Some((first, of_first)) if sorted(&of_first.columns) != sorted(&form.columns) => {
-                    let what = format!("its columns are not those of {}", first.display());
+                    let what =
+                        format!("its columns differ from the columns of {}", first.display());
                     return Err(Error::input(path.display().to_string(), what));
                 }
                 Some(_) => {}

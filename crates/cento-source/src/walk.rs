@@ -310,13 +310,14 @@ impl<'a> Reader<'a> {
         };
         match form {
             Form::Unread(why) if compression == Compression::None && promised != compression => {
-                let what = format!("it is named as {} data and is not; {why}", promised.name());
+                let what =
+                    format!("its name promises {} data, which it is not; {why}", promised.name());
                 self.fail(unread(place, what))
             }
             Form::Unread(why) => self.skip(place, why),
             Form::Refused(why) => self.fail(unread(place, why)),
             Form::Misnamed { ending, is } => {
-                self.fail(unread(place, format!("it is named {ending}, but {is}")))
+                self.fail(unread(place, format!("its name ends in {ending}, but {is}")))
             }
             Form::Lines | Form::Unclear | Form::Records(_) | Form::NoRecords | Form::Table(_)
                 if self.is_one || self.options.grouping.is_some() || self.names_alone =>

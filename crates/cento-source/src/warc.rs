@@ -59,7 +59,7 @@ pub fn pages(stream: impl Read, kind: Kind, each: Each<'_>) -> io::Result<Contro
                     last = Some(record.address);
                     continue;
                 }
-                None => "the head of a record in it is damaged; the record is left out".to_owned(),
+                None => "the head of a record in it is damaged; the record is skipped".to_owned(),
             },
             Found::Gap(len) => {
                 let place = match last.as_deref().filter(|address| !address.is_empty()) {
@@ -67,8 +67,8 @@ pub fn pages(stream: impl Read, kind: Kind, each: Each<'_>) -> io::Result<Contro
                     None => "beside the records".to_owned(),
                 };
                 match len {
-                    1 => format!("1 byte {place} belongs to no record and is left out"),
-                    len => format!("{len} bytes {place} belong to no record and are left out"),
+                    1 => format!("1 byte {place} belongs to no record and is skipped"),
+                    len => format!("{len} bytes {place} belong to no record and are skipped"),
                 }
             }
             Found::Defect(what) => what,
@@ -457,7 +457,7 @@ mod tests {
         let (found, _) = all(&format!("{page}nothing\r\n\r\n"));
         assert_eq!(
             found[1],
-            " lost: 7 bytes after the record of http://a belong to no record and are left out"
+            " lost: 7 bytes after the record of http://a belong to no record and are skipped"
         );
         let endless = format!("WARC/1.0\r\nX: {}\n\n{page}", "y".repeat(100_000));
         let (found, error) = all(&endless);

@@ -20,18 +20,18 @@ class Thresholds(TypedDict, total=False):
     """The minimum values that a hit, or a pair, must meet, all of them."""
 
     min_containment: float | None
-    """Minimum share of the text of the query that a hit contains; of a pair, of either text that
-    the other contains. 0 to 1."""
+    """Minimum share of the query that a hit contains, 0 to 1. For pairs: of either document that
+    the other contains."""
 
     min_resemblance: float | None
-    """Minimum resemblance of both texts, 0 to 1."""
+    """Minimum resemblance of the two documents, 0 to 1."""
 
     min_overlap: int | None
     """Minimum number of distinct fingerprints in common. Default: 1."""
 
     min_weighted_containment: float | None
-    """Minimum share of the fingerprints of the query that a hit contains, weighted by rarity in the
-    index; of a pair, of the fingerprints of either document that the other contains. 0 to 1."""
+    """Minimum share of the query's fingerprints that a hit contains, weighted by rarity in the
+    index, 0 to 1. For pairs: of the fingerprints of either document that the other contains."""
 
     min_weighted_resemblance: float | None
     """Minimum resemblance of the fingerprints, weighted by rarity in the index, 0 to 1."""
@@ -41,77 +41,79 @@ class SearchOptions(Thresholds, total=False):
     """The keywords of :meth:`cento.Index.search` and :meth:`cento.Index.search_many`."""
 
     goal: Goal | None
-    """The goal: ``"hits"``, the documents that share most with the query; ``"trace"``, where
-    every part of the query comes from (:attr:`Answer.trace`); ``"passage"``, the one passage of
-    all documents that is most like the query. Default: ``"hits"``."""
+    """What to look for: ``"hits"``, the documents that share most with the query; ``"trace"``,
+    where every part of the query comes from (:attr:`Answer.trace`); ``"passage"``, the passage, of
+    all documents, that is most like the query. Default: ``"hits"``."""
 
     rank: Rank | None
-    """The ranking of hits, for the goal ``"hits"``. ``"weight"`` and ``"passages"`` find
-    rewritten text among chance matches. Default: that of the preset of the index, or
-    ``"overlap"``."""
+    """How hits are ranked, for the goal ``"hits"``. ``"weight"`` and ``"passages"`` find rewritten
+    text among chance matches. Default: the rank of the index's preset, or ``"overlap"``."""
 
     candidates: int | None
-    """The number of documents, the best by weight, that the rank ``"passages"`` searches for
-    passages; at least ``limit``. Default: until 30 documents in a row lack one, at most 1000. For
-    the goal ``"trace"``, the number of documents that are compared with the query, and then with
-    each span."""
+    """Number of documents, the best by weight, that the rank ``"passages"`` searches for passages,
+    at least ``limit``. Default: until 30 documents in a row lack a passage, at most 1000. For the
+    goal ``"trace"``: the number of documents to compare with the query, and then with each span."""
 
     limit: int | None
-    """Maximum number of hits; the answer reports if there are more. Default: 10; with ``passages``,
-    ``min_passage``, the goal ``"trace"`` or the rank ``"passages"`` all up to the last document
-    with a passage. The search for it ends when 30 documents in a row lack one, and after 1000."""
+    """Maximum number of hits. The answer says if there are more. Default: 10. With ``passages``,
+    ``min_passage``, the goal ``"trace"`` or the rank ``"passages"``: all hits up to the last
+    document with a passage. cento stops looking for it when 30 documents in a row lack one, and
+    after 1000."""
 
     filter: str | None
-    """Only documents whose meta, id or time of addition match, such as ``"lang:de AND year:[2019 TO
-    *]"``."""
+    """Search only documents whose meta, id or time of addition matches, such as ``"lang:de AND
+    year:[2019 TO *]"``."""
 
     exclude_id: Sequence[str] | None
-    """Ids of stored documents that are never hits; an id that is not stored excludes nothing."""
+    """Ids of stored documents that are never hits. An id that is not stored excludes nothing."""
 
     max_df: float | str | None
-    """Fingerprints in more documents find nothing by themselves: a number of documents, or a share
-    of them such as ``0.01``. Default: the setting of the index."""
+    """Ignore fingerprints that occur in more documents than this when looking for hits: a number of
+    documents, or a share such as ``0.01``. Default: the setting of the index."""
 
     budget: int | None
     """Maximum number of postings to read, those of the rarest fingerprints first. If the answer may
     lack hits, it reports that; the numbers of the hits it has are exact."""
 
     counts_only: bool
-    """Estimate the similarity of hits by numbers of fingerprints alone: faster, because the
-    signatures of hits are not read for the places of what is shared, with a larger error."""
+    """Estimate the similarity of hits from the numbers of fingerprints alone. This is faster,
+    because cento does not read the signatures of hits for the places of shared fingerprints, and
+    the error is larger."""
 
     passages: bool
     """Show the passages that the query shares with each hit."""
 
     min_passage: int | None
-    """Only hits with a passage of at least this many words of the query; shorter passages are not
-    shown. In scripts without spaces a pair of neighbouring letters counts as a share of a word: 5/8
-    in Chinese and Japanese, 1/3 in Thai, Lao and Khmer, 1/2 in Burmese and Korean. Below 12
-    fingerprints in common are passages too where no other is found, and may be chance. A hit whose
-    search for passages was cut short stays (``passages_complete`` is false)."""
+    """Give only hits that share a passage of at least this many words of the query, and no shorter
+    passages. Below 12, shared fingerprints also count as passages if a hit has no other passage,
+    and such passages may be coincidental. If the search for the passages of a hit was cut short,
+    the hit stays (``passages_complete`` is false). In scripts without spaces, a pair of neighboring
+    letters counts as a share of a word: 5/8 in Chinese and Japanese, 1/3 in Thai, Lao and Khmer,
+    1/2 in Burmese and Korean."""
 
     max_expected: float | None
-    """Maximum number of unrelated documents with a passage as good that are expected by chance;
-    other passages are left out. 0.01 if not given."""
+    """Give only passages that are unlikely to be coincidental: at most this many unrelated
+    documents are expected to have a passage as good by chance. Default: 0.01."""
 
     date: str | None
-    """Field of ``meta`` with dates such as ``"2021-03-04"``, or numbers, for the goal ``"trace"``:
-    the carrier with the earliest is the first one. Default: the order of addition."""
+    """Field of ``meta`` with dates such as ``"2021-03-04"``, or with numbers, for the goal
+    ``"trace"``: the carrier with the earliest date is the first one. Default: the order of
+    addition."""
 
     carriers: int | None
-    """Number of carriers to give of each span, for the goal ``"trace"``, beside the best and the
-    first one. Default: 0."""
+    """Number of carriers to give for each span, for the goal ``"trace"``, in addition to the best
+    and the first one. Default: 0."""
 
     without: Sequence[str] | None
-    """Leave out ``"quotations"`` or ``"bibliography"`` of every text: they count in no number and
-    in no passage, as boilerplate does. The index must store texts."""
+    """Ignore ``"quotations"`` or ``"bibliography"`` of every document: they count in no number and
+    in no passage, like boilerplate. The index must store texts."""
 
     verify: str | None
-    """Also measure each hit on the whole texts, by this measure (:func:`cento.measures`). Hits that
+    """Also measure each hit on the full texts, by this measure (:func:`cento.measures`). Hits that
     then miss a threshold are dropped."""
 
     min_similarity: float | None
-    """Minimum similarity by ``verify``, 0 to 1."""
+    """Minimum similarity by the measure of ``verify``, 0 to 1."""
 
 
 class PairOptions(Thresholds, total=False):
@@ -122,49 +124,50 @@ class PairOptions(Thresholds, total=False):
     """
 
     min_similarity: float | None
-    """Minimum symmetric similarity of a pair, 0 to 1: 2 r / (1 + r) for a resemblance of r."""
+    """Minimum symmetric similarity of a pair, 0 to 1. A resemblance of r is a similarity of 2 r /
+    (1 + r)."""
 
     rank: PairRank | None
-    """Give the best pairs first, by the overlap, the symmetric similarity, the weighted
-    resemblance, the words in passages or the score; all are found before the first is given.
-    Default: if there is a ``limit``, that of the preset of the index, or by overlap; else in the
-    order of the documents."""
+    """Find all pairs first, and give the best first: by the overlap, the symmetric similarity, the
+    weighted resemblance, the words in passages or the score. Default: with ``limit``, the rank of
+    the index's preset, or ``"overlap"``. Without ``limit``, the order of the documents."""
 
     limit: int | None
-    """Maximum number of pairs, the best by ``rank``. Default: all."""
+    """Give at most this many pairs, the best by ``rank``. Default: all."""
 
     within: str | None
-    """Only pairs of documents of one group: with the same value of this field of meta, or with the
-    same fields in their ids by a pattern, as for ``group_by``. It is an error if no document has
+    """Pair only documents of the same group. A group has the same value of this field of meta, or
+    the same fields in its ids by a pattern, as for ``group_by``. It is an error if no document has
     the field, and a warning says how many do not."""
 
     group_by: str | None
-    """No pairs of documents of one group, such as the tries of an author. A group has the same
-    value of this field of meta, or the same fields by a pattern of the ends of ids, such as
-    ``{author}/{*}`` for ``rs/ann/try1.java``. A document without the field is a group of its
+    """Do not pair documents of the same group, such as the attempts of an author. A group has the
+    same value of this field of meta, or the same fields in the ends of its ids by a pattern, such
+    as ``{author}/{*}`` for ``rs/ann/try1.java``. A document without the field is a group of its
     own."""
 
     weighted: bool
     """Give the measures weighted by rarity."""
 
     passages: bool
-    """Give the passages in common."""
+    """Give the shared passages."""
 
     min_passage: int | None
-    """Only pairs with a passage of at least this many words; shorter passages are not shown. A
-    pair whose search for passages was cut short stays (``passages_complete`` is false)."""
+    """Give only pairs that share a passage of at least this many words, and no shorter passages. If
+    the search for the passages of a pair was cut short, the pair stays (``passages_complete`` is
+    false)."""
 
     max_expected: float | None
-    """Maximum number of unrelated documents with a passage as good that are expected by chance;
-    other passages are left out. 0.01 if not given."""
+    """Give only passages that are unlikely to be coincidental: at most this many unrelated
+    documents are expected to have a passage as good by chance. Default: 0.01."""
 
     without: Sequence[str] | None
-    """Leave out ``"quotations"`` or ``"bibliography"`` of every text: they count in no number and
-    in no passage, as boilerplate does. The index must store texts."""
+    """Ignore ``"quotations"`` or ``"bibliography"`` of every document: they count in no number and
+    in no passage, like boilerplate. The index must store texts."""
 
     max_df: float | str | None
-    """Fingerprints in more documents bring up no pair: a number of documents, or a share of them
-    such as ``0.01``. Default: the setting of the index."""
+    """Ignore fingerprints that occur in more documents than this when looking for pairs: a number
+    of documents, or a share such as ``0.01``. Default: the setting of the index."""
 
     part: tuple[int, int] | None
     """``(3, 64)`` for the fourth of 64 parts of the work: the pairs that its share of the documents
@@ -187,15 +190,16 @@ class ClusterOptions(Thresholds, total=False):
     chains. Default: ``"star"``."""
 
     prefer: str | None
-    """Which document represents a cluster: ``"oldest"``, ``"longest"``, the field of meta that is
-    to be least, or with ``-`` before it greatest. Fields that are all dates or years are compared
-    by time; otherwise numbers come before texts. Default: ``"oldest"``."""
+    """The document that represents a cluster: ``"oldest"``, ``"longest"``, or the one with the
+    smallest value of this field of meta. With ``-`` before the field: the largest. Fields that are
+    all dates or years are compared by time. Otherwise numbers come before other values. Default:
+    ``"oldest"``."""
 
     min_size: int | None
-    """Minimum number of documents of a cluster. Default: 2."""
+    """Minimum number of documents in a cluster. Default: 2."""
 
     max_df: float | str | None
-    """Fingerprints in more documents bring up nothing, as in :class:`PairOptions`."""
+    """Ignore fingerprints that occur in more documents than this, as in :class:`PairOptions`."""
 
     threads: int | None
     """Number of threads. Default: the number of processors."""
@@ -209,23 +213,24 @@ class FamilyOptions(TypedDict, total=False):
     """
 
     date: str | None
-    """Order documents by this field of ``meta``: dates such as ``2021``, ``2021-03`` or
-    ``2021-03-04T10:00:00Z``, or numbers. Documents without one come last. If not given, by the
-    order in which they were added."""
+    """Order documents by this field of ``meta``, with dates such as ``2021``, ``2021-03`` or
+    ``2021-03-04T10:00:00Z``, or numbers. Documents without a date come last. Default: the order of
+    addition."""
     min_passage: int | None
-    """The least number of tokens of a passage; 20 if not given."""
+    """Minimum number of tokens of a passage. Default: 20."""
     min_documents: int | None
-    """The least number of documents of a family; 2 if not given."""
+    """Minimum number of documents of a family. Default: 2."""
     since: int | None
-    """Only families that documents carry which were added since: the :attr:`Families.cursor` of an
-    earlier answer. Only these documents are searched for."""
+    """Give only families that documents added since then carry: the :attr:`Families.cursor` of an
+    earlier answer. cento searches only for these documents."""
     document: str | None
-    """Only families that the document with this id carries. Only this one is searched for."""
+    """Give only families that the document with this id carries. cento searches only for this
+    document."""
     limit: int | None
-    """The greatest number of families, those of most documents; all if not given."""
+    """Give at most this many families, those with the most documents. Default: all."""
     max_df: float | str | None
-    """Fingerprints in more documents bring up no passage: a number of documents, or a share such as
-    ``0.01``. If not given, the setting of the index."""
+    """Ignore fingerprints that occur in more documents than this when looking for passages: a
+    number of documents, or a share such as ``0.01``. Default: the setting of the index."""
     threads: int | None
     """Number of threads. Default: the number of processors."""
 
@@ -238,15 +243,15 @@ class LineageOptions(TypedDict, total=False):
     """
 
     date: str | None
-    """The field of ``meta`` that says which of two documents is the earlier one: dates or numbers,
-    as for :class:`FamilyOptions`. Where dates do not tell, the longer document is taken for the
-    later one."""
+    """Field of ``meta`` that says which of two documents is earlier: dates or numbers, as for
+    :class:`FamilyOptions`. Where dates do not say, cento guesses from length, because versions
+    usually grow."""
     min_explained: float | None
-    """The least share of a version that its ancestor has, or of the ancestor that the version has,
-    0 to 1; 0.3 if not given."""
+    """Minimum share of a version that its ancestor has, or of the ancestor that the version has, 0
+    to 1. Default: 0.3."""
     max_df: float | str | None
-    """Fingerprints in more documents bring up no version: a number of documents, or a share such as
-    ``0.01``. If not given, the setting of the index."""
+    """Ignore fingerprints that occur in more documents than this when looking for versions: a
+    number of documents, or a share such as ``0.01``. Default: the setting of the index."""
     threads: int | None
     """Number of threads. Default: the number of processors."""
 
@@ -255,16 +260,16 @@ class WatchOptions(Thresholds, total=False):
     """What matches a watch: the keywords of :meth:`Watches.add`."""
 
     filter: str | None
-    """Only documents whose meta, id or time of addition match, such as ``lang:de AND year:[2019 TO
-    *]``."""
+    """Report only documents whose meta, id or time of addition matches, such as ``lang:de AND
+    year:[2019 TO *]``."""
     exclude_id: Sequence[str] | None
     """Ids of documents that never match."""
     max_df: float | str | None
-    """Fingerprints in more documents find nothing by themselves: a number of documents, or a share
-    such as ``0.01``. If not given, the setting of the index."""
+    """Ignore fingerprints that occur in more documents than this when looking for hits: a number of
+    documents, or a share such as ``0.01``. Default: the setting of the index."""
     min_passage: int | None
-    """Only documents with a passage of at least this many words of the watch; shorter passages are
-    not in its events. 12 if there is no condition at all."""
+    """Report only documents that share a passage of at least this many words of the watch, and no
+    shorter passages. Default: 12, if there is no condition at all."""
 
 
 class WithdrawOptions(TypedDict, total=False):
@@ -275,12 +280,12 @@ class WithdrawOptions(TypedDict, total=False):
     """
 
     min_resemblance: float | None
-    """The least resemblance of a copy, which is removed; 0.8 if not given."""
+    """Minimum resemblance of a copy, which is removed. Default: 0.8."""
     min_passage: int | None
-    """The least length of a quotation that is listed, in tokens, 5 or more; 12 if not given, in
-    programs 25."""
+    """Minimum length of a quotation to list, in tokens, 5 or more. Default: 12, or 25 in source
+    code."""
     keep_copy: Sequence[str] | None
-    """Ids of copies that stay: they are listed like documents that quote all of the text."""
+    """Ids of copies to keep. They are listed like documents that quote all of the text."""
     reused_id: bool | None
     """Withdraw the document that has the id now, although another text was withdrawn under it."""
 
@@ -293,36 +298,35 @@ class DedupOptions(TypedDict, total=False):
     """
 
     min_resemblance: float | None
-    """The least resemblance of the texts of a duplicate and a document before, 0 to 1; if not
-    given, that of the preset of the index (:func:`presets`), or 0.8."""
+    """Minimum resemblance of a duplicate to an earlier document, 0 to 1. Default: the value that
+    the index's preset has for duplicates (:func:`presets`), or 0.8."""
     min_containment: float | None
     """Also drop a document if an earlier one contains this share of it, 0 to 1."""
     exact: bool | None
     """Drop only documents with the same text; without either of the two before."""
     cut_passages: int | None
-    """Cut out runs of at least this number of tokens, 5 or more, that an earlier document has, with
-    the punctuation and blanks that belong to them."""
+    """Cut passages of at least this many tokens, 5 or more, that an earlier document has, with the
+    punctuation and spaces around them."""
     min_left: int | None
-    """With ``cut_passages``, drop a document if fewer than this number of words are left; 5 if not
-    given."""
+    """With ``cut_passages``: drop a document if fewer than this many words are left. Default: 5."""
     only_against: bool | None
-    """Compare only with the indexes of ``against``, and not the documents with each other. A
-    document is then dropped also if such an index has it under its own id."""
+    """Compare the documents only with the indexes of ``against``, not with each other. cento then
+    also drops a document that such an index has under the same id."""
     prefer: str | None
-    """The duplicate to keep instead of the first: ``"longest"``, or the one with the least value of
-    this field of ``meta``, such as a date; with ``-`` before it, the greatest. All documents are
-    then read before the first verdict is given, still in their order. ``"none"`` drops all
-    documents that have a duplicate before or after them."""
+    """Which duplicate to keep instead of the first one: ``"longest"``, or the one with the smallest
+    value of this field of ``meta``, such as a date. With ``-`` before the field: the largest. cento
+    then reads all documents before it gives the first verdict, still in their order. ``"none"``
+    drops all documents that have a duplicate before or after them."""
     within: str | None
-    """Only documents of one group are duplicates: those with the same value of this field of
-    ``meta``, or with the same fields in their ids by a pattern, as in :meth:`Index.pairs`."""
+    """Drop only duplicates within a group. A group has the same value of this field of ``meta``, or
+    the same fields in its ids by a pattern, as in :meth:`Index.pairs`."""
     group_by: str | None
-    """Documents of one group are no duplicates of each other; without ``within``."""
+    """Keep duplicates within a group. Not with ``within``."""
     against: Sequence[str | os.PathLike[str]] | None
     """Directories of indexes to compare with, which are not changed."""
     preset: Preset | None
-    """The purpose of the documents (:func:`presets`), which sets the scheme and the analyzer of a
-    new index, and the default of ``min_resemblance``. An index that exists must have it."""
+    """Kind of documents (:func:`presets`). It sets the scheme and the analyzer of a new index, and
+    the default of ``min_resemblance``. An index that exists must have it."""
     scheme: str | None
     """That of a new index (:func:`schemes`): if not given, that of ``preset``, as in ``against``,
     or ``winnow(k=5,w=10)``. An index that exists must have it."""

@@ -231,11 +231,12 @@ pub struct RemoveRequest {
     /// Their ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ids: Option<Vec<String>>,
-    /// Remove all documents that match this query, such as `meta.lang:de` or
-    /// `meta.year:[* TO 2023]`. Changes that were accepted before are committed first.
+    /// Remove all documents that match this query, such as `meta.lang:de` or `meta.year:[* TO
+    /// 2023]`. The service first commits the changes that it accepted before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
-    /// Only count the documents, and remove none. Changes that were accepted before are committed.
+    /// Only count the documents, and remove none. The service still commits the changes that it
+    /// accepted before.
     #[serde(default, skip_serializing_if = "is_false")]
     pub dry_run: bool,
 }

@@ -23,7 +23,7 @@ pub struct WatchRequest {
     /// line feeds. Passages of events name their parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Vec<PartText>>,
-    /// Watch for documents like the stored one with this id.
+    /// Watch for documents like the stored document with this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Watch for a signature made elsewhere, as `cento method fingerprint --format json` prints it.

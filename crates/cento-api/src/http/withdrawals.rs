@@ -11,7 +11,7 @@ use crate::{WithdrawOptions, Withdrawal};
 pub struct WithdrawRequest {
     /// The id of the document.
     pub id: String,
-    /// Only list what would be removed, and what quotes it.
+    /// Only list what would be removed and what quotes it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// The options.

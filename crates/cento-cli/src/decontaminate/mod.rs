@@ -43,70 +43,72 @@ use corpus::{Corpus, Out, Treatment, Written};
 use lists::{DOCUMENT_COLUMNS, DocumentRow, ListFile, QUESTION_COLUMNS, QuestionRow};
 use spool::Spool;
 
-/// Find the questions of benchmarks in a corpus, and write it without them.
+/// Find the questions of benchmarks in a corpus, and write the corpus without them.
 ///
-/// Compares each document with all questions, in one pass, and reports how much of each question
-/// occurs in the corpus, where, and in how many documents. Letter case, white space and line breaks
-/// do not count. A question is contaminated if a document has at least --min-share of its own
-/// words. Words that documents have without the rest of a question, such as a quotation, are
-/// common, and counted apart. With --out the corpus is read a second time and written without the
-/// contaminated documents, or as --cut-passages or --annotate say.
+/// cento compares each document with all questions in one pass. It reports how much of each
+/// question occurs in the corpus, where, and in how many documents. Letter case, white space and
+/// line breaks do not count. A question is contaminated if a document has at least --min-share of
+/// the question's own words. Words that documents have without the rest of a question, such as a
+/// quotation, are common, and cento counts them separately. With --out, cento reads the corpus a
+/// second time and writes it without the contaminated documents, or as --cut-passages or --annotate
+/// say.
 #[derive(Debug, Args)]
 pub struct Decontaminate {
-    /// Files or directories of the corpus, or - for standard input.
+    /// Files or folders of the corpus, or - for standard input.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Benchmark: a file of questions, or a directory of such files. A record of JSON lines, a
-    /// table or Parquet is a question, as is each line of any other text. Can be repeated.
+    /// Benchmark: a file of questions, or a folder of such files. Each record of JSON lines, a
+    /// table or Parquet is a question, and so is each line of any other text. Can be repeated.
     #[arg(long, required = true, value_name = "PATH")]
     against: Vec<PathBuf>,
-    /// Field or column of a benchmark that holds the question. If repeated, the values of all make
-    /// the question, such as choices; the first is a string. A path such as
-    /// `data.paragraphs.qas.question` reads a question from each object at its end; the other
-    /// fields are then those of the object.
+    /// Field or column of a benchmark with the question. If you repeat the option, the values of
+    /// all fields together are the question, such as its choices. The first value must be a string.
+    /// A path such as `data.paragraphs.qas.question` reads a question from each object at its end,
+    /// and the other fields are then fields of this object.
     #[arg(long, value_name = "FIELD", default_value = "question")]
     question_field: Vec<String>,
-    /// Field or column of a benchmark that holds the answer: the counts then tell whether the
-    /// answer follows the question.
+    /// Field or column of a benchmark with the answer. The counts then say whether the answer
+    /// follows the question.
     #[arg(long, value_name = "FIELD")]
     answer_field: Option<String>,
-    /// Field or column of a benchmark that holds the id of the question. Without one, the number of
-    /// the line or row is the id.
+    /// Field or column of a benchmark with the id of the question. Without an id, the number of the
+    /// line or row is the id.
     #[arg(long, value_name = "FIELD", default_value = "id")]
     question_id_field: String,
-    /// Field or column of a benchmark that holds the name of the benchmark. Default: the name of
-    /// the file, without its ending.
+    /// Field or column of a benchmark with the name of the benchmark. Default: the name of the
+    /// file, without its extension.
     #[arg(long, value_name = "FIELD")]
     benchmark_field: Option<String>,
     #[command(flatten)]
     options: DecontaminateOptions,
-    /// Write the documents to this file without the contaminated ones. A name that ends in .gz or
-    /// .zst is that of a compressed file, and .csv or .tsv that of a table with the columns of the
-    /// inputs, which are tables. If it is a directory, or ends with /, the inputs are Parquet files
-    /// or directories of them, and each file has a copy there, with the same columns.
+    /// Write the documents to this file, without the contaminated ones. A name that ends in .gz or
+    /// .zst makes a compressed file. If the inputs are tables, a name that ends in .csv or .tsv
+    /// makes a table with their columns. If the inputs are Parquet files or folders of them, name a
+    /// folder, or end the name with /: cento writes a copy of each file there, with the same
+    /// columns.
     #[arg(long, value_name = "FILE|DIR/")]
     out: Option<PathBuf>,
-    /// Keep contaminated documents, without the passages where questions occur and the punctuation
-    /// and blanks that belong to them. Up to 4 more words go if a line or sentence then goes as a
-    /// whole.
+    /// Keep contaminated documents, but cut the passages where questions occur. The punctuation and
+    /// spaces around a passage go too, and up to 4 more words if the whole line or sentence goes
+    /// then.
     #[arg(long, requires = "out", conflicts_with = "annotate")]
     cut_passages: bool,
-    /// Drop a document if passages were removed and fewer than this many words are left.
+    /// Drop a document if cento cut passages from it and fewer than this many words are left.
     #[arg(
         long, value_name = "WORDS", requires = "cut_passages",
         default_value_t = DedupOptions::MIN_LEFT,
     )]
     min_left: u32,
-    /// Keep all documents, each with its verdict in a member `decontaminate`.
+    /// Keep all documents, each with its verdict in the member `decontaminate`.
     #[arg(long, requires = "out")]
     annotate: bool,
-    /// List the documents where questions occur in this file, or words of them that are common, a
-    /// row for each place of a question: JSON lines, or a table or Parquet file by the ending .csv,
-    /// .tsv or .parquet.
+    /// List in this file the documents where questions, or words of them that are common, occur:
+    /// one row for each place of a question. The file is JSON lines, or by the extensions .csv,
+    /// .tsv and .parquet a table or Parquet file.
     #[arg(long, value_name = "FILE")]
     documents: Option<PathBuf>,
     /// List all questions in this file, each with its verdict and its strongest evidence, in the
-    /// same forms.
+    /// same formats.
     #[arg(long, value_name = "FILE")]
     questions: Option<PathBuf>,
     #[command(flatten)]
@@ -122,8 +124,8 @@ pub struct Decontaminate {
     /// Number of threads. Default: the number of processors.
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<usize>,
-    /// Stop at the first record that is not a document, or file that cannot be read. If files were
-    /// left out because they are not text, the exit status is 3.
+    /// Stop at the first record that is not a document, or file that cannot be read. The exit
+    /// status is 3 if cento skipped files because they are not text.
     #[arg(long)]
     strict: bool,
     /// Output format.
@@ -328,7 +330,7 @@ impl Decontaminate {
         }
         if read.is_empty() {
             for (place, why) in left_out {
-                note!("cento: {place}: left out: {}", advised(why));
+                note!("cento: {place}: skipped: {}", advised(why));
             }
             return Err(Error::input(listed(&self.against), "there is no question in it"));
         }
@@ -544,7 +546,7 @@ impl Summary<'_> {
             (written.kept, "written"),
             (written.cut, "of these without passages"),
             (written.dropped, "dropped"),
-            (self.inputs.skipped, "left out"),
+            (self.inputs.skipped, "skipped"),
             (self.inputs.failed, "failed"),
             (self.inputs.empty, "empty"),
         ] {

@@ -14,7 +14,7 @@ use std::time::Instant;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::add::SourceArgs;
+use super::add::{SourceArgs, check_no_index};
 use super::boilerplate::{Named, read, without};
 use super::create::{ConfigArgs, stores_text};
 use super::failpoint::Failpoint;
@@ -41,55 +41,59 @@ use tree::{TableInput, Tree};
 
 /// Write the documents that are not duplicates, and list the others.
 ///
-/// Compares every document with those before it, in one pass, and with other indexes. The first of
-/// several duplicates is kept, or with --prefer the most preferred. A document is no duplicate of
-/// itself. If an index has it under the
-/// same id from an earlier run, with the same text, it is kept as unchanged. If its text has
-/// changed, it replaces the old version. So you can repeat a batch, and correct it. A list names
-/// every dropped document, the reason, and the document that it duplicates. Fingerprints bring up
-/// candidates, and the texts decide: with --index, those that the index stores; without, those of
-/// this run, which wait in a temporary file. Without texts an estimate decides, and the list
-/// reports that. Programs must also have half of their names, numbers and strings in common, and 50
-/// tokens, unless their texts are equal. Fingerprints are not weighted by rarity, which changes
-/// with every batch: a verdict does not depend on the times of the commits.
+/// cento compares every document with the documents before it, in one pass, and with the indexes
+/// that you name. It keeps the first of several duplicates, or with --prefer the one you prefer
+/// most. It lists every dropped document with the reason and the document that it duplicates.
+///
+/// A document is no duplicate of itself, so you can repeat a batch and correct it. If an index has
+/// the document under the same id from an earlier run, with the same text, cento keeps it as
+/// unchanged. If its text has changed, the new version replaces the old one.
+///
+/// Fingerprints find candidates, and the texts decide. With --index, these are the texts that the
+/// index stores. Without it, cento keeps the texts of this run in a temporary file. If no texts are
+/// stored, an estimate decides, and the list says so. Two programs must also share half of their
+/// names, numbers and strings, and have 50 tokens, unless their texts are equal. cento does not
+/// weight fingerprints by rarity, because rarity changes with every batch: a verdict does not
+/// depend on when you commit.
 #[derive(Debug, Args)]
 pub struct Dedup {
-    /// Files or directories, or - for standard input.
+    /// Files or folders to deduplicate, or - for standard input.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Index to compare with and to add the kept documents to, so that tomorrow's batch is compared
-    /// with today's. A kept document replaces the stored one with its id. Created if it does not
-    /// exist.
+    /// Index to compare with. cento adds the kept documents to it, so that tomorrow's batch is
+    /// compared with today's. A kept document replaces the stored document with its id. If the
+    /// index does not exist, cento creates it.
     #[arg(long, value_name = "INDEX")]
     index: Option<PathBuf>,
-    /// Index to compare with, which is not changed. Can be repeated.
+    /// Index to compare with, which cento does not change. Can be repeated.
     #[arg(long, value_name = "INDEX")]
     against: Vec<PathBuf>,
     #[command(flatten)]
     options: DedupOptions,
-    /// Boilerplate to ignore, such as templates: files, directories or an index. Can be repeated.
+    /// Ignore this boilerplate, such as templates: files, folders or an index. Can be repeated.
     #[arg(long, short = 'b', value_name = "PATH")]
     boilerplate: Vec<PathBuf>,
-    /// Drop nothing; write all documents, each with its verdict in a member `dedup`.
+    /// Drop nothing. Write all documents, each with its verdict in the member `dedup`.
     #[arg(long, conflicts_with = "cut_passages")]
     annotate: bool,
-    /// Write to this file instead of standard output. With --index, an interrupted run can then be
-    /// resumed. A name that ends in .gz or .zst is that of a compressed file, and .csv or .tsv that
-    /// of a table with the columns of the inputs, which are tables. If it is a directory, or ends
-    /// with /, the inputs are Parquet files or directories of them, and each file has a copy there,
-    /// with the same columns and the rows that are kept; directories such as year=2024 are
-    /// mirrored.
+    /// Write to this file instead of standard output. With --index, you can then resume an
+    /// interrupted run. A name that ends in .gz or .zst makes a compressed file. If the inputs are
+    /// tables, a name that ends in .csv or .tsv makes a table with their columns. If the inputs are
+    /// Parquet files or folders of them, name a folder, or end the name with /: cento writes a copy
+    /// of each file there, with the same columns and the rows that are kept, and with subfolders
+    /// such as year=2024.
     #[arg(long, value_name = "FILE|DIR/")]
     out: Option<PathBuf>,
-    /// List dropped documents in this file instead of on standard error. One JSON line per
-    /// document; compressed if its name ends in .gz or .zst.
+    /// List dropped documents in this file instead of on standard error, as one JSON line per
+    /// document. A name that ends in .gz or .zst makes a compressed file.
     #[arg(long, value_name = "FILE")]
     dropped: Option<PathBuf>,
-    /// Resume the interrupted run that wrote to --out and --dropped; use the same documents and
+    /// Resume the interrupted run that wrote to --out and --dropped. Use the same documents and
     /// options.
     #[arg(long, requires_all = ["index", "out"])]
     resume: bool,
-    /// Start again although a run was interrupted. The documents that it kept stay in the index.
+    /// Start again although a run was interrupted. The documents that the interrupted run kept stay
+    /// in the index.
     #[arg(long, requires = "index", conflicts_with = "resume")]
     restart: bool,
     #[command(flatten)]
@@ -107,8 +111,8 @@ pub struct Dedup {
     threads: Option<usize>,
     #[command(flatten)]
     wait: LocalWaitArgs,
-    /// Stop at the first record that is not a document, or file that cannot be read. If files were
-    /// left out because they are not text, the exit status is 3.
+    /// Stop at the first record that is not a document, or file that cannot be read. The exit
+    /// status is 3 if cento skipped files because they are not text.
     #[arg(long)]
     strict: bool,
     /// Format of the summary.
@@ -122,16 +126,16 @@ pub struct Dedup {
 /// The configuration of a new index.
 #[derive(Debug, Clone, Args)]
 struct DedupConfigArgs {
-    /// Purpose, which sets the scheme and the analyzer of a new index, and the default of
-    /// --min-resemblance. `cento info presets` shows what each sets. A new index keeps it for later
-    /// calls; --scheme and --analyzer replace their part of it.
+    /// Kind of documents. It sets the scheme and the analyzer of a new index, and the default of
+    /// --min-resemblance. `cento info presets` shows what each kind sets. A new index keeps its
+    /// kind for later calls. --scheme and --analyzer override their part.
     #[arg(id = "for", long = "for", value_name = "PURPOSE", value_enum)]
     preset: Option<Preset>,
-    /// Scheme of a new index: how fingerprints are chosen. Default: that of --for, as in --against,
+    /// How a new index chooses fingerprints. Default: the scheme of --for, the scheme of --against,
     /// or winnow(k=5,w=10).
     #[arg(long, value_name = "SPEC")]
     scheme: Option<String>,
-    /// Analyzer of a new index: how text is split into tokens. Default: that of --for, as in
+    /// How a new index splits text into tokens. Default: the analyzer of --for, the analyzer of
     /// --against, or words.
     #[arg(long, value_name = "SPEC")]
     analyzer: Option<String>,
@@ -228,6 +232,7 @@ impl Dedup {
         let stop = stop_flag();
         let started = Instant::now();
         check_there(&self.paths)?;
+        check_no_index(&self.paths)?;
         let boilerplate_paths = Named::paths_alone(
             &self.boilerplate,
             "cannot be used here, because documents are read one after the other",
@@ -584,7 +589,7 @@ impl Summary {
             (self.passages, "nothing but passages of others"),
             (self.withdrawn, "withdrawn before"),
             (self.cut, "kept without some passages"),
-            (self.skipped, "left out"),
+            (self.skipped, "skipped"),
             (self.failed, "failed"),
             (self.empty, "empty"),
         ] {

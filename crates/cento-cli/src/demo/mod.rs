@@ -17,7 +17,7 @@ use self::next::Next;
 use super::memory;
 use super::output::{bytes, count, counted};
 use super::parse::parse_bytes;
-use super::progress::{AddProgress, stop_flag};
+use super::progress::{AddProgress, metered, stop_flag};
 use super::side_by_side::SideBySide;
 use super::terminal::{line, tell};
 use super::{Cento, Outcome, Result};
@@ -26,31 +26,32 @@ use cento::scheme::DEFAULT_SPEC;
 use cento::search::{Query, Searcher};
 use cento::{Error, Passage};
 use cento_report::{Counting, IndexState, Place, ReuseReport, ReuseSource, Run, Searched, percent};
-use cento_source::{AddOptions, check_there};
+use cento_source::{AddOptions, SourceOptions, check_there};
 
 /// Compare all files in a folder with each other, and write a report.
 ///
-/// Does what `cento pairs FOLDER --report FILE` does, with --for code if most of the files are
-/// programs, and says where the report is. With --against the files are compared with earlier ones
-/// too, which are not compared with each other.
+/// This is `cento pairs FOLDER --report FILE` in one short command. If most of the files are source
+/// code, cento adds --for code. At the end it tells you where the report is. With --against, cento
+/// also compares your files with earlier ones, but not the earlier ones with each other.
 ///
-/// Without a folder, compares the sources that Cargo has downloaded: which packages have text or
-/// code of each other? Skips files that every project repeats: licences, manifests, changelogs and
-/// generated files. Uses no network. The index is temporary; the report stays.
+/// Without a folder, cento compares the sources that Cargo has downloaded, and shows you which
+/// packages share text or code. It skips files that every project repeats: licenses, manifests,
+/// changelogs and generated files. It uses no network. The index is temporary, and the report
+/// stays.
 #[derive(Debug, Args)]
 pub struct Demo {
-    /// Folder, file or archive with the texts to compare.
+    /// Folder, file or archive to compare.
     dir: Option<PathBuf>,
-    /// Also compare them with these earlier texts: a folder, file or archive, or an index.
+    /// Also compare your files with these earlier ones: a folder, a file, an archive or an index.
     #[arg(long, value_name = "INDEX|PATH", requires = "dir")]
     against: Option<PathBuf>,
-    /// Maximum amount of text to use of the sources that Cargo has downloaded.
+    /// Use at most this much text of the sources that Cargo has downloaded.
     #[arg(
         long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_bytes,
         conflicts_with = "dir"
     )]
     bytes: usize,
-    /// Open the report with the program that the system has for it.
+    /// Open the report with the default program of your system.
     #[arg(long)]
     open: bool,
 }
@@ -173,9 +174,10 @@ fn cargo_sources() -> Option<PathBuf> {
 /// Indexes files, and prints how long that took.
 fn index(place: &Path, files: &[PathBuf], out: &mut impl Write) -> Result<Searcher> {
     let index = Index::create(place, Config::new(DEFAULT_SPEC, "words", true)?)?;
-    let progress = AddProgress::quiet();
     let memory_bytes = memory::default_bytes();
-    let options = AddOptions { memory_bytes, ..AddOptions::default() };
+    let source = metered(files, SourceOptions::default());
+    let progress = AddProgress::quiet(&source);
+    let options = AddOptions { memory_bytes, source, ..AddOptions::default() };
     let report = cento_source::add(&index, files, &options, &stop_flag(), &mut |event| {
         progress.tell(event);
     });

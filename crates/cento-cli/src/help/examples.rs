@@ -1,30 +1,99 @@
 //! The examples of each verb.
 
-/// Examples for each verb, such as `store push`: a command line, and its effect.
+/// Examples for each verb, such as `store push`: a command line, and its effect. The short help
+/// shows the first one, which works in a copy of `docs/samples` with an index of its articles.
 pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
-        "create",
+        "demo",
         &[
-            ("cento create corpus.idx", "an empty index with the default scheme"),
-            ("cento create rewritten.idx --for rewritten", "an index for text that was rewritten"),
+            ("cento demo class", "compare the files of a folder, and write a report"),
+            ("cento demo class --against last-year", "also compare them with last year's files"),
+            ("cento demo", "try cento on source code that is already on your machine"),
         ],
     ),
     (
-        "add",
+        "pairs",
         &[
-            ("cento add corpus.idx articles.jsonl", "a document for each line"),
             (
-                "cento add code.idx src --for code --exclude node_modules",
-                "the programs in a directory",
+                "cento pairs class --report class.html",
+                "which essays of a class share text, with a report",
+            ),
+            (
+                "cento pairs programs --by directory --for code -b template",
+                "the most similar programs of a course, without the template they started from",
+            ),
+            ("cento pairs articles.idx --min-resemblance 0.8", "all near-duplicates in an index"),
+            (
+                "cento pairs articles.idx --min-passage 50 --context 40 --format csv",
+                "every shared passage of at least 50 words, as a table with the text",
+            ),
+        ],
+    ),
+    (
+        "dedup",
+        &[
+            (
+                "cento dedup articles.jsonl --out new.jsonl --dropped dropped.jsonl",
+                "write the documents without near-duplicates, and list the near-duplicates",
+            ),
+            (
+                "cento dedup next.jsonl --against articles.idx --out new.jsonl",
+                "also drop near-duplicates of documents in an index",
+            ),
+        ],
+    ),
+    (
+        "cluster",
+        &[
+            ("cento cluster articles.idx", "groups of documents that are alike"),
+            ("cento cluster class --min-resemblance 0.3", "the same for the files of a folder"),
+        ],
+    ),
+    (
+        "decontaminate",
+        &[
+            (
+                "cento decontaminate pages.jsonl --against quiz.jsonl --out clean.jsonl",
+                "write a corpus without the documents that contain questions of a benchmark",
+            ),
+            (
+                "cento decontaminate pages.jsonl --against quiz.jsonl --report quiz.html",
+                "report which questions occur in the corpus, with the evidence",
+            ),
+        ],
+    ),
+    (
+        "families",
+        &[
+            (
+                "cento families press.jsonl --date date",
+                "each reprinted passage with the documents that have it, the earliest first",
+            ),
+            (
+                "cento families archive.idx --date date --document press/1841.txt",
+                "where the passages of one document come from",
+            ),
+        ],
+    ),
+    (
+        "lineage",
+        &[
+            ("cento lineage articles.idx", "each version below the document it was made from"),
+            (
+                "cento lineage articles.idx --date revised --graph versions.graphml",
+                "versions by their dates, and the network for Gephi",
             ),
         ],
     ),
     (
         "search",
         &[
-            ("cento search corpus.idx essay.docx --passages", "what the essay shares, and where"),
             (
-                "cento search corpus.idx essay.docx --report essay.html",
+                "cento search articles.idx quote.txt --passages",
+                "which documents share text with a file, and where",
+            ),
+            (
+                "cento search articles.idx essay.docx --report essay.html",
                 "the same as a file to read and print",
             ),
         ],
@@ -33,128 +102,87 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "trace",
         &[
             (
-                "cento trace archive.idx article.txt --date published",
-                "which parts of an article are in an archive, and since when",
+                "cento trace articles.idx essay.txt",
+                "which parts of an essay other documents have, and which part is new",
             ),
             (
-                "cento trace corpus.idx essay.docx --report essay.html",
-                "an essay with its sources, as a file to read and print",
+                "cento trace archive.idx article.txt --date published",
+                "the same for an article, with the date that each part first appeared",
             ),
         ],
     ),
     (
         "compare",
         &[
-            ("cento compare draft.docx final.docx", "what two files have in common"),
-            ("cento compare a.txt b.txt --format json", "the same for programs"),
+            ("cento compare class/anna.txt class/ben.txt", "what two files share, side by side"),
+            ("cento compare draft.docx final.docx --format json", "the same for programs"),
         ],
     ),
     (
-        "pairs",
+        "watch add",
         &[
+            ("cento watch add articles.idx essay.txt", "watch for documents that quote an essay"),
             (
-                "cento pairs class --report class.html",
-                "the essays of a class that share most text, with a report",
-            ),
-            ("cento pairs corpus.idx --min-resemblance 0.8", "all near-duplicates in an index"),
-            (
-                "cento pairs handed-in --by directory --for code -b template",
-                "the most similar programs of a course",
-            ),
-            (
-                "cento pairs corpus.idx --min-passage 50 --context 40 --format csv",
-                "the passages of 50 words and more that documents share, with their texts",
+                "cento watch add --url http://127.0.0.1:7227 lists.jsonl",
+                "make a watch in a service for each record of a list",
             ),
         ],
     ),
+    ("watch list", &[("cento watch list articles.idx", "the watches of an index")]),
     (
-        "families",
+        "watch events",
         &[
-            (
-                "cento families corpus.idx --date published",
-                "each reused passage with its carriers, the earliest first",
-            ),
-            (
-                "cento families corpus.idx --date published --document press/1841.txt",
-                "where the passages of one document come from",
-            ),
+            ("cento watch events articles.idx", "the new documents that share text with a watch"),
+            ("cento watch events articles.idx --after 17", "only the events after 17"),
         ],
     ),
+    ("watch remove", &[("cento watch remove articles.idx essay.txt", "stop watching for a file")]),
     (
-        "lineage",
+        "add",
         &[
-            ("cento lineage corpus.idx --date revised", "each version below its ancestor"),
+            ("cento add articles.idx articles.jsonl", "index each line of a file as a document"),
             (
-                "cento lineage corpus.idx --date revised --graph versions.graphml",
-                "the same as a network for Gephi",
+                "cento add code.idx src --for code --exclude node_modules",
+                "index the source code in a folder",
             ),
         ],
     ),
     (
-        "cluster",
+        "create",
         &[
-            ("cento cluster corpus.idx --min-resemblance 0.8", "groups of near-duplicates"),
-            ("cento cluster corpus.idx --format json", "the same for programs"),
-        ],
-    ),
-    (
-        "dedup",
-        &[
-            (
-                "cento dedup articles.jsonl --out new.jsonl --dropped dropped.jsonl",
-                "the documents without near-duplicates",
-            ),
-            (
-                "cento dedup next.jsonl --against corpus.idx --out new.jsonl",
-                "those that the index does not have either",
-            ),
-        ],
-    ),
-    (
-        "decontaminate",
-        &[
-            (
-                "cento decontaminate articles.jsonl --against quiz.jsonl --report quiz.html",
-                "the questions of a benchmark that occur in a corpus, with the evidence",
-            ),
-            (
-                "cento decontaminate articles.jsonl --against quiz.jsonl --out clean.jsonl",
-                "the corpus without the documents that contain them",
-            ),
+            ("cento create new.idx", "an empty index with the default scheme"),
+            ("cento create rewritten.idx --for rewritten", "an index for rewritten text"),
         ],
     ),
     (
         "list",
         &[
-            ("cento list corpus.idx", "the documents of an index"),
-            ("cento list corpus.idx --format json", "the same for programs"),
+            ("cento list articles.idx", "the documents of an index"),
+            ("cento list articles.idx --format csv", "the same as a table"),
         ],
     ),
     (
         "show",
         &[
-            ("cento show corpus.idx rfc1604", "the text of a document"),
-            (
-                "cento show corpus.idx rfc1604 --format json",
-                "the document with all that the index stores",
-            ),
+            ("cento show articles.idx tides", "the text of a document"),
+            ("cento show articles.idx tides --format json", "everything that the index stores"),
         ],
     ),
     (
         "export",
         &[
-            ("cento export corpus.idx", "all documents as JSON lines, which `cento add` reads"),
-            ("cento export rfc.idx", "those of another index"),
+            ("cento export articles.idx", "all documents as JSON lines"),
+            ("cento export articles.idx --filter lang:de", "only the documents in German"),
         ],
     ),
     (
         "remove",
         &[
-            ("cento remove corpus.idx rfc1604 rfc1605", "two documents"),
-            ("cento remove corpus.idx --from-file ids.txt", "those with an id in a file"),
+            ("cento remove articles.idx bees-copy", "remove one document"),
+            ("cento remove articles.idx --from-file ids.txt", "remove the ids in a file"),
             (
-                "cento remove corpus.idx --filter 'meta.year:[* TO 2023]' --dry-run",
-                "count those of 2023 and before",
+                "cento remove articles.idx --filter 'meta.year:[* TO 2023]' --dry-run",
+                "count the documents of 2023 and before",
             ),
         ],
     ),
@@ -162,109 +190,126 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "withdraw",
         &[
             (
-                "cento withdraw corpus.idx rfc1604 --dry-run",
+                "cento withdraw articles.idx tides --dry-run",
                 "list what would be removed, and what quotes it",
             ),
             (
-                "cento withdraw corpus.idx rfc1604 --record rfc1604.json",
-                "remove it with its copies, and keep a record",
+                "cento withdraw articles.idx tides --record tides.json",
+                "remove a document with its copies, and keep a record",
             ),
         ],
     ),
     (
         "compact",
         &[
-            ("cento compact corpus.idx", "fewer segments, without removed documents"),
+            ("cento compact articles.idx", "free the space of removed documents"),
             ("cento compact --url http://127.0.0.1:7227", "the same in a service"),
         ],
     ),
     (
         "merge",
         &[
-            ("cento merge all.idx part-0.idx part-1.idx", "one index of two"),
+            ("cento merge all.idx articles.idx press.idx", "combine two indexes into one"),
             (
-                "cento merge all.idx part-0.idx --on-conflict later",
-                "documents of the shard replace older ones",
+                "cento merge all.idx articles.idx --on-conflict later",
+                "if both have an id, take the document of articles.idx",
             ),
         ],
     ),
     (
         "stats",
         &[
-            ("cento stats corpus.idx", "size and contents of an index"),
-            ("cento stats corpus.idx --quick --format json", "the numbers that take no time"),
+            ("cento stats articles.idx", "size and contents of an index"),
+            ("cento stats articles.idx --quick --format json", "without the slow counts"),
         ],
     ),
     (
         "check",
         &[
-            ("cento check corpus.idx", "read all of an index, and name the damage"),
-            ("cento check corpus.idx --format json", "the same for programs"),
+            ("cento check articles.idx", "read the whole index and report damage"),
+            ("cento check articles.idx --format json", "the same for programs"),
         ],
     ),
     (
         "recover",
         &[
-            ("cento recover damaged.idx", "which segments are whole"),
-            ("cento recover damaged.idx --to whole.idx", "an index of these"),
+            ("cento recover articles.idx", "list the undamaged segments"),
+            ("cento recover damaged.idx --to whole.idx", "make an index of them"),
         ],
     ),
     (
-        "watch",
+        "serve",
         &[
-            ("cento watch add corpus.idx essay.txt", "watch for passages of a file"),
-            ("cento watch events corpus.idx", "the documents added since that have some"),
+            ("cento serve articles.idx", "a service for this machine, on port 7227"),
+            (
+                "cento serve articles.idx --listen 0.0.0.0:7227 --tokens tokens",
+                "a service for other machines, which need a token",
+            ),
         ],
     ),
     (
-        "demo",
+        "store push",
         &[
-            ("cento demo class --open", "which files of a folder share text, with a report"),
-            ("cento demo class --against last-year", "the same, with the texts of last year"),
-            ("cento demo", "cento on text that is already on this machine"),
+            ("cento store push articles.idx backup", "publish the last commit in a folder"),
+            ("cento store push articles.idx s3://bucket/articles --keep 10", "keep ten commits"),
+        ],
+    ),
+    (
+        "store pull",
+        &[
+            ("cento store pull backup copy.idx", "copy the current commit into a directory"),
+            ("cento store pull s3://bucket/articles copy.idx --manifest 3", "an older commit"),
+        ],
+    ),
+    (
+        "store history",
+        &[
+            ("cento store history backup", "the commits that were pushed"),
+            ("cento store history s3://bucket/articles --format json", "the same for programs"),
+        ],
+    ),
+    (
+        "store restore",
+        &[
+            ("cento store restore backup 1", "make commit 1 the current one again"),
+            ("cento store restore s3://bucket/articles 3 --format json", "commit 3 of a bucket"),
         ],
     ),
     (
         "method tune",
         &[
-            (
-                "cento method tune articles.jsonl",
-                "the setting that finds copies of these documents best",
-            ),
+            ("cento method tune articles.jsonl", "which setting finds copies of your documents"),
             (
                 "cento method tune programs --pairs judged.tsv --for code --report tune.html",
-                "the one that tells judged pairs of programs apart, as a file to read",
+                "which setting tells judged pairs of programs apart, with a report",
             ),
         ],
     ),
     (
         "method analyze",
         &[
-            ("cento method analyze corpus.idx", "how much of a collection is reused"),
-            ("cento method analyze corpus.idx --format json", "the same for programs"),
+            ("cento method analyze articles.idx", "how much of a collection is reused"),
+            ("cento method analyze articles.idx --format json", "the same for programs"),
         ],
     ),
     (
         "method boilerplate",
         &[
+            ("cento method boilerplate class", "what most submissions share: the assignment"),
             (
-                "cento method boilerplate hand-ins",
-                "what three of four hand-ins have: the assignment",
-            ),
-            (
-                "cento method boilerplate corpus.idx --min-share 0.1 --out menus.jsonl",
-                "what a tenth of an index has, as other verbs read it with -b",
+                "cento method boilerplate pages.idx --min-share 0.1 --out menus.jsonl",
+                "what a tenth of an index shares, as a file for the option -b",
             ),
         ],
     ),
     (
         "method train",
         &[
+            ("cento method train articles.jsonl --out counts.freq", "the table for fbw(q=4)"),
             (
-                "cento method train corpus.jsonl --out counts.freq",
-                "a frequency table of a collection",
+                "cento method train articles.jsonl --analyzer avtor --out stems.freq",
+                "a table of stems",
             ),
-            ("cento method train corpus.jsonl --analyzer avtor --out stems.freq", "one of stems"),
         ],
     ),
     (
@@ -273,29 +318,29 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("cento method fingerprint essay.txt", "the fingerprints of a file"),
             (
                 "cento method fingerprint essay.txt --format json",
-                "a signature to search with, without the text",
+                "a signature that you can search with, without the text",
             ),
         ],
     ),
     (
         "info",
         &[
-            ("cento info presets", "what --for sets for each purpose"),
-            ("cento info formats --format json", "the files that can be read, for programs"),
+            ("cento info presets", "what --for sets for each kind of documents"),
+            ("cento info formats --format json", "the file formats that cento reads"),
         ],
     ),
     (
         "info health",
         &[
             ("cento info health", "does the service answer?"),
-            ("cento info health http://127.0.0.1:8080", "one at another address"),
+            ("cento info health http://127.0.0.1:8080", "a service at another address"),
         ],
     ),
     (
         "info completions",
         &[
-            ("cento info completions bash", "the completions for bash"),
-            ("cento info completions zsh", "those for zsh"),
+            ("cento info completions bash", "the completion script for bash"),
+            ("cento info completions zsh", "the script for zsh"),
         ],
     ),
     (
@@ -303,44 +348,6 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("cento info man search", "the manual page of a verb"),
             ("cento info man --out share/man/man1", "all manual pages"),
-        ],
-    ),
-    (
-        "serve",
-        &[
-            ("cento serve corpus.idx", "a service on this machine, port 7227"),
-            (
-                "cento serve corpus.idx --listen 0.0.0.0:7227 --tokens tokens",
-                "one for others, who need a token",
-            ),
-        ],
-    ),
-    (
-        "store push",
-        &[
-            ("cento store push corpus.idx s3://bucket/corpus", "the last commit into a store"),
-            ("cento store push corpus.idx backup --keep 10", "and remove all but ten commits"),
-        ],
-    ),
-    (
-        "store pull",
-        &[
-            ("cento store pull s3://bucket/corpus copy.idx", "the current commit of a store"),
-            ("cento store pull backup copy.idx --manifest 3", "an older one"),
-        ],
-    ),
-    (
-        "store history",
-        &[
-            ("cento store history s3://bucket/corpus", "the commits that were pushed"),
-            ("cento store history backup --format json", "the same for programs"),
-        ],
-    ),
-    (
-        "store restore",
-        &[
-            ("cento store restore backup 3", "commit 3 is the current one again"),
-            ("cento store restore s3://bucket/corpus 3 --format json", "the same for programs"),
         ],
     ),
 ];

@@ -1,6 +1,6 @@
 //! The short help of each verb: one line about it, and what most people need first.
 //!
-//! It is written as such, not cut out of the long help, which has all arguments.
+//! It is written for people who are new to a verb, so it is not cut out of the long help.
 
 /// The short help of a verb.
 pub struct Short {
@@ -19,18 +19,18 @@ pub const OPTIONS_MAX: usize = 6;
 
 const INDEX: (&str, &str) = ("index", "Directory of the index");
 const FORMAT: (&str, &str) = ("format", "Output format");
-const URL: (&str, &str) = ("url", "Use the service at this address instead of an index");
+const URL: (&str, &str) = ("url", "Use this service instead of an index on disk");
 const REPORT: (&str, &str) = ("reports", "Also write a report: FILE.html, .json or .csv");
-const FOR: (&str, &str) = ("for", "Kind of the texts");
+const FOR: (&str, &str) = ("for", "Kind of documents, such as essays or code");
 const BOILERPLATE: (&str, &str) =
-    ("boilerplate", "Ignore the text in these files, or what most documents have");
-const TEXT_FIELD: (&str, &str) = ("text_field", "Field or column with the text");
-const ID_FIELD: (&str, &str) = ("id_field", "Field or column with the id");
+    ("boilerplate", "Ignore the text in these files, such as the assignment");
+const TEXT_FIELD: (&str, &str) = ("text_field", "JSON field or column with the text");
+const ID_FIELD: (&str, &str) = ("id_field", "JSON field or column with the id");
 const LIMIT: (&str, &str) = ("limit", "Show at most this many");
 const INPUTS: (&str, &str) = ("paths", "Files and folders to compare, or an index");
-const STORE: (&str, &str) = ("url", "s3://, gs://, az:// or file:///, or a directory");
+const STORE: (&str, &str) = ("url", "s3://, gs://, az:// or file:/// address, or a folder");
 const NAMES: (&str, &str) = ("names", "Show only these names");
-const SERVED: (&str, &str) = ("index", "Directory of the index, omitted with --url");
+const SERVED: (&str, &str) = ("index", "Directory of the index (omit it with --url)");
 
 /// The short help of every verb that does something itself.
 pub const SHORT: &[Short] = &[
@@ -40,8 +40,8 @@ pub const SHORT: &[Short] = &[
         arguments: &[
             INDEX,
             FOR,
-            ("no_text", "Store no text"),
-            ("if_missing", "Keep an index that is there"),
+            ("no_text", "Store no text, only fingerprints"),
+            ("if_missing", "Do nothing if the index exists"),
         ],
     },
     Short {
@@ -53,15 +53,15 @@ pub const SHORT: &[Short] = &[
             FOR,
             TEXT_FIELD,
             ID_FIELD,
-            ("include", "Read only the files with such names"),
-            ("exclude", "Leave out the files with such names"),
+            ("include", "Read only files with such names, such as '*.txt'"),
+            ("exclude", "Skip files with such names"),
             URL,
         ],
     },
     Short {
         verb: "list",
         about: "List the documents of an index",
-        arguments: &[INDEX, ("filter", "Only the documents that match, such as lang:de"), FORMAT],
+        arguments: &[INDEX, ("filter", "Only documents that match, such as lang:de"), FORMAT],
     },
     Short {
         verb: "show",
@@ -71,7 +71,7 @@ pub const SHORT: &[Short] = &[
     Short {
         verb: "export",
         about: "Write the documents of an index as JSON lines",
-        arguments: &[INDEX, ("filter", "Only the documents that match, such as lang:de")],
+        arguments: &[INDEX, ("filter", "Only documents that match, such as lang:de")],
     },
     Short {
         verb: "remove",
@@ -79,9 +79,9 @@ pub const SHORT: &[Short] = &[
         arguments: &[
             SERVED,
             ("ids", "Ids of the documents"),
-            ("from_file", "Read the ids from this file, one a line"),
-            ("filter", "All documents that match, such as lang:de"),
-            ("dry_run", "Count the documents, and remove none"),
+            ("from_file", "Read the ids from this file, one per line"),
+            ("filter", "Remove all documents that match, such as lang:de"),
+            ("dry_run", "Count the documents and remove nothing"),
             URL,
             FORMAT,
         ],
@@ -92,9 +92,9 @@ pub const SHORT: &[Short] = &[
         arguments: &[
             SERVED,
             ("id", "Id of the document"),
-            ("dry_run", "Remove nothing, only list"),
+            ("dry_run", "List what would be removed, and remove nothing"),
             ("record", "Write a record of the withdrawal to this file"),
-            ("min_resemblance", "Minimum resemblance of a copy, from 0 to 1"),
+            ("min_resemblance", "Minimum resemblance of a copy, 0 to 1"),
             ("list", "List the documents that were withdrawn"),
             URL,
             FORMAT,
@@ -107,19 +107,19 @@ pub const SHORT: &[Short] = &[
     },
     Short {
         verb: "merge",
-        about: "Make one index of several",
+        about: "Combine several indexes into one",
         arguments: &[
             ("index", "Directory of the new index"),
-            ("shards", "Directories of the indexes that it is made of"),
-            ("on_conflict", "What to do with documents of the same id"),
-            ("remove", "Remove the indexes that were taken"),
+            ("shards", "Directories of the indexes to combine"),
+            ("on_conflict", "What to do if two indexes have the same id"),
+            ("remove", "Remove the combined indexes afterwards"),
             URL,
         ],
     },
     Short {
         verb: "stats",
         about: "Show the size and contents of an index",
-        arguments: &[SERVED, ("quick", "Leave out what takes long to count"), URL, FORMAT],
+        arguments: &[SERVED, ("quick", "Omit the slow counts"), URL, FORMAT],
     },
     Short {
         verb: "check",
@@ -128,12 +128,12 @@ pub const SHORT: &[Short] = &[
     },
     Short {
         verb: "recover",
-        about: "Make an index of the undamaged segments in a directory",
+        about: "Rescue the undamaged segments of a damaged index",
         arguments: &[
             ("index", "Directory of the damaged index"),
-            ("to", "Directory of the new index; without it the segments are listed"),
-            ("segment", "Only this segment"),
-            ("like", "Index that was created with the same options"),
+            ("to", "Directory of the new index. Without it: list the segments"),
+            ("segment", "Rescue only this segment"),
+            ("like", "Index with the same options, if the list is lost"),
         ],
     },
     Short {
@@ -141,31 +141,31 @@ pub const SHORT: &[Short] = &[
         about: "Find the documents that share text with a file",
         arguments: &[
             SERVED,
-            ("files", "Files and folders to search for, or - for standard input"),
-            ("passages", "Show the passages that they share"),
+            ("files", "Files and folders to look for, or - for standard input"),
+            ("passages", "Show the shared passages"),
             REPORT,
             LIMIT,
-            ("min_containment", "Minimum share of the file that a document has, from 0 to 1"),
-            ("filter", "Only the documents that match, such as lang:de"),
+            ("min_containment", "Minimum share of the file in a document, 0 to 1"),
+            ("filter", "Only documents that match, such as lang:de"),
             FORMAT,
         ],
     },
     Short {
         verb: "trace",
-        about: "Show which parts of a text other documents have, and which had each first",
+        about: "Show which parts of a text other documents have, and who had them first",
         arguments: &[
             SERVED,
             ("files", "Files and folders to trace, or - for standard input"),
-            ("date", "Field of meta with the date, which decides the first carrier"),
-            ("carriers", "Show this many more carriers of each part"),
+            ("date", "Field of meta with the date of a document"),
+            ("carriers", "Show this many more documents for each part"),
             REPORT,
-            ("filter", "Only the documents that match, such as lang:de"),
+            ("filter", "Only documents that match, such as lang:de"),
             FORMAT,
         ],
     },
     Short {
         verb: "compare",
-        about: "Show the passages that two files have in common, side by side",
+        about: "Show the passages that two files share, side by side",
         arguments: &[
             ("a", "First file, or - for standard input"),
             ("b", "Second file, or - for standard input"),
@@ -177,13 +177,13 @@ pub const SHORT: &[Short] = &[
     },
     Short {
         verb: "watch add",
-        about: "Watch for new documents that share text with these",
+        about: "Watch for new documents that share text with your files",
         arguments: &[
             SERVED,
             ("files", "Files and folders to watch for, or - for standard input"),
-            ("name", "Call the watch so"),
+            ("name", "Give the watch this name"),
             ("text", "Watch for this text"),
-            ("min_containment", "Minimum share of the watched text, from 0 to 1"),
+            ("min_containment", "Minimum share of the watched text, 0 to 1"),
             ("min_passage", "Minimum number of words of a passage"),
             ("webhook", "Address that the service posts events to"),
             URL,
@@ -211,10 +211,10 @@ pub const SHORT: &[Short] = &[
         verb: "demo",
         about: "Compare all files in a folder, and write a report",
         arguments: &[
-            ("dir", "Folder; without it, the sources that Cargo has downloaded"),
-            ("against", "Folder of earlier texts, which are not compared with each other"),
+            ("dir", "Folder to compare. Without it: sources that Cargo has downloaded"),
+            ("against", "Earlier files to compare with too: a folder or an index"),
             ("open", "Open the report"),
-            ("bytes", "Read at most this much text"),
+            ("bytes", "Read at most this much text of Cargo's sources"),
         ],
     },
     Short {
@@ -223,8 +223,8 @@ pub const SHORT: &[Short] = &[
         arguments: &[
             ("paths", "Files and folders to compare, or indexes"),
             FOR,
-            ("against", "Earlier texts to compare with too: a folder or an index"),
-            ("by", "Unit of a document, such as each folder"),
+            ("against", "Earlier files to compare with too: a folder or an index"),
+            ("by", "What counts as one document: file, directory, archive"),
             BOILERPLATE,
             REPORT,
             LIMIT,
@@ -235,9 +235,9 @@ pub const SHORT: &[Short] = &[
         about: "Find each reused passage, with all documents that have it",
         arguments: &[
             INPUTS,
-            ("date", "Field with the dates, which tell who had it first"),
+            ("date", "Field with the date, so that you see who was first"),
             ("min_passage", "Minimum number of words of a passage"),
-            ("min_documents", "Minimum number of documents with a passage"),
+            ("min_documents", "Minimum number of documents that have a passage"),
             BOILERPLATE,
             REPORT,
             LIMIT,
@@ -245,11 +245,11 @@ pub const SHORT: &[Short] = &[
     },
     Short {
         verb: "lineage",
-        about: "Find the versions of each document",
+        about: "Find the versions of each document, and what each was made from",
         arguments: &[
             INPUTS,
-            ("date", "Field with the dates, which tell the earlier of two"),
-            ("min_explained", "Minimum share that an ancestor has of a version, from 0 to 1"),
+            ("date", "Field with the date, which says what came first"),
+            ("min_explained", "Minimum share of a version in its ancestor, 0 to 1"),
             REPORT,
             ("graph", "Also write a network: FILE.graphml or .dot"),
             FORMAT,
@@ -260,47 +260,47 @@ pub const SHORT: &[Short] = &[
         about: "Find groups of documents that are alike",
         arguments: &[
             INPUTS,
-            ("min_resemblance", "Minimum resemblance of a group, from 0 to 1"),
+            ("min_resemblance", "Minimum resemblance within a group, 0 to 1"),
             ("prefer", "Which document represents a group"),
-            ("min_size", "Minimum number of documents of a group"),
+            ("min_size", "Minimum number of documents in a group"),
             BOILERPLATE,
             FORMAT,
         ],
     },
     Short {
         verb: "dedup",
-        about: "Write the documents that are not duplicates, and list the others",
+        about: "Write documents without near-duplicates, and list the dropped ones",
         arguments: &[
             ("paths", "Files and folders, or - for standard input"),
             ("out", "Write the documents to this file"),
             FOR,
             TEXT_FIELD,
             ID_FIELD,
-            ("min_resemblance", "Minimum resemblance of a duplicate, from 0 to 1"),
-            ("against", "Index of documents that count as duplicates too"),
+            ("min_resemblance", "Minimum resemblance of a duplicate, 0 to 1"),
+            ("against", "Also drop what this index already has"),
         ],
     },
     Short {
         verb: "decontaminate",
-        about: "Find the questions of benchmarks in a corpus, and write it without them",
+        about: "Find the questions of benchmarks in a corpus, and remove them",
         arguments: &[
             ("paths", "Files and folders of the corpus, or - for standard input"),
-            ("against", "Benchmark: a file of questions, or a folder of such files"),
-            ("out", "Write the corpus to this file, without contaminated documents"),
+            ("against", "Benchmark: a file of questions, or a folder of files"),
+            ("out", "Write the corpus without contaminated documents here"),
             TEXT_FIELD,
             ("question_field", "Field or column with the question"),
-            ("cut_passages", "Remove the passages, not the documents"),
+            ("cut_passages", "Cut the questions, and keep the documents"),
             REPORT,
         ],
     },
     Short {
         verb: "method tune",
-        about: "Try a dozen settings on a collection, and name the best",
+        about: "Try a dozen settings on your collection, and recommend the best",
         arguments: &[
             ("paths", "Files, folders and indexes"),
             FOR,
-            ("pairs", "Pairs that you labeled, to use instead of planted edits"),
-            ("sample", "Take at most this many documents"),
+            ("pairs", "Pairs that you labeled, instead of planted edits"),
+            ("sample", "Use at most this many documents"),
             TEXT_FIELD,
             REPORT,
             FORMAT,
@@ -313,22 +313,22 @@ pub const SHORT: &[Short] = &[
     },
     Short {
         verb: "method boilerplate",
-        about: "Show the passages that most documents have",
+        about: "Show the passages that most documents share",
         arguments: &[
             ("paths", "Files and folders, or indexes"),
-            ("min_share", "Minimum share of the documents that have a passage"),
-            ("out", "Also write the passages to this file, for the option -b"),
-            ("by", "Unit of a document, such as each folder"),
+            ("min_share", "Minimum share of documents with a passage, 0 to 1"),
+            ("out", "Also write the passages to this file, for -b"),
+            ("by", "What counts as one document: file, directory, archive"),
             FOR,
             LIMIT,
         ],
     },
     Short {
         verb: "method train",
-        about: "Count the runs of tokens of a collection, for schemes that need it",
+        about: "Count the runs of tokens of a collection, for schemes that need a table",
         arguments: &[
             ("inputs", "Files and folders, or one index"),
-            ("out", "Table to write"),
+            ("out", "File to write the table to"),
             ("run_length", "Number of tokens of a run"),
             ("analyzer", "How text is split into tokens"),
             TEXT_FIELD,
@@ -339,22 +339,22 @@ pub const SHORT: &[Short] = &[
         about: "Show the fingerprints of a file",
         arguments: &[
             ("file", "File, or - for standard input"),
-            ("like", "Sign it as the documents of this index"),
+            ("like", "Use the scheme and analyzer of this index"),
             FOR,
-            ("scheme", "How fingerprints are chosen"),
-            ("analyzer", "How text is split into tokens"),
+            ("scheme", "Scheme, which chooses fingerprints"),
+            ("analyzer", "Analyzer, which splits text into tokens"),
             FORMAT,
         ],
     },
     Short { verb: "info presets", about: "List what --for sets", arguments: &[NAMES, FORMAT] },
     Short {
         verb: "info schemes",
-        about: "List the ways of choosing fingerprints",
+        about: "List the schemes, which choose fingerprints",
         arguments: &[NAMES, FORMAT],
     },
     Short {
         verb: "info analyzers",
-        about: "List the ways of splitting text into tokens",
+        about: "List the analyzers, which split text into tokens",
         arguments: &[NAMES, FORMAT],
     },
     Short {
@@ -364,13 +364,16 @@ pub const SHORT: &[Short] = &[
     },
     Short {
         verb: "info formats",
-        about: "List the formats of files that can be read",
+        about: "List the file formats that cento reads",
         arguments: &[NAMES, FORMAT],
     },
     Short {
         verb: "info health",
-        about: "Ask whether a service is alive",
-        arguments: &[("url", "Address of the service"), ("ready", "Also whether it can write")],
+        about: "Check whether a service is alive",
+        arguments: &[
+            ("url", "Address of the service"),
+            ("ready", "Also check whether it can write"),
+        ],
     },
     Short {
         verb: "info completions",
@@ -380,19 +383,22 @@ pub const SHORT: &[Short] = &[
     Short {
         verb: "info man",
         about: "Print the manual page of a verb",
-        arguments: &[("verbs", "Verb"), ("out", "Directory for the pages of all verbs")],
+        arguments: &[
+            ("verbs", "Verb to describe"),
+            ("out", "Directory for the pages of all verbs"),
+        ],
     },
     Short {
         verb: "serve",
         about: "Serve an index over HTTP, with a page for the browser",
         arguments: &[
             INDEX,
-            ("others", "More indexes, which are searched as if they were one"),
+            ("others", "More indexes, searched as one"),
             ("listen", "Address and port"),
-            ("read_only", "Serve an index that another process writes to"),
+            ("read_only", "Write nothing, because another process does"),
             ("tokens", "File with the access tokens"),
             ("url", "Serve the index in this object store"),
-            ("timeout", "Abort requests that take longer"),
+            ("timeout", "Abort requests that take longer than this"),
             ("config", "Read the options from this file"),
         ],
     },
@@ -402,9 +408,9 @@ pub const SHORT: &[Short] = &[
         arguments: &[
             INDEX,
             STORE,
-            ("every", "Push again and again, with this interval"),
-            ("keep", "Keep only this many manifests"),
-            ("keep_for", "Keep younger manifests too"),
+            ("every", "Push again after each interval of this length"),
+            ("keep", "Keep only this many commits"),
+            ("keep_for", "Also keep commits younger than this"),
         ],
     },
     Short {
@@ -413,7 +419,7 @@ pub const SHORT: &[Short] = &[
         arguments: &[
             STORE,
             INDEX,
-            ("manifest", "Fetch this manifest, by its number"),
+            ("manifest", "Fetch the commit with this number"),
             ("force", "Overwrite changes that were not pushed"),
         ],
     },
@@ -427,8 +433,8 @@ pub const SHORT: &[Short] = &[
         about: "Make an old commit in an object store the current one",
         arguments: &[
             STORE,
-            ("manifest", "Manifest to restore, by its number"),
-            ("force", "Although documents come back that were withdrawn"),
+            ("manifest", "Number of the commit to restore"),
+            ("force", "Restore even if it brings back withdrawn documents"),
         ],
     },
 ];

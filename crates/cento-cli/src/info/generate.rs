@@ -26,13 +26,14 @@ impl Completions {
     }
 }
 
-/// Print the manual page of cento or of one of its commands.
+/// Print the manual page of cento, or of a verb.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Command, such as `search` or `store push`.
+    /// Verb, such as `search` or `store push`.
     #[arg(value_name = "VERB")]
     verbs: Vec<String>,
-    /// Write all pages to this directory, which is created: cento.1, cento-search.1 and so on.
+    /// Write all pages to this directory: cento.1, cento-search.1 and so on. cento creates the
+    /// directory.
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "verbs")]
     out: Option<PathBuf>,
 }

@@ -12,14 +12,15 @@ use cento_client::client::{Client, Probe};
 
 /// Check whether a service is alive.
 ///
-/// Suits the health check of a container: needs neither a token nor another program. The exit
-/// status is 0 if the service is alive and 1 if it is not, or does not answer within 5 seconds.
+/// Use this for the health check of a container, because it needs no token and no other program.
+/// The exit status is 0 if the service is alive, and 1 if it is not, or does not answer within 5
+/// seconds.
 #[derive(Debug, Args)]
 pub struct Health {
     /// URL of the service.
     #[arg(default_value_t = format!("http://127.0.0.1:{DEFAULT_PORT}"))]
     url: String,
-    /// Also check whether the service can write, which it cannot while its disk is full.
+    /// Also check whether the service can write. It cannot while its disk is full.
     #[arg(long)]
     ready: bool,
 }

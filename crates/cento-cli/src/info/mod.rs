@@ -27,14 +27,14 @@ use cento_source::{FileFormat, formats};
 struct ListArgs {
     /// Show only these names.
     names: Vec<String>,
-    /// Output format. The columns of csv and tsv are the fields of JSON.
+    /// Output format. The columns of csv and tsv are the JSON fields.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }
 
-/// List presets, schemes, analyzers, measures and formats; print manual pages.
+/// List presets, schemes, analyzers, measures and formats, and print manual pages.
 ///
-/// Also prints completions for shells, and checks whether a service is alive. No topic opens an
+/// This verb also prints completions for shells, and checks whether a service is alive. It opens no
 /// index.
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]

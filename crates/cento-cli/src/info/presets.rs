@@ -12,14 +12,14 @@ use cento::{Preset, PresetRank};
 
 /// List the presets: what --for sets.
 ///
-/// Shows the scheme and the analyzer of each, and its defaults: the ranking of searches and pairs,
-/// and the least resemblance of near-duplicates, for `pairs` and `cluster`, and of duplicates that
-/// `dedup` drops. Searches have no threshold by default.
+/// cento shows the scheme and the analyzer of each preset, and its defaults: the rank of searches
+/// and pairs, the minimum resemblance of near-duplicates for `pairs` and `cluster`, and the minimum
+/// resemblance of duplicates that `dedup` drops. Searches have no threshold by default.
 #[derive(Debug, Args)]
 pub struct Presets {
     /// Show only these names.
     names: Vec<String>,
-    /// Output format. The columns of csv and tsv are the fields of JSON.
+    /// Output format. The columns of csv and tsv are the JSON fields.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }

@@ -13,20 +13,22 @@ use cento_collections::reuse::{
     CategoryStatistics, Pattern, ReuseOptions, ReuseStatistics, reuse_statistics,
 };
 
-/// Analyze how much of a collection is reused text, and which kinds.
+/// Show how much of a collection is reused text, and its kinds.
 ///
-/// Counts the documents that share text by the six categories of Seo and Croft (2008), and
-/// determines from a sample of each category the kind of shared text, the first of these:
+/// cento counts the documents that share text in the six categories of Seo and Croft (2008). From a
+/// sample of each category it determines the kind of shared text, the first of these:
 ///
-/// alias: the whole document, all words are equal;
+/// alias: the whole document, with all words equal.
 ///
 /// template: half of the shorter document or more, with at least three places, one in 60 words or
-/// more, that differ by one to three words in either, and have 60 % of the differing words;
+/// more, that differ by one to three words in either document, and these places have 60 % of the
+/// differing words.
 ///
 /// frame: all passages are in the first or last 15 % of both documents, and at least eight
-/// documents have the fingerprints in common (by their median);
+/// documents have the shared fingerprints (by their median).
 ///
-/// phrase: no passage of 40 words, and eight documents have these fingerprints, or no passage;
+/// phrase: no passage of 40 words, and eight documents have these fingerprints. Or no passage at
+/// all.
 ///
 /// reuse: any other text.
 ///

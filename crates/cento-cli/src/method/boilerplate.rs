@@ -21,44 +21,45 @@ use cento::{Error, Stop};
 use cento_collections::series::{repeated_passages, repeated_passages_within};
 use cento_collections::{PairOptions, Scope};
 
-/// Show the passages that most documents of indexes or files repeat.
+/// Show the passages that most documents of a collection repeat.
 ///
-/// Assignments, licences, headers and menus are in nearly all documents, and say nothing of two
-/// that share them. Each passage is shown with the number of documents that have it, the most
-/// frequent first. It is a proposal: what this command writes with --format json or --out can be
-/// given to the option -b of other verbs, which then ignore these passages; remove the lines of
-/// those that count. `-b auto` of these verbs accepts all of them. To remove the passages from a
-/// corpus, add the list to an index and give that to `cento dedup --only-against --cut-passages 5`.
+/// Assignments, licenses, headers and menus are in nearly all documents, so two documents that
+/// share them prove nothing. cento shows each such passage with the number of documents that have
+/// it, the most frequent first. The list is a proposal. Write it with --format json or --out,
+/// remove the lines of passages that should count, and give the file to the option -b of other
+/// verbs, which then ignore the passages. `-b auto` of these verbs accepts all passages. To remove
+/// the passages from a corpus, add the list to an index and give the index to `cento dedup
+/// --only-against --cut-passages 5`.
 ///
-/// A passage is proposed if three of four documents have it, and at least five: what a few people
-/// have in common may be copied. Exact copies count as one document, and with --group-by the
-/// documents of a group, such as the tries of an author.
+/// cento proposes a passage if three of four documents have it, and at least five documents,
+/// because what a few people have in common may be copied. Exact copies count as one document. With
+/// --group-by, the documents of a group, such as the attempts of an author, count as one too.
 #[derive(Debug, Args)]
 pub struct Boilerplate {
-    /// Directories of indexes that store texts, which are taken as one; or files, directories and
-    /// archives.
+    /// Files, folders and archives, or directories of indexes that store texts. cento takes several
+    /// indexes as one.
     #[arg(value_name = "INDEX|PATH", required = true)]
     paths: Vec<PathBuf>,
-    /// Least share of the different documents that have a passage.
+    /// Minimum share of the different documents that have a passage.
     #[arg(long, value_name = "F", default_value_t = BoilerplateShare::default())]
     min_share: BoilerplateShare,
-    /// Count the documents of a group once: those with the same value of this field of `meta`, or
-    /// the same fields in the ends of their ids by a pattern such as `{author}/{*}`. A document
+    /// Count the documents of a group once. A group has the same value of this field of `meta`, or
+    /// the same fields in the ends of its ids by a pattern such as `{author}/{*}`. A document
     /// without the field is a group of its own.
     #[arg(long, value_name = "FIELD|PATTERN")]
     group_by: Option<String>,
-    /// Look for the passages of each group by itself, such as the menus of a site, which few
-    /// documents of a crawl have: a group has the same value of this field of `meta`, or the same
+    /// Look for the passages of each group separately, such as the menus of a site, which few
+    /// documents of a crawl have. A group has the same value of this field of `meta`, or the same
     /// fields in the ends of its ids by a pattern.
     #[arg(long, value_name = "FIELD|PATTERN", conflicts_with = "group_by")]
     within: Option<String>,
-    /// Maximum number of passages to show.
+    /// Show at most this many passages.
     #[arg(long, short = 'n', value_name = "N", default_value = "10")]
     limit: usize,
-    /// Also write all passages to this new file, as JSON lines, which -b reads.
+    /// Also write all passages to this new file, as JSON lines that -b reads.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Output format. The columns of csv and tsv are the fields of JSON.
+    /// Output format. The columns of csv and tsv are the JSON fields.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
     #[command(flatten)]
@@ -119,7 +120,7 @@ impl Boilerplate {
         let kind = Kind::of(&self.paths)?;
         if kind == Kind::Indexes {
             if self.collection.grouping.is_grouped() {
-                let what = "--by is for files; the documents of an index are those that were added";
+                let what = "--by is for files; an index has its documents already";
                 return Err(Error::argument("by", what));
             }
             return Ok((union(&self.paths, self.paths.iter().map(key::open))?, false));

@@ -20,10 +20,10 @@ use cento::text::Tokens;
 use cento_client::api::SignatureBody;
 use cento_source::{SourceOptions, read_text};
 
-/// Show the signature of a document.
+/// Show the fingerprints of a document, its signature.
 ///
-/// `cento search --signature` accepts the JSON output as a query, on a machine that never sees the
-/// text.
+/// `cento search --signature` takes the JSON output as a query, so that you can search on a machine
+/// that never sees the text.
 #[derive(Debug, Args)]
 pub struct Fingerprint {
     /// File, or - for standard input.

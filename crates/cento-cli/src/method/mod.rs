@@ -13,8 +13,8 @@ use super::{Result, verbs};
 /// Choose a method for a collection: tune, analyze, boilerplate, train, fingerprint.
 ///
 /// Start with `tune`, which tries settings on a sample of your documents. `analyze` and
-/// `boilerplate` show what the documents of a collection have in common, `train` counts the runs of
-/// tokens that some schemes need, and `fingerprint` shows what a setting keeps of one document.
+/// `boilerplate` show what the documents of a collection share, `train` counts the runs of tokens
+/// that some schemes need, and `fingerprint` shows what a setting keeps of one document.
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub struct Method {

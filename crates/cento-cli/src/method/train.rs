@@ -8,6 +8,7 @@ use crate::add::SourceArgs;
 use crate::messages::Messages;
 use crate::outfile::{check_own, is_stream};
 use crate::output::count;
+use crate::progress::{Spinner, metered};
 use crate::terminal::note;
 use crate::{Outcome, Result, language};
 use cento::Error;
@@ -16,29 +17,29 @@ use cento_source::ReadError;
 
 /// Count the runs of tokens of a collection, and write a frequency table.
 ///
-/// Schemes such as fbw(q,w) keep the rare runs of a collection and need the table that this command
-/// writes: `cento create INDEX --scheme 'fbw(q=4)' --analyzer chars --frequencies FILE`. An index
-/// keeps its own copy; `cento compact --retrain` makes a new one.
+/// Schemes such as fbw(q,w) keep the rare runs of a collection, so they need this table: `cento
+/// create INDEX --scheme 'fbw(q=4)' --analyzer chars --frequencies FILE`. An index keeps its own
+/// copy of the table. `cento compact --retrain` makes a new one.
 #[derive(Debug, Args)]
 pub struct Train {
-    /// Files and directories as for `cento add`, or one index that stores text.
+    /// Files and folders as for `cento add`, or one index that stores text.
     #[arg(required = true, value_name = "PATH")]
     inputs: Vec<PathBuf>,
-    /// Table to write.
+    /// File to write the table to.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Number of tokens in a run, which is q of the scheme; 1 for single tokens.
+    /// Number of tokens in a run, which is q of the scheme. 1 counts single tokens.
     #[arg(
         long, value_name = "N", default_value = "4",
         value_parser = clap::value_parser!(u32).range(1..=64),
     )]
     run_length: u32,
-    /// Analyzer: how text is split into tokens.
+    /// How text is split into tokens.
     #[arg(long, value_name = "SPEC", default_value = "chars")]
     analyzer: String,
-    /// Count only runs that occur at least twice, for `--scheme spex`, which makes a much smaller
-    /// table. SPEX reads the documents once for each of the tokens of a run and uses 256 MiB for
-    /// counters; counting all runs uses up to 512 MiB.
+    /// Count only runs that occur at least twice, for `--scheme spex`. The table is much smaller.
+    /// SPEX reads the documents once for each token of a run, and uses 256 MiB for counters.
+    /// Counting all runs uses up to 512 MiB.
     #[arg(long)]
     spex: bool,
     #[command(flatten)]
@@ -53,7 +54,16 @@ impl Train {
             return Err(Error::input(self.out.display().to_string(), what).into());
         }
         cento_source::check_there(&self.inputs)?;
-        let options = self.source.options();
+        // SPEX reads the files several times, so their size is not that of the work.
+        let (options, spinner) = match self.spex {
+            true => (self.source.options(), Spinner::new()),
+            false => {
+                let options = metered(&self.inputs, self.source.options());
+                let spinner = Spinner::reading(&options);
+                (options, spinner)
+            }
+        };
+        spinner.show("counting runs");
         let analyzer = language::of_documents(&self.analyzer, &self.inputs, &options)?.parse()?;
         let training = Training { analyzer, q: self.run_length as usize, spex: self.spex };
         let messages = Messages::default();
@@ -64,6 +74,7 @@ impl Train {
         };
         let table =
             cento_source::train(&self.inputs, &options, &training, &self.out, &mut skipped)?;
+        spinner.finish();
         messages.finish();
         let header = table.header();
         note!(

@@ -17,7 +17,7 @@ use crate::left_out::LeftOuts;
 use crate::list_format::ListOut;
 use crate::messages::Messages;
 use crate::output::{self, ListEnd, NotCompared, counted, similarity};
-use crate::progress::summary;
+use crate::progress::{Progress, summary};
 use crate::report_args;
 use crate::terminal::{Id, line, note, tell};
 use crate::{Outcome, Result};
@@ -27,7 +27,7 @@ use cento::{Error, Stop};
 use cento_api::Sources;
 use cento_collections::hand_ins::{ComparedHandIns, HandIns};
 use cento_collections::most_similar::{MostSimilar, SymmetricPair};
-use cento_collections::pairs::{JoinSummary, PairOptions, PairReport};
+use cento_collections::pairs::{self, JoinSummary, PairOptions, PairReport};
 use cento_report::{Joined, Network, PairsReport, Run, shown_of};
 
 /// Options that only pairs of files have.
@@ -35,11 +35,11 @@ use cento_report::{Joined, Network, PairsReport, Run, shown_of};
 pub struct FileArgs {
     #[command(flatten)]
     collection: CollectionArgs,
-    /// Afterwards add the documents to the index that they were compared with (--against), all in
-    /// one commit; those that it has already are not added twice.
+    /// Then add your files to the index that they were compared with (--against), all in one
+    /// commit. Documents that the index already has are not added twice.
     #[arg(long, requires = "against")]
     pub(super) add: bool,
-    /// Also show which documents the shown pairs connect; with --group-by, which groups.
+    /// Also show which documents the shown pairs connect. With --group-by: which groups.
     #[arg(long)]
     clusters: bool,
 }
@@ -115,7 +115,12 @@ impl Pairs {
             Some(known) => known.compared_with(hand_ins)?.with_sources(true),
             None => hand_ins,
         };
-        let ComparedHandIns { searcher, most_similar: found, sources, .. } = hand_ins.compare()?;
+        let searches = if known.is_some() { 2 } else { 1 };
+        let documents = pairs::document_count(&Searcher::new(new.clone()));
+        let progress = Progress::new(searches * documents, "searches");
+        let compared = hand_ins.progress(progress.setter()).compare();
+        progress.finish();
+        let ComparedHandIns { searcher, most_similar: found, sources, .. } = compared?;
         self.tell_without_field(found.summary);
         if let Some(said) = estimated(found.summary) {
             note!("cento: {said}");
@@ -200,7 +205,7 @@ impl Pairs {
         run = run.with("scheme", &searcher.snapshot().config().scheme).with("analyzer", analyzer);
         run = run.with_options(options).with("limit", limit);
         if let Some((count, names)) = left_out.summary() {
-            run = run.with_names("left out by name", format!("{count}: {names}"), count);
+            run = run.with_names("skipped by name", format!("{count}: {names}"), count);
         }
         if self.files.collection.grouping.is_grouped() {
             run = run.with("by", self.files.collection.grouping.by());

@@ -29,20 +29,20 @@ use cento_report::{IndexState, Joined, Network, PairsReport, Run};
 /// Options that only pairs of indexes have.
 #[derive(Debug, Args)]
 pub struct IndexArgs {
-    /// Write a row for each passage of the pairs instead of the pairs: its place and its text in
-    /// both documents, and this number of characters before and after it. Each part of the longer
-    /// document is in one row with a pair, beside the place of the shorter one that fits best: a
-    /// text that only the shorter document has twice is listed once, and `cento families` lists all
-    /// its places. A row says whether all passages of its pair were found (`passages_complete`).
+    /// Write one row for each shared passage instead of one for each pair: where the passage is in
+    /// both documents, its text, and this many characters before and after it. Each part of the
+    /// longer document is in one row per pair, next to the place of the shorter document that fits
+    /// best. If only the shorter document repeats a text, the text is listed once. `cento families`
+    /// lists all its places. `passages_complete` says whether all passages of the pair were found.
     /// The index must store texts.
     #[arg(long, value_name = "N", conflicts_with_all = ["graph", "reports", "resume"])]
     pub(super) context: Option<usize>,
-    /// Write to this file instead of standard output, so that an interrupted run can be resumed;
-    /// compressed if its name ends in .gz or .zst. With --context a Parquet file if its name ends
-    /// in .parquet; such a run starts again.
+    /// Write to this file instead of standard output, so that you can resume an interrupted run. A
+    /// file whose name ends in .gz or .zst is compressed. With --context, a name that ends in
+    /// .parquet makes a Parquet file, and an interrupted run starts again.
     #[arg(long, value_name = "FILE", conflicts_with = "reports")]
     pub(super) out: Option<PathBuf>,
-    /// Resume the interrupted run that wrote to --out; use the same index and options.
+    /// Resume the interrupted run that wrote to --out. Use the same index and options.
     #[arg(long, requires = "out")]
     resume: bool,
 }

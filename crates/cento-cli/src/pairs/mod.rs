@@ -34,46 +34,52 @@ use indexes::IndexArgs;
 
 /// Find pairs of documents that share text, in indexes or among files.
 ///
-/// Compares every document of an index with all others, or with those of another index. Pairs are
-/// written as they are found, in the order of the documents in the index. Without a threshold of
-/// any kind, the preset of the index decides, if it has a threshold; else one document must contain
-/// a tenth of the other. Exact copies are found whatever --max-df ignores; copies that have no
-/// other fingerprints are paired with the first of them only. Where fingerprints are weighted by
-/// rarity, this is rarity in the index, with --against in that other index.
+/// If you name files, folders or archives, cento compares every document in them with every other
+/// one, and keeps nothing (the pairwise test of Finkel et al. 2002, section 2.6). The most similar
+/// pairs come first. The similarity is symmetric: cento counts the runs of words that both
+/// documents have, and divides twice this number by the sum of the runs of each document. If a
+/// document cannot be compared, because it is empty, not text, or all boilerplate, cento tells you
+/// which one and why, and the exit status is 2.
 ///
-/// Files, and those of directories and archives, are compared with each other, and nothing is kept
-/// (the pairwise test of Finkel et al. 2002, section 2.6). The most similar pairs come first. The
-/// similarity is symmetric: twice the number of runs of words that both texts have, divided by the
-/// sum of the numbers that each has. With --against INDEX they are also compared with the documents
-/// of an index, such as the hand-ins of earlier years, which are not compared with each other;
-/// --add then adds them, also those that are all boilerplate. Inputs that cannot be compared,
-/// because they are empty, not text, or all boilerplate, are reported with the reason, and the exit
-/// status is then 2.
-/// Directories of libraries and build output (node_modules, vendor, target, ...) are left out, with
-/// --by also data (.json, .csv, ...), and of programs files in other languages;
-/// --analyzer code is that of the commonest. Omitted files are named, and counted; --include '*'
-/// reads all of them.
+/// cento skips folders of libraries and build output (node_modules, vendor, target, ...). With --by
+/// it also skips data files (.json, .csv, ...). With source code it skips files in other languages,
+/// and --analyzer code takes the most common language. cento lists the skipped files and counts
+/// them. --include '*' reads every file.
 ///
-/// The score of a pair of programs is how much they suggest that one was copied, 0 to 1: how alike
-/// they are in code and in words, where what few programs have counts for more. It is not less
-/// where other pairs are as alike, so the members of a ring do not hide each other. Pairs of files
-/// show it, pairs of indexes with --rank score. Programs of fewer than 50 tokens are too short to
-/// tell: ranked pairs have them after all others, and clusters and networks leave them out.
+/// If you name an index, cento compares every document with all others, and writes each pair as
+/// soon as it is found, in the order of the documents. Without a threshold, the preset of the index
+/// sets one. If the preset sets no threshold, one document must contain a tenth of the other. cento
+/// finds exact copies even if --max-df ignores their fingerprints. Copies that have no other
+/// fingerprints are paired with the first copy only. Weights by rarity use the rarity in the index,
+/// or with --against the rarity in the other index.
+///
+/// With --against INDEX, cento also compares your files with the documents of an index, such as the
+/// submissions of earlier years. It does not compare the documents of the index with each other.
+/// --add then adds your files to the index, including documents that are all boilerplate.
+///
+/// Two programs get a score from 0 to 1, which says how strongly they suggest that one was copied.
+/// The score rises with how alike they are in code and in words, and what few programs have counts
+/// more. Other pairs that are as alike do not lower it, so the members of a ring cannot hide each
+/// other. Pairs of files show the score, and pairs of indexes show it with --rank score. Programs
+/// of fewer than 50 tokens are too short to judge. They come last in a ranking, and clusters and
+/// networks omit them.
 #[derive(Debug, Args)]
 pub struct Pairs {
     #[command(flatten)]
     given: Given,
-    /// Directories of indexes, which are taken as one and must have the same scheme and analyzer;
-    /// or files, directories, and archives (.tar, .tar.gz, .tgz, .tar.zst, .zip).
+    /// Files, folders and archives (.tar, .tar.gz, .tgz, .tar.zst, .zip), or directories of
+    /// indexes. cento searches several indexes as one, so they must have the same scheme and
+    /// analyzer.
     #[arg(value_name = "INDEX|PATH", required = true)]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     options: PairOptions,
-    /// Only pairs with a document of this other index. Of INDEX, which must have the same scheme
-    /// and analyzer: those of a document of either. Of files, which are signed as those of the
-    /// index: their pairs with one another and with the documents of the index, best first, and
-    /// what each of them has from where. Files are also compared with other files, such as the
-    /// directory of last year's hand-ins.
+    /// Compare with this other index, or with these other files. If you name two indexes, cento
+    /// shows only pairs with a document of each, and both must have the same scheme and analyzer.
+    /// If you compare files with an index, cento signs them like the documents of the index, shows
+    /// their pairs with each other and with the index, best first, and tells you which text each
+    /// file has from where. Files can also be compared with other files, such as the folder of last
+    /// year's submissions.
     #[arg(long, value_name = "INDEX|PATH")]
     against: Option<PathBuf>,
     /// Also write the shown pairs as a network to this file: .graphml or .dot.
@@ -92,10 +98,10 @@ pub struct Pairs {
     files: FileArgs,
     #[command(flatten)]
     report: ReportArgs,
-    /// Leave out names in the report: documents have numbers, by the similarity of their pairs.
+    /// Replace names in the report with numbers, ordered by the similarity of the pairs.
     #[arg(long, requires = "reports")]
     anonymous: bool,
-    /// Output format. The columns of csv and tsv are the fields of JSON.
+    /// Output format. The columns of csv and tsv are the JSON fields.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }

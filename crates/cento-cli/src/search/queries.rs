@@ -1,5 +1,6 @@
 //! The queries of a search, and those that cannot be answered.
 
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::slice;
 
@@ -10,6 +11,7 @@ use crate::advice::advised;
 use crate::messages::Messages;
 use crate::method::fingerprint;
 use crate::output;
+use crate::progress::{Spinner, metered};
 use crate::{Failure, Result};
 use cento::index::Document;
 use cento::{Error, Reason, Refusal, Stop};
@@ -107,6 +109,17 @@ impl Search {
         let meta_fields = options.meta_fields.or_object();
         let options =
             SourceOptions { needs_text_only: true, takes_any_id: true, meta_fields, ..options };
+        let stdin = [PathBuf::from("-")];
+        let files = if self.files.is_empty() { &stdin[..] } else { &self.files };
+        let options = metered(files, options);
+        // On a terminal, the answers show the progress, and a line would be among them.
+        let spinner = (!io::stdout().is_terminal()).then(|| Spinner::reading(&options));
+        let mut queries = 0;
+        let each: &mut Each<'_> = &mut |name, id, asked| {
+            queries += 1;
+            spinner.iter().for_each(|line| line.show(&output::counted(queries, "query")));
+            each(name, id, asked)
+        };
         if self.unit.is_grouped() {
             // The files of a document may be in several inputs.
             let filter = self.unit.without_data(options.filter.clone());
@@ -114,8 +127,7 @@ impl Search {
             let options = self.unit.grouped(&self.files, options, Stop::NEVER)?;
             return for_each_document(&self.files, &options, unanswered, each);
         }
-        let stdin = [PathBuf::from("-")];
-        for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
+        for path in files {
             if path == Path::new("-") && !self.jsonl {
                 self.standard_input(&options, unanswered, each)?;
             } else {

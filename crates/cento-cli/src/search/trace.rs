@@ -11,13 +11,13 @@ use crate::terminal::Id;
 use cento::search::{Answer, Goal, SpanCarrier, Trace, TracedSpan};
 use cento_api::{TimeOrder, Unit};
 
-/// Show where every part of a text comes from: the spans that stored documents have too, with the
-/// number of documents that have each, the best of them and the first.
+/// Show which parts of a text stored documents have too, and which document had each part first.
 ///
-/// The shares above the spans add up to 1. Words that stored documents have are `reused`, but
-/// `common` if more than half of the documents have them, and `cited` if the text has them in
-/// quotation marks or in its bibliography. Everything else is `new`, including the edited words of
-/// a span.
+/// A part that stored documents have is a span. cento shows how many documents have each span, the
+/// best of them and the first. The shares above the spans add up to 1. Words that stored documents
+/// have are `reused`. They are `common` instead if more than half of the documents have them, and
+/// `cited` if your text has them in quotation marks or in its bibliography. Everything else is
+/// `new`, including the words of a span that were edited.
 #[derive(Debug, Args)]
 #[command(mut_arg("goal", |arg| arg.hide(true)))]
 pub struct TraceText {

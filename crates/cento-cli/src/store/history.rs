@@ -13,15 +13,15 @@ use cento_remote::{Content, HistoryEntry};
 
 /// List the commits that were pushed to an object store.
 ///
-/// Each manifest is a commit that can be pulled or restored. The columns are its number, the time
-/// of the push, documents, segments, bytes, bytes that the one before does not have, and whether it
-/// is the current one or a restored copy. A damaged manifest is listed with its damage; the others
-/// can be used.
+/// Each manifest is a commit that you can pull or restore. The columns are the number, the time of
+/// the push, documents, segments, bytes, the bytes that the manifest before does not have, and
+/// whether the manifest is the current one or a restored copy. A damaged manifest is listed with
+/// its damage, and you can use the others.
 #[derive(Debug, Args)]
 pub struct History {
     #[command(flatten)]
     store: StoreArgs,
-    /// Output format. The columns of csv and tsv are the fields of JSON.
+    /// Output format. The columns of csv and tsv are the JSON fields.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }

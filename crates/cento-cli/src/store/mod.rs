@@ -22,8 +22,8 @@ use cento_remote::{Remote, Watch};
 /// Publish an index in an object store: push, pull, history, restore.
 ///
 /// A push publishes the last commit of an index as a manifest with the next number, and a pull
-/// makes a directory a copy of it. Old manifests are the history of the index: each can be pulled,
-/// and one can be made current again.
+/// copies the index into a directory. The old manifests are the history of the index. You can pull
+/// each of them, and make one current again.
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub struct Store {
@@ -70,7 +70,7 @@ pub fn open(url: &str) -> Result<Remote> {
 /// How much of a store is sent or fetched at a time.
 #[derive(Debug, Args)]
 struct TransferArgs {
-    /// Maximum number of parts of 16 MiB that are sent or fetched at a time.
+    /// Maximum number of parts of 16 MiB to send or fetch at a time.
     #[arg(
         long, value_name = "N", default_value = "8",
         value_parser = clap::value_parser!(u16).range(1..=256),

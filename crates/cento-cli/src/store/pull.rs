@@ -13,16 +13,16 @@ use crate::watch::{counted_watches, how_to_copy};
 use cento_collections::watch::count_watches;
 use cento_remote::{PullOptions, Pulled};
 
-/// Make a directory a copy of an index in an object store.
+/// Copy an index from an object store into a directory.
 ///
-/// Fetches the files that the directory does not have, compares all of them with their digests, and
-/// puts the list of segments there last: readers see the commit before or this one. An interrupted
-/// pull can be repeated and fetches nothing twice.
+/// cento fetches the files that the directory does not have, compares all files with their digests,
+/// and writes the list of segments last, so that readers see either the commit before or this
+/// commit. You can repeat an interrupted pull, which fetches nothing twice.
 #[derive(Debug, Args)]
 pub struct Pull {
     #[command(flatten)]
     store: StoreArgs,
-    /// Directory of the index; created if it does not exist.
+    /// Directory of the index. If it does not exist, cento creates it.
     index: PathBuf,
     /// Number of the manifest to fetch, as `cento store history` shows it. Default: the current
     /// one.

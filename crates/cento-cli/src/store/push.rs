@@ -21,32 +21,33 @@ use cento_remote::{PushOptions, Pushed, Remote, Retained, Retention, Watch};
 
 /// Publish the last commit of an index in an object store.
 ///
-/// Sends the files that the store does not have and then, if no other push came first, a manifest
-/// with the next number, all or nothing. An interrupted push can be repeated and sends nothing
-/// twice. Old manifests are the history: `cento store history` lists them, `cento store pull
-/// --manifest` and `cento store restore` bring them back. A service or other processes may use the
-/// index meanwhile.
+/// cento sends the files that the store does not have. Then, if no other push came first, it sends
+/// a manifest with the next number, all or nothing. You can repeat an interrupted push, which sends
+/// nothing twice. A service or another process can use the index meanwhile. The old manifests are
+/// the history: `cento store history` lists them, and `cento store pull --manifest` and `cento
+/// store restore` bring them back.
 ///
 /// The store must have conditional writes, as S3, Google Cloud Storage, Azure and file systems do.
-/// The first push needs an empty URL; later ones an index that was made from the current manifest.
+/// The first push needs an empty URL. A later push needs an index that was made from the current
+/// manifest.
 #[derive(Debug, Args)]
 pub struct Push {
     /// Directory of the index.
     index: PathBuf,
     #[command(flatten)]
     store: StoreArgs,
-    /// Push repeatedly, with this interval, until the command is stopped. A push that fails because
-    /// of the store is tried again.
+    /// Push repeatedly, with this interval, until you stop the command. If a push fails because of
+    /// the store, cento tries again.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     every: Option<Duration>,
-    /// Afterwards keep only this number of manifests, and remove the files that none of them needs.
+    /// Then keep only this number of manifests, and remove the files that none of them needs.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     keep: Option<u32>,
-    /// Keep manifests that are younger than this too, such as 12h or 30d. Alone it removes all
-    /// older ones but the newest.
+    /// Also keep manifests that are younger than this, such as 12h or 30d. Without --keep, cento
+    /// removes all older ones except the newest.
     #[arg(long, value_name = "TIME", value_parser = parse_age)]
     keep_for: Option<Duration>,
-    /// Remove nothing that was current within this time: no pull may take longer.
+    /// Remove nothing that was current within this time. No pull may take longer.
     #[arg(long, value_name = "TIME", default_value = "1d", value_parser = parse_age)]
     keep_min_age: Duration,
     #[command(flatten)]

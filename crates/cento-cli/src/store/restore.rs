@@ -9,16 +9,15 @@ use crate::output::{Format, count};
 
 /// Make an old commit in an object store the current one again.
 ///
-/// Pushes a copy of an old manifest; no file is sent. Followers and pulls take it like any other
-/// push. An index that was made from a later manifest cannot be pushed any more until it is pulled
-/// again.
+/// cento pushes a copy of the old manifest and sends no file. Followers and pulls take it like any
+/// other push. If an index was made from a later manifest, pull it again before you push it.
 #[derive(Debug, Args)]
 pub struct Restore {
     #[command(flatten)]
     store: StoreArgs,
     /// Number of the manifest, as `cento store history` shows it.
     manifest: u64,
-    /// Restore it although documents come back that were withdrawn since.
+    /// Restore the commit although it brings back documents that were withdrawn since.
     #[arg(long)]
     force: bool,
     /// Output format.

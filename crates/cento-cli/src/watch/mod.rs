@@ -28,12 +28,12 @@ use cento_collections::watch::{Watches, caught_up, listed_watches, saved_watches
 use cento_source::{ReadError, SourceOptions, documents};
 pub use left_behind::{counted_watches, how_to_copy, tell_left_behind};
 
-/// Get notified of documents that share text with a watched one.
+/// Get notified of new documents that share text with a watched one.
 ///
-/// A watch is a text, a stored document or a signature, with the conditions of a search. Documents
-/// that are added later are matched against all watches of the index; each match is an event, with
-/// its passages. A service matches each commit at once; without one, `cento watch events` matches
-/// the documents that were added since.
+/// A watch is a text, a stored document or a signature, with the conditions of a search. cento
+/// compares each document that you add later with all watches of the index. Each match is an event,
+/// with its passages. A service compares each commit at once. Without a service, `cento watch
+/// events` compares the documents that were added since.
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub struct Watch {
@@ -48,36 +48,36 @@ verbs!(WatchVerb {
     Events(Events),
 });
 
-/// Watch for documents that share text with these.
+/// Watch for new documents that share text with your files.
 ///
-/// Each file is a watch, with its path as name, and so is each record of a list, with its id. A
-/// watch without a condition reports passages of at least 12 tokens. A file that `cento watch list
-/// --format json` wrote has watches with their conditions.
+/// Each file is a watch with its path as name, and so is each record of a list, with its id. A
+/// watch without a condition reports passages of at least 12 tokens. If you name a file that `cento
+/// watch list --format json` wrote, you get the same watches with their conditions.
 #[derive(Debug, Args)]
 struct Add {
     #[command(flatten)]
     target: TargetArgs,
-    /// Files or directories with texts to watch for, or - for standard input.
+    /// Files or folders with the text to watch for, or - for standard input.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Watch for this text.
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["id", "signature"])]
     text: Option<String>,
-    /// Watch for documents like the stored one with this id.
+    /// Watch for documents like the stored document with this id.
     #[arg(long, conflicts_with = "signature")]
     id: Option<String>,
-    /// Watch for a signature made by `cento method fingerprint --format json`.
+    /// Watch for a signature. `cento method fingerprint --format json` makes one.
     #[arg(long, value_name = "FILE")]
     signature: Option<PathBuf>,
-    /// Name of the watch, if it is one. Default: the path of the file, or a made one.
+    /// Name of the watch, if you add only one. Default: the path of the file, or a generated name.
     #[arg(long)]
     name: Option<String>,
     /// Address that the service posts events to.
     #[arg(long, value_name = "URL", requires = "secret_file")]
     webhook: Option<String>,
-    /// File with the key of the signatures of posts, at least 16 bytes; a line end after it does
-    /// not count. A watch with another key must be removed first. For watches in a list, whose
-    /// webhooks have addresses and no keys, it is given without --webhook.
+    /// File with the key that signs the posts, at least 16 bytes. A line end after the key does not
+    /// count. To change the key of a watch, remove the watch first. Watches in a list have webhooks
+    /// without keys, so give the key for them without --webhook.
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
     #[command(flatten)]
@@ -88,25 +88,25 @@ struct Add {
     source: SourceArgs,
     #[command(flatten)]
     wait: WaitArgs,
-    /// Output format. The columns of csv and tsv are the fields of JSON.
+    /// Output format. The columns of csv and tsv are the JSON fields.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }
 
 /// List the watches, in the order of their names.
 ///
-/// With --format json, each line has the subject of its watch too: `cento watch add` makes the same
-/// watches of these lines in another index. A service lists no texts.
+/// With --format json, each line also has the text or signature of its watch, so that `cento watch
+/// add` can make the same watches in another index. A service lists no texts.
 #[derive(Debug, Args)]
 struct List {
     #[command(flatten)]
     target: TargetArgs,
-    /// Output format. The columns of csv and tsv are the fields of JSON.
+    /// Output format. The columns of csv and tsv are the JSON fields.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }
 
-/// Remove watches; their events stay.
+/// Remove watches, and keep their events.
 #[derive(Debug, Args)]
 struct Remove {
     #[command(flatten)]
@@ -118,10 +118,10 @@ struct Remove {
     wait: WaitArgs,
 }
 
-/// Show the events after a cursor.
+/// Show the events of watches after a cursor.
 ///
-/// If no service has the index, matches first the documents that were added since. The exit status
-/// is 1 if there are no events.
+/// If no service has the index open, cento first compares the watches with the documents that were
+/// added since. The exit status is 1 if there are no events.
 #[derive(Debug, Args)]
 struct Events {
     #[command(flatten)]
@@ -135,7 +135,7 @@ struct Events {
     /// Maximum number of events.
     #[arg(long, short = 'n', value_name = "N", default_value = "1000")]
     limit: usize,
-    /// Output format. The columns of csv and tsv are the fields of JSON.
+    /// Output format. The columns of csv and tsv are the JSON fields.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }

@@ -27,16 +27,18 @@ use cento_collections::withdraw::{
     Withdrawal,
 };
 
-/// Withdraw a document with its copies, and list the documents that quote it.
+/// Remove a document with its copies for good, and list the documents that quote it.
 ///
-/// Lists the document, its copies and the documents that quote it, then removes the document and
-/// the copies, whether these were added earlier or later. Documents that quote it stay as they are,
-/// and the exit status is 3 if there are any that were not added before it. From then on the index
-/// refuses the document and its copies, by its signature: it keeps no text of it. No file of the
-/// index has bytes of the removed texts afterwards, and the events of watches lose their meta
-/// objects. Commits that were pushed to a store, copies of the index elsewhere, and watches for the
-/// text still have it. Meta objects of other documents are not searched. The index must store
-/// texts.
+/// cento lists the document, its copies and the documents that quote it. Then it removes the
+/// document and the copies, whether they were added earlier or later. Documents that quote it stay
+/// as they are, and the exit status is 3 if any of them was not added before it. From then on the
+/// index rejects the document and its copies, which it recognizes by a signature without keeping
+/// their text. Afterwards no file of the index has bytes of the removed texts, and the events of
+/// watches lose their meta objects.
+///
+/// Other places still have the text: commits that you pushed to a store, copies of the index
+/// elsewhere, and watches for the text. cento does not search the meta objects of other documents.
+/// The index must store texts.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("task").args(["list", "forget", "check"]))]
 pub struct Withdraw {
@@ -51,23 +53,23 @@ pub struct Withdraw {
         conflicts_with = "task",
     )]
     id: Vec<DocumentId>,
-    /// Only list what would be removed, and what quotes it.
+    /// Only list what would be removed and what quotes it.
     #[arg(long, conflicts_with = "task")]
     dry_run: bool,
     #[command(flatten)]
     options: WithdrawOptions,
-    /// Write a record to this file: the documents that were removed and those that quote the text,
-    /// and the time; it has no text.
+    /// Write a record to this file: the documents that were removed, the documents that quote the
+    /// text, and the time. The record has no text.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["task", "dry_run"])]
     record: Option<PathBuf>,
     /// List the documents that were withdrawn.
     #[arg(long)]
     list: bool,
-    /// Lift the withdrawal of the document with this id: it may be added again.
+    /// Lift the withdrawal of the document with this id, so that it can be added again.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     forget: Option<String>,
-    /// Look for all that this record of a withdrawal names: its texts by their digests, copies by
-    /// the signature, and passages by two fingerprints near each other.
+    /// Look for everything that this record of a withdrawal describes: texts by their digests,
+    /// copies by the signature, and passages by two fingerprints near each other.
     #[arg(long, value_name = "RECORD", conflicts_with = "url")]
     check: Option<PathBuf>,
     #[command(flatten)]

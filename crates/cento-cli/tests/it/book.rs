@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use regex::Regex;
+
+use crate::common::run::Dir;
 use session::Session;
 
 /// A command of a chapter, and the lines of output that are shown below it.
@@ -247,6 +249,31 @@ fn the_commands_for_each_job_run() {
             assert!(session.found(), "{command} finds nothing: {written}");
         }
     }
+}
+
+/// Examples that need a service that runs, or are one.
+const OF_SERVICES: [&str; 2] = ["info health", "serve"];
+
+#[test]
+fn the_example_of_each_short_help_runs() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let mut session = Session::new(&docs.join("samples"));
+    for name in ["articles", "press"] {
+        session.run(&format!("cento add {name}.idx {name}.jsonl"), false).unwrap();
+    }
+    let mut number = 0;
+    let dir = Dir::new();
+    for (verb, _) in dir.all_verbs() {
+        let help = dir.run(&verb.split(' ').chain(["-h"]).collect::<Vec<_>>()).out;
+        let Some((_, example)) = help.split_once("\nExample:\n  ") else { continue };
+        if OF_SERVICES.contains(&&*verb) {
+            continue;
+        }
+        let line = example.lines().next().unwrap();
+        session.run(line, false).unwrap_or_else(|why| panic!("{verb}: {why}"));
+        number += 1;
+    }
+    assert!(number >= 35, "{number} examples");
 }
 
 #[test]

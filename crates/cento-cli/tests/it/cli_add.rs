@@ -91,8 +91,8 @@ fn a_name_that_does_not_exist_ends_the_command_and_says_that_nothing_was_read() 
     ] {
         let run = dir.run(&[args, &["x.txt", "nope.txt", "y.txt"]].concat());
         assert_eq!((run.status, run.out.as_str()), (2, ""), "{args:?}: {}", run.err);
-        assert!(run.err.starts_with("cento: nope.txt: "), "{args:?}: {}", run.err);
-        assert!(run.err.contains("; no input was read"), "{args:?}: {}", run.err);
+        assert!(run.err.starts_with("cento: nope.txt does not exist"), "{args:?}: {}", run.err);
+        assert!(run.err.contains("; nothing was read"), "{args:?}: {}", run.err);
         assert!(!dir.path("idx").exists() && !dir.path("o.jsonl").exists(), "{args:?}");
     }
 }
@@ -114,7 +114,7 @@ fn a_file_without_documents_is_named_and_nothing_added_is_status_2() {
         let said: Value = serde_json::from_str(&run.out).unwrap();
         assert_eq!(said["left_out"], json!([{"path": name, "reason": reason}]));
         let run = dir.run(&["add", "idx", name]);
-        assert!(run.err.contains(&format!("{name}: left out: {reason}")), "{}", run.err);
+        assert!(run.err.contains(&format!("{name}: skipped: {reason}")), "{}", run.err);
         let run = dir.run(&["dedup", name, "--out", "/dev/null"]);
         assert!(run.err.contains(reason), "{name}: {}", run.err);
     }

@@ -49,7 +49,7 @@ fn moved_shards_are_gone() {
     assert_eq!(dir.run(&["check", "all"]).status, 0);
     let run = dir.run(&["merge", "all", "s0"]);
     assert_eq!(run.status, 2);
-    assert!(run.err.contains("s0: there is no index here"), "{}", run.err);
+    assert!(run.err.contains("s0 does not exist"), "{}", run.err);
 }
 
 #[test]

@@ -202,7 +202,7 @@ fn a_directory_that_is_no_store_is_refused_and_nothing_is_created() {
         (&["store", "history", "nowhere"], "there is no index here"),
         (&["store", "restore", "nowhere", "1"], "there is no index here"),
         (&["store", "push", "idx", "http://127.0.0.1:1/x"], "expected s3://"),
-        (&["store", "push", "missing", "store"], "there is no index here"),
+        (&["store", "push", "missing", "store"], "missing does not exist"),
     ] {
         let run = dir.run(args);
         assert_eq!(run.status, 2, "{args:?}");
@@ -229,10 +229,14 @@ fn a_manifest_0_and_a_directory_that_is_no_store_are_told_as_such() {
         assert!(!run.err.contains("no push"), "{args:?}: {}", run.err);
     }
     fs::create_dir(dir.path("empty")).unwrap();
-    for name in ["nowhere", "empty", "idx"] {
+    for (name, said) in [
+        ("nowhere", "no index here"),
+        ("empty", "no index here"),
+        ("idx", "idx is an index, not a store"),
+    ] {
         let run = dir.run(&["store", "history", name]);
         assert_eq!(run.status, 2, "{name}");
-        assert!(run.err.contains("no index here"), "{name}: {}", run.err);
+        assert!(run.err.contains(said), "{name}: {}", run.err);
         assert!(!run.err.contains("`cento store history`"), "{name}: {}", run.err);
     }
 }

@@ -339,7 +339,7 @@ fn a_document_that_cannot_be_extracted_is_named_with_the_reason() {
     dir.write("sheet.xlsx", &sheet);
     let run = dir.run(&["add", "idx", "sheet.xlsx", "a.txt", "--format", "json"]);
     assert_eq!((run.status, &run.json()["skipped"]), (0, &json!(1)));
-    assert!(run.err.contains("sheet.xlsx: left out: it is an Excel document"), "{}", run.err);
+    assert!(run.err.contains("sheet.xlsx: skipped: it is an Excel document"), "{}", run.err);
     assert_eq!(dir.run(&["add", "idx", "sheet.xlsx", "a.txt", "--strict"]).status, 3);
     assert_eq!(dir.run(&["dedup", "sheet.xlsx", "a.txt", "--strict", "--out", "o"]).status, 3);
 }

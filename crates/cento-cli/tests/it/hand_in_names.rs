@@ -75,8 +75,8 @@ fn a_report_without_names_has_no_name_of_an_input() {
     assert_eq!(unnamed["sources"][3]["tokens"], 44);
     let parameters = &unnamed["run"]["parameters"];
     assert_eq!(parameters["limit"], "200");
-    assert_eq!(parameters["left out by name"], "2 files");
-    let left_out = named["run"]["parameters"]["left out by name"].as_str().unwrap();
+    assert_eq!(parameters["skipped by name"], "2 files");
+    let left_out = named["run"]["parameters"]["skipped by name"].as_str().unwrap();
     assert!(left_out.starts_with("2 files: klasse/annabella/node_modules"), "{left_out}");
 }
 
@@ -151,7 +151,7 @@ fn an_empty_hand_in_is_named_once() {
     dir.write("h.zip", zip(&entries));
     let check = |inputs: &[&str], place: &str| {
         let ran = dir.run(&[&["pairs"], inputs, &["--by", "directory"]].concat());
-        let said = format!("cento: {place}: left out: it has no files\n");
+        let said = format!("cento: {place}: skipped: it has no files\n");
         assert_eq!((ran.status, ran.err.matches(&said).count()), (3, 1), "{}", ran.err);
         assert_eq!(ran.err.matches("it has no files").count(), 1, "{}", ran.err);
         assert!(ran.err.contains("1 text not compared"), "{}", ran.err);

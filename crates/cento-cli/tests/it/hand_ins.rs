@@ -47,7 +47,11 @@ fn each_directory_that_the_shell_names_is_a_submission() {
         assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected, "{paths:?}");
     }
     let ran = dir.run(&[&["pairs"], &named[..], &["--by", "directory"]].concat());
-    assert!(ran.err.contains("each named directory or archive is a document"), "{}", ran.err);
+    assert!(
+        ran.err.contains("each folder or archive that you name is one document"),
+        "{}",
+        ran.err
+    );
     assert!(ran.out.contains("students/ann/lib/shared.txt  students/bob/lib/shared.txt"));
 }
 

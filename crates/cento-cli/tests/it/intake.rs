@@ -27,7 +27,7 @@ fn what_is_left_out_or_refused_is_named_and_sets_the_exit_status() {
     assert_eq!(added(&dir, &["idx", "broken.json", "in"]).1, 3);
     dir.write("in/d.zip", "some text");
     let run = dir.run(&["add", "idx", "in"]);
-    let said = "in/d.zip: it is named .zip, but it is text";
+    let said = "in/d.zip: its name ends in .zip, but it is text";
     assert!(run.status == 3 && run.err.contains(said), "{}", run.err);
 }
 

@@ -57,7 +57,7 @@ fn data_in_a_submission_is_left_out_by_name_and_ends_no_run() {
     let args = ["pairs", "in", "--by", "directory"];
     let ran = dir.run(&args);
     assert!(ran.status == 3 && ran.err.contains("in/cas/picture"), "{}", ran.err);
-    assert!(ran.err.contains("cento: in/bob/stock.json: left out: it holds data"));
+    assert!(ran.err.contains("cento: in/bob/stock.json: skipped: it holds data"));
     // Files that are named by --include are read, as one text.
     let args = ["pairs", "in", "--by", "directory", "--include", "*.json*", "--include", "*.java"];
     let (pairs, end) = end_of(&dir, &args);
@@ -112,7 +112,7 @@ fn libraries_are_left_out_of_submissions_and_counted() {
     let ran = dir.run(&[&args[..], &only].concat());
     // Nothing is left, and each is reported with the reason.
     assert!(
-        ran.status == 2 && ran.err.contains("in/bob: left out: all of its files are left out"),
+        ran.status == 2 && ran.err.contains("in/bob: skipped: all of its files are skipped"),
         "{}",
         ran.err
     );

@@ -217,7 +217,11 @@ fn programs_in_other_languages_are_left_out_and_named() {
     let run = dir.run(&[&args[..], &["--format", "json"]].concat());
     assert_eq!(run.status, 0, "{}", run.err);
     for name in ["TM/a.py", "TM/b.c"] {
-        assert!(run.err.contains(&format!("{name}: left out: its name is not")), "{}", run.err);
+        assert!(
+            run.err.contains(&format!("{name}: skipped: it does not have a file extension")),
+            "{}",
+            run.err
+        );
     }
     let report = run.json();
     let names = |report: &Value| {
@@ -230,7 +234,7 @@ fn programs_in_other_languages_are_left_out_and_named() {
     );
     let written: Value =
         serde_json::from_str(&fs::read_to_string(dir.path("r.json")).unwrap()).unwrap();
-    let left_out = &written["run"]["parameters"]["left out by name"];
+    let left_out = &written["run"]["parameters"]["skipped by name"];
     assert_eq!(left_out, "2 files: TM/a.py, TM/b.c");
     // A record, and a stored document, have the name of their id.
     dir.write("records.jsonl", records);

@@ -40,7 +40,7 @@ fn a_file_that_is_cut_short_is_not_called_skipped() {
     dir.write("none.json", "[");
     let run = dir.run(&["add", "idx", "none.json"]);
     assert!(run.err.contains("cannot read none.json: "), "{}", run.err);
-    assert!(run.err.contains("; skipped"), "{}", run.err);
+    assert!(run.err.contains("; not added"), "{}", run.err);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_quiet_run_that_adds_nothing_gives_the_reason() {
     let dir = Dir::new();
     dir.write("nul.txt", b"some words\0 and others after the nul byte here\n");
     let run = dir.run(&["add", "idx", "nul.txt", "-q"]);
-    let said = "nul.txt: left out: it is binary: it contains NUL bytes";
+    let said = "nul.txt: skipped: it is binary data (NUL bytes)";
     assert!(run.status == 2 && run.err.contains(said), "{}", run.err);
     // With a document, it is a note.
     dir.write("a.txt", words(1, 60));
@@ -109,7 +109,7 @@ const LEFT_OUT: [(&str, &str); 5] = [
 #[track_caller]
 fn names_what_it_leaves_out(run: &Run, list: &serde_json::Value) {
     for (at, (path, why)) in LEFT_OUT.into_iter().enumerate() {
-        assert!(run.err.contains(&format!("{path}: left out: ")), "{path} in {}", run.err);
+        assert!(run.err.contains(&format!("{path}: skipped: ")), "{path} in {}", run.err);
         assert!(run.err.contains(why), "{why} in {}", run.err);
         if !list.is_null() {
             assert_eq!(list[at]["path"], path);
@@ -179,8 +179,8 @@ fn of_many_files_left_out_the_first_are_named_and_the_others_counted() {
     (0..50).for_each(|i| dir.write(&format!("in/{i:02}.bin"), b"\0"));
     let run = dir.run(&["add", "idx", "in", "--format", "json"]);
     assert_eq!(run.json()["left_out"].as_array().unwrap().len(), 50);
-    assert_eq!(run.err.matches(".bin: left out: ").count(), 10);
-    assert!(run.err.contains("and 40 more of this kind: left out: it is"), "{}", run.err);
+    assert_eq!(run.err.matches(".bin: skipped: ").count(), 10);
+    assert!(run.err.contains("and 40 more of this kind: skipped: it is"), "{}", run.err);
 }
 
 #[test]

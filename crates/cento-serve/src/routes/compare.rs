@@ -149,7 +149,7 @@ fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, S
     let id = match document {
         TextOrId::Text(text) => {
             return match no_text_in(&text) {
-                Some(why) => Err(Error::arguments(format!("a text is not text: {why}"))),
+                Some(why) => Err(Error::arguments(format!("a text is binary data: {why}"))),
                 None => Ok((None, text)),
             };
         }

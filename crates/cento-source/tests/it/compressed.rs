@@ -46,7 +46,7 @@ fn a_file_named_as_compressed_that_is_not_is_read_by_its_first_bytes() {
         let csv = format!("id,text\n1,{}\n2,{}\n", words(1, 40), words(2, 40));
         check(&format!("a.csv.{ending}"), csv.as_bytes(), [2, 0, 0, 0], "");
         // The extension promises a compression, but the contents are binary or empty.
-        let said = "data and is not; it is binary";
+        let said = "data, which it is not; it is binary";
         check(&format!("a.txt.{ending}"), b"\x1e\x8a\x08\0\0\0\0\0", [0, 0, 0, 1], said);
         check(&format!("a.txt.{ending}"), b"", [0, 0, 1, 0], "it is empty");
     }

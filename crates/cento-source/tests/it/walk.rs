@@ -98,10 +98,10 @@ fn a_file_that_contradicts_its_name_is_refused() {
     for (name, bytes, says) in [
         ("a.parquet", pointer, "git lfs pull"),
         ("b.jsonl", pointer, "git lfs pull"),
-        ("c.pdf", "<!doctype html><p>404", "it is named .pdf, but it is a web page"),
-        ("d.zip", "some text", "it is named .zip, but it is text"),
-        ("e.docx", "{\"error\": 404}", "it is named .docx, but it is JSON"),
-        ("f.tar", "some text", "it is named .tar, but it is text"),
+        ("c.pdf", "<!doctype html><p>404", "its name ends in .pdf, but it is a web page"),
+        ("d.zip", "some text", "its name ends in .zip, but it is text"),
+        ("e.docx", "{\"error\": 404}", "its name ends in .docx, but it is JSON"),
+        ("f.tar", "some text", "its name ends in .tar, but it is text"),
     ] {
         let dir = Dir::new();
         dir.write(name, bytes);

@@ -138,7 +138,9 @@ impl ByName {
         }
         let own = languages_of(name);
         if own.is_empty() {
-            self.disagreement = Some(format!("the name `{name}` ends as those of no language do"));
+            self.disagreement = Some(format!(
+                "the name `{name}` has the extension of no language that cento knows"
+            ));
             return;
         }
         let Some((first, agreed)) = &mut self.agreed else {

@@ -91,9 +91,8 @@ pub fn no_text_in(text: &str) -> Option<&'static str> {
         let characters = || beginning().map(|c| c as u32 as u8).collect::<Vec<u8>>();
         is_other.then(characters).and_then(|characters| by_beginning(&characters))
     });
-    let has_nuls = || has_nuls(sample).then_some("it is binary: it contains NUL characters");
-    let has_controls =
-        || has_controls(sample).then_some("it is binary: it contains control characters");
+    let has_nuls = || has_nuls(sample).then_some("it contains NUL characters");
+    let has_controls = || has_controls(sample).then_some("it contains control characters");
     let is_unreadable =
         || is_unreadable(sample).then_some("much of it is U+FFFD: its characters are lost");
     beginning.or_else(has_nuls).or_else(has_controls).or_else(is_unreadable)

@@ -32,57 +32,58 @@ use cento_source::{
 };
 use pairs::ReadPair;
 
-/// Find the setting that suits a collection: recall, false hits, size and time of a dozen.
+/// Find the setting that suits your collection, by trying a dozen of them.
 ///
-/// Indexes a sample of your documents with each setting (scheme, analyzer and ranking; those of the
-/// presets are among them), and searches for texts whose originals are known: pairs that you have
-/// labelled (--pairs), or copies of the documents with planted edits, of the kinds that --for
-/// needs: words replaced, deleted and moved, letters wrong as after recognition (OCR), passages
-/// within other text. Shows what each setting finds, what else it finds, how large it is and how
-/// long it takes, and the commands that use the best.
+/// cento indexes a sample of your documents with each setting (scheme, analyzer and rank, among
+/// them the settings of the presets), and searches for documents whose originals are known: pairs
+/// that you labeled (--pairs), or copies of your documents with planted edits. --for decides the
+/// kinds of edits: words replaced, deleted and moved, letters wrong as in OCR text, passages within
+/// other text. For each setting you see its recall, its false hits, its size and its time, and at
+/// the end the commands that use the best setting.
 ///
-/// Half of the queries choose the threshold of each setting and the best one; the figures are of
-/// the other half. The best setting is the one with fewest fingerprints among those with an F1 of
-/// at most .01 below the best. Ratios of fingerprints and times are to the default setting, in this
-/// run.
+/// Half of the queries choose the threshold of each setting and the best setting, and the figures
+/// are from the other half. The best setting is the one with the fewest fingerprints among those
+/// whose F1 is at most 0.01 below the highest. Ratios of fingerprints and times are relative to the
+/// default setting, in this run.
 ///
-/// A false hit is a hit that a label calls different. Without such labels it is one that is not the
-/// original, and has no twelve words in a row in common with the query as it was before the edit
-/// (in texts with fewer than 24 words: half of the words of the shorter one). Documents with the
-/// same text count as one. The ten best hits with different texts are judged; if a label calls any
-/// pair different, the 200 best. More documents bring more false hits than a sample shows.
+/// A false hit is a hit that a label calls different. Without such labels, it is a hit that is not
+/// the original, and shares no twelve words in a row with the query as it was before the edit (in
+/// texts with fewer than 24 words: half of the words of the shorter text). Documents with the same
+/// text count as one. cento judges the ten best hits with different texts, or the 200 best if a
+/// label calls any pair different. Your whole collection has more false hits than a sample shows,
+/// because it has more documents.
 ///
-/// Pairs are JSON lines with `a` and `b`, ids of documents, or `text_a` and `text_b`, and `same`
-/// (or `label`), which is true if the one text was made of the other, and may be left out then; or
-/// lines of two ids and a label (1 or 0) with tabs between them. Labels that contradict each other
-/// are refused.
+/// Labeled pairs are JSON lines with `a` and `b`, ids of documents, or `text_a` and `text_b`, and
+/// `same` (or `label`), which is true if one text was made from the other. You can omit `same`
+/// then. Or they are lines of two ids and a label (1 or 0) with tabs between them. cento rejects
+/// labels that contradict each other.
 ///
-/// With --for code, programs in the commonest language are read, by their names; other files are
-/// left out, unless --include matches them.
+/// With --for code, cento reads programs in the most common language, by their file names, and
+/// skips other files unless --include matches them.
 #[derive(Debug, Args)]
 pub struct Tune {
-    /// Files and directories as for `cento add`, or indexes that store text.
+    /// Files and folders as for `cento add`, or indexes that store text.
     #[arg(value_name = "PATH", required_unless_present = "pairs")]
     paths: Vec<PathBuf>,
-    /// Purpose of the index: the kinds of edits to plant, and the measure of the threshold.
+    /// Kind of documents: it decides the kinds of edits to plant, and the measure of the threshold.
     /// Default: edits of several kinds.
     #[arg(id = "for", long = "for", value_name = "PURPOSE", value_enum)]
     preset: Option<Preset>,
-    /// Labelled pairs of documents or texts, to use instead of planted edits.
+    /// Labeled pairs of documents or texts, to use instead of planted edits.
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
-    /// Maximum number of documents to index, chosen at random, besides those that pairs name; they
-    /// have at most 32 MiB of text.
+    /// Maximum number of documents to index, chosen at random, in addition to the documents that
+    /// the pairs name. The documents have at most 32 MiB of text.
     #[arg(
         long, value_name = "N", default_value = "1000",
         value_parser = clap::value_parser!(u32).range(10..=100_000),
     )]
     sample: u32,
-    /// Number that the sample, the edits and the halves depend on.
+    /// Number that decides the sample, the edits and the halves.
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
-    /// Measure that thresholds apply to. Default: containment of the query, for passages; with
-    /// --pairs, and for purposes with a threshold of resemblance, resemblance.
+    /// Measure that thresholds apply to. Default: containment of the query, for passages. With
+    /// --pairs, and for presets with a threshold of resemblance: resemblance.
     #[arg(long, value_enum, value_name = "MEASURE")]
     threshold: Option<ThresholdMeasure>,
     #[command(flatten)]
@@ -101,7 +102,7 @@ pub struct Tune {
 enum ThresholdMeasure {
     /// The share of the query that a document has.
     Containment,
-    /// The share of both texts that both have.
+    /// The share of both documents that both have.
     Resemblance,
 }
 
@@ -324,7 +325,7 @@ impl Tune {
             let run = self.pairs.iter().fold(run, |run, path| run.with("pairs", path.display()));
             let run = match unused.by_name.summary() {
                 Some((count, names)) => {
-                    run.with_names("left out by name", format!("{count}: {names}"), count)
+                    run.with_names("skipped by name", format!("{count}: {names}"), count)
                 }
                 None => run,
             };

@@ -1,0 +1,132 @@
+//! Which path did the user mean instead of one that is not there?
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use cento::index::Index;
+use cento_api::suggest::nearest;
+
+/// Says that a path does not exist, and which one may be meant.
+pub fn does_not_exist(path: &Path) -> String {
+    let name = path.display();
+    let folder = folder_of(path);
+    if let Some(meant) = similar(path) {
+        return format!("{name} does not exist; did you mean {}?", meant.display());
+    }
+    match folder.is_dir() {
+        true => format!("{name} does not exist"),
+        false => format!("{name} does not exist, because there is no folder {}", folder.display()),
+    }
+}
+
+/// Says that a path does not exist, for a verb that then reads none of its inputs.
+pub fn nothing_was_read(path: &Path) -> String {
+    let said = does_not_exist(path);
+    match similar(path) {
+        Some(_) => format!("{said} Nothing was read"),
+        None => format!("{said}; nothing was read"),
+    }
+}
+
+/// Says why a file cannot be written, if its folder does not exist.
+pub fn without_folder(path: &Path) -> Option<String> {
+    let folder = folder_of(path);
+    (!folder.exists()).then(|| {
+        let (name, folder) = (path.display(), folder.display());
+        format!("cannot write {name}, because there is no folder {folder}; create the folder first")
+    })
+}
+
+/// Describes a path that does not exist where an index is expected. `given` is the command line.
+pub fn no_index(path: &Path, given: &[OsString]) -> String {
+    let name = path.display();
+    if let Some(index) = index_after(path, given) {
+        let index = index.display();
+        return format!("{name} is not an index, but {index} is; the index comes first");
+    }
+    if path.to_string_lossy().contains("://") {
+        return format!(
+            "{name} is not an index on this machine; `cento store pull {name} x.idx` copies an \
+             index from a store, and --url takes the address of a service"
+        );
+    }
+    if let Some(meant) = similar(path) {
+        return format!("{name} does not exist; did you mean {}?", meant.display());
+    }
+    format!(
+        "{name} does not exist; `cento add {name} FILES` makes an index of files, and `cento \
+         create {name}` makes an empty one"
+    )
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Returns the path that differs from a missing one by a slip in its name, or in that of a folder.
+fn similar(path: &Path) -> Option<PathBuf> {
+    let folder = folder_of(path);
+    let name = path.file_name()?;
+    if !folder.is_dir() {
+        let meant = similar(folder)?.join(name);
+        return if meant.exists() { Some(meant) } else { similar(&meant) };
+    }
+    let entries = folder.read_dir().ok()?.flatten();
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    // Of names that are as much alike, every system suggests the same.
+    names.sort_unstable();
+    let meant = nearest(name.to_str()?, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(meant))
+}
+
+/// Returns an index that the command line names after a path, as if both were exchanged.
+fn index_after(path: &Path, given: &[OsString]) -> Option<PathBuf> {
+    let at = given.iter().position(|given| Path::new(given) == path)?;
+    // The value of an option is in no order with the arguments.
+    if given[at - 1].to_string_lossy().starts_with('-') {
+        return None;
+    }
+    given[at + 1..].iter().map(PathBuf::from).find(|path| Index::exists(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cento::index::Config;
+
+    #[test]
+    fn a_slip_in_a_name_or_in_a_folder_is_corrected() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        std::fs::create_dir(path("class")).unwrap();
+        std::fs::write(path("class/anna.txt"), "a text").unwrap();
+        let meant = |name: &str| similar(&path(name));
+        assert_eq!(meant("class/ana.txt"), Some(path("class/anna.txt")));
+        assert_eq!(meant("clas/anna.txt"), Some(path("class/anna.txt")));
+        assert_eq!(meant("clas/ana.txt"), Some(path("class/anna.txt")));
+        assert_eq!(meant("zebra"), None);
+        let said = does_not_exist(&path("zebra/x.txt"));
+        assert!(said.contains("because there is no folder"), "{said}");
+        assert!(without_folder(&path("x.txt")).is_none());
+        assert!(without_folder(&path("zebra/x.txt")).is_some());
+    }
+
+    #[test]
+    fn an_index_in_the_wrong_place_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let index = dir.path().join("a.idx");
+        Index::create(&index, Config::new("winnow", "words", true).unwrap()).unwrap();
+        let said = |line: &[&str]| {
+            let given: Vec<OsString> = line.iter().map(OsString::from).collect();
+            no_index(Path::new("tides"), &given)
+        };
+        let index = index.to_str().unwrap();
+        assert!(said(&["cento", "show", "tides", index]).ends_with("the index comes first"));
+        let said = said(&["cento", "pairs", "--against", "tides", index]);
+        assert!(said.contains("`cento create tides`"), "{said}");
+    }
+}
